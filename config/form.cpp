@@ -64,16 +64,6 @@ Node text_node(const std::string& text) {
     return plain_safe(text) ? Node::plain(text) : Node::quote(text);
 }
 
-std::vector<std::uint16_t> expanded(const std::vector<NumberRange>& ranges) {
-    std::vector<std::uint16_t> numbers;
-    for (const NumberRange& range : ranges) {
-        for (unsigned n = range.first; n <= range.last; ++n) {
-            numbers.push_back(static_cast<std::uint16_t>(n));
-        }
-    }
-    return numbers;
-}
-
 }  // namespace
 
 void Reader::wrong(const Node& node, const std::string& path, std::string_view expected) {
@@ -250,15 +240,14 @@ Form<std::vector<std::uint16_t>> number_ranges() {
         std::vector<std::uint16_t> numbers;
         bool good = !list || !node.children.empty();
         for (const Node& each : list ? node.children : alone) {
-            const auto ranges =
+            const auto some =
                 each.kind == Node::Kind::scalar ? parse_ranges(each.text) : std::nullopt;
-            if (!ranges || numbers.size() >= numbers_max) {
+            if (!some || numbers.size() >= numbers_max) {
                 reader.wrong(each, path, words);
                 good = false;
                 continue;
             }
-            const std::vector<std::uint16_t> some = expanded(*ranges);
-            numbers.insert(numbers.end(), some.begin(), some.end());
+            numbers.insert(numbers.end(), some->begin(), some->end());
         }
         if (list && node.children.empty()) {
             reader.wrong(node, path, words);

@@ -14,7 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace pinstrike::actors {
+namespace pinstrike {
 
 class Histogram {
   public:
@@ -125,4 +125,4 @@ class Histogram {
     return part;
 }
 
-}  // namespace pinstrike::actors
+}  // namespace pinstrike

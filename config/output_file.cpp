@@ -18,7 +18,7 @@ bool write_text(const std::string& path, const std::string& text) {
         return std::fwrite(text.data(), 1, text.size(), file) == text.size();
     });
     if (!written) {
-        complain("{}: {}", path, std::strerror(errno));
+        complain("{}: {}", path == "-" ? "standard output" : path, std::strerror(errno));
     }
     return written;
 }
@@ -48,7 +48,8 @@ bool overwrites_none(const std::vector<std::string>& outputs, std::vector<std::s
         }
         for (const std::string& input : inputs) {
             std::error_code ignored;  // the output may not exist yet
-            if (output == input || std::filesystem::equivalent(output, input, ignored)) {
+            const std::string path = input == "-" ? "/dev/stdin" : input;
+            if (output == path || std::filesystem::equivalent(output, path, ignored)) {
                 complain("{}: found {} again, expected another file: it would be overwritten",
                          output, input);
                 good = false;

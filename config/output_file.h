@@ -17,7 +17,8 @@ namespace pinstrike::command {
 [[nodiscard]] bool can_write(const std::string& path);
 
 /// True if each output differs from all inputs and from all other outputs; otherwise prints each
-/// output that would be overwritten to standard error. "" and "-" are not files.
+/// output that would be overwritten to standard error. "" is no file; "-" is no file as an output,
+/// and standard input as an input.
 [[nodiscard]] bool overwrites_none(const std::vector<std::string>& outputs,
                                    std::vector<std::string> inputs);
 

@@ -76,15 +76,22 @@ std::string quantity_text(std::int64_t value, std::span<const Unit> units) {
     return fmt::format("0{}", units.back().name);
 }
 
-std::optional<NumberRange> parse_range(std::string_view text) {
+/// Adds the numbers of "7" or "1-48" to `numbers`. Returns false if the text is neither, or if
+/// there would be more than numbers_max: these must contain repetitions, and could use any amount
+/// of memory.
+bool add_range(std::string_view text, int least, std::vector<std::uint16_t>& numbers) {
     const std::size_t dash = text.find('-');
     const auto first = parse_integer(trimmed(text.substr(0, dash)));
     const auto last =
         dash == std::string_view::npos ? first : parse_integer(trimmed(text.substr(dash + 1)));
-    if (!first || !last || *first < 1 || *last < *first || *last > 65535) {
-        return std::nullopt;
+    if (!first || !last || *first < least || *last < *first || *last > 65535 ||
+        numbers.size() + static_cast<std::size_t>(*last - *first) >= numbers_max) {
+        return false;
     }
-    return NumberRange{static_cast<std::uint16_t>(*first), static_cast<std::uint16_t>(*last)};
+    for (std::int64_t number = *first; number <= *last; ++number) {
+        numbers.push_back(static_cast<std::uint16_t>(number));
+    }
+    return true;
 }
 
 }  // namespace
@@ -116,21 +123,15 @@ std::string bytes_text(std::uint64_t bytes) {
     return quantity_text(static_cast<std::int64_t>(bytes), sizes);
 }
 
-std::optional<std::vector<NumberRange>> parse_ranges(std::string_view text) {
-    std::vector<NumberRange> ranges;
-    unsigned numbers_count = 0;
+std::optional<std::vector<std::uint16_t>> parse_ranges(std::string_view text, int least) {
+    std::vector<std::uint16_t> numbers;
     while (true) {
         const std::size_t comma = text.find(',');
-        const auto range = parse_range(trimmed(text.substr(0, comma)));
-        numbers_count += range ? range->last - range->first + 1U : 0U;
-        // More than numbers_max numbers must contain repetitions, and could use any amount of
-        // memory.
-        if (!range || numbers_count > numbers_max) {
+        if (!add_range(trimmed(text.substr(0, comma)), least, numbers)) {
             return std::nullopt;
         }
-        ranges.push_back(*range);
         if (comma == std::string_view::npos) {
-            return ranges;
+            return numbers;
         }
         text.remove_prefix(comma + 1);
     }
@@ -148,7 +149,7 @@ std::string grouped(std::uint64_t value) {
     return text;
 }
 
-std::string ranges_text(std::vector<std::uint16_t> numbers) {
+std::string ranges_text(std::vector<std::uint16_t> numbers, std::string_view separator) {
     std::sort(numbers.begin(), numbers.end());
     std::string out;
     for (std::size_t i = 0; i < numbers.size();) {
@@ -156,7 +157,7 @@ std::string ranges_text(std::vector<std::uint16_t> numbers) {
         while (last + 1 < numbers.size() && numbers[last + 1] <= numbers[last] + 1) {
             ++last;
         }
-        out += out.empty() ? "" : ", ";
+        out += out.empty() ? "" : separator;
         out += numbers[last] == numbers[i] ? fmt::format("{}", numbers[i])
                                            : fmt::format("{}-{}", numbers[i], numbers[last]);
         i = last + 1;

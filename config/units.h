@@ -29,19 +29,13 @@ std::string grouped(std::uint64_t value);
 std::optional<std::uint64_t> parse_bytes(std::string_view text);
 std::string bytes_text(std::uint64_t bytes);
 
-/// The first and last of a range of multicast line numbers, both included.
-struct NumberRange {
-    std::uint16_t first = 0;
-    std::uint16_t last = 0;
-};
-
 inline constexpr std::size_t numbers_max = 65535;
 
-/// Parses "1-48, 220": ranges and single numbers from 1 to 65535, in the order written; at most
-/// numbers_max numbers.
-std::optional<std::vector<NumberRange>> parse_ranges(std::string_view text);
+/// Parses "1-48, 220": ranges and single numbers from `least` to 65535. Returns the numbers in the
+/// order written; at most numbers_max.
+std::optional<std::vector<std::uint16_t>> parse_ranges(std::string_view text, int least = 1);
 
 /// Writes `numbers`, in any order, as the shortest text that parse_ranges() accepts.
-std::string ranges_text(std::vector<std::uint16_t> numbers);
+std::string ranges_text(std::vector<std::uint16_t> numbers, std::string_view separator = ", ");
 
 }  // namespace pinstrike

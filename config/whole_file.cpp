@@ -53,7 +53,7 @@ bool is_written_directly(const std::string& path) {
     return by_descriptor || (fs::exists(status) && !fs::is_regular_file(status));
 }
 
-WholeFile::WholeFile(const std::string& path) : path_(path) {
+WholeFile::WholeFile(const std::string& path, bool for_owner_only) : path_(path) {
     if (is_written_directly(path)) {
         where_ = path;
         return;
@@ -77,7 +77,9 @@ WholeFile::WholeFile(const std::string& path) : path_(path) {
     }
     where_ = std::move(beside);
     made_ = true;
-    error_ = ::fchmod(descriptor, mode_for(path_)) == 0 ? 0 : errno;
+    if (!for_owner_only) {  // mkstemps made it so
+        error_ = ::fchmod(descriptor, mode_for(path_)) == 0 ? 0 : errno;
+    }
     ::close(descriptor);
 }
 

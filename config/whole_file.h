@@ -16,7 +16,9 @@ namespace pinstrike {
 
 class WholeFile {
   public:
-    explicit WholeFile(const std::string& path);
+    /// `for_owner_only`: mode 0600. Otherwise the file has the mode of the previous one, or that of
+    /// any new file.
+    explicit WholeFile(const std::string& path, bool for_owner_only = false);
 
     /// Removes the temporary file if commit() did not rename it.
     ~WholeFile();

@@ -327,9 +327,4 @@ std::optional<std::string> read_text(const std::string& path, Problems& problems
     return text;
 }
 
-std::optional<Node> read_yaml(const std::string& path, Problems& problems) {
-    const std::optional<std::string> text = read_text(path, problems);
-    return text ? parse_yaml(*text, path, problems) : std::nullopt;
-}
-
 }  // namespace pinstrike

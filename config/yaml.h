@@ -65,9 +65,6 @@ inline constexpr std::size_t yaml_depth_max = 16;
 /// including duplicate keys, even if it returns a tree. `file` is the text's name in Problems.
 std::optional<Node> parse_yaml(std::string_view text, const std::string& file, Problems& problems);
 
-/// Reads and parses a file.
-std::optional<Node> read_yaml(const std::string& path, Problems& problems);
-
 /// Reads a whole file; nullopt, with a problem added, if it cannot be read.
 std::optional<std::string> read_text(const std::string& path, Problems& problems);
 

@@ -1,10 +1,10 @@
 // path: cold
 //
 // Writes trees as text: YAML for effective configs, JSON for schemas.
-#include "config/units.h"
 #include "config/yaml.h"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <iterator>
@@ -13,6 +13,8 @@
 namespace pinstrike {
 
 namespace {
+
+using Json = nlohmann::ordered_json;
 
 constexpr std::size_t shown_bytes_max = 60;
 
@@ -32,7 +34,7 @@ std::string escaped(std::string_view text) {
     return out;
 }
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
     return '"' + escaped(text) + '"';
 }
 
@@ -44,7 +46,7 @@ std::string flow_of(const Node& node) {
             out += child.key + ": ";
         }
         const bool scalar = child.kind == Node::Kind::scalar;
-        out += !scalar ? flow_of(child) : child.quoted ? quoted(child.text) : child.text;
+        out += !scalar ? flow_of(child) : child.quoted ? in_quotes(child.text) : child.text;
     }
     return node.kind == Node::Kind::mapping ? "{" + out + "}" : "[" + out + "]";
 }
@@ -57,7 +59,7 @@ bool all_scalars(const Node& node) {
 /// The node as one text line; nullopt if it needs several.
 std::optional<std::string> inline_of(const Node& node) {
     if (node.kind == Node::Kind::scalar) {
-        return node.quoted ? quoted(node.text) : node.text;
+        return node.quoted ? in_quotes(node.text) : node.text;
     }
     const bool short_list = node.kind == Node::Kind::sequence && all_scalars(node);
     if (node.flow || node.children.empty() || short_list) {
@@ -88,31 +90,22 @@ void block(const Node& node, const std::string& indent, std::string& out) {
     }
 }
 
-bool json_literal(const std::string& text) {
-    // A JSON number begins with a digit or '-', and not with a 0 before another digit.
-    const bool padded = text.size() > 1 && text[0] == '0' && text[1] != '.';
-    return text == "true" || text == "false" || (parse_number(text).has_value() && !padded);
-}
-
-void json(const Node& node, const std::string& indent, std::string& out) {
+/// Plain numbers, true and false become literals, all other scalars strings.
+Json json_of(const Node& node) {
     if (node.kind == Node::Kind::scalar) {
-        out += node.quoted || !json_literal(node.text) ? quoted(node.text) : node.text;
-        return;
+        const Json literal = node.quoted ? Json{} : Json::parse(node.text, nullptr, false);
+        return literal.is_number() || literal.is_boolean() ? literal : Json(node.text);
     }
     const bool mapping = node.kind == Node::Kind::mapping;
-    const std::string deeper = indent + "  ";
-    const bool flat = node.children.empty() || (!mapping && all_scalars(node));
-    out += mapping ? "{" : "[";
-    bool first = true;
+    Json out = mapping ? Json::object() : Json::array();
     for (const Node& child : node.children) {
-        out += first ? "" : flat ? ", " : ",";
-        first = false;
-        out += flat ? "" : "\n" + deeper;
-        out += mapping ? quoted(child.key) + ": " : "";
-        json(child, deeper, out);
+        if (mapping) {
+            out[child.key] = json_of(child);
+        } else {
+            out.push_back(json_of(child));
+        }
     }
-    out += flat ? "" : "\n" + indent;
-    out += mapping ? "}" : "]";
+    return out;
 }
 
 }  // namespace
@@ -164,9 +157,7 @@ std::string to_yaml(const Node& node) {
 }
 
 std::string to_json(const Node& node) {
-    std::string out;
-    json(node, "", out);
-    return out;
+    return json_of(node).dump(2, ' ', true, Json::error_handler_t::replace);
 }
 
 std::string shown(std::string_view text) {

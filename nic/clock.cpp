@@ -16,6 +16,12 @@ namespace {
 
 constexpr double q32 = 4294967296.0;
 
+std::int64_t read_ns(clockid_t clock) noexcept {
+    timespec now{};
+    clock_gettime(clock, &now);
+    return static_cast<std::int64_t>(now.tv_sec) * 1'000'000'000 + now.tv_nsec;
+}
+
 /// CPUID 8000_0007h EDX bit 8: the counter runs at a constant rate in all P-, C- and T-states
 /// (Intel SDM volume 3, "Invariant TSC"; AMD64 manual volume 3, "Advanced Power Management").
 bool tsc_is_invariant() {
@@ -137,9 +143,11 @@ void Clock::recalibrate() {
 }
 
 std::int64_t Clock::system_wall_ns() noexcept {
-    timespec now{};
-    clock_gettime(CLOCK_REALTIME, &now);
-    return static_cast<std::int64_t>(now.tv_sec) * 1'000'000'000 + now.tv_nsec;
+    return read_ns(CLOCK_REALTIME);
+}
+
+std::int64_t monotonic_ns() noexcept {
+    return read_ns(CLOCK_MONOTONIC);
 }
 
 }  // namespace pinstrike::nic

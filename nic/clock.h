@@ -136,6 +136,9 @@ class ClockDiscipline {
     std::uint64_t steps_count_ = 0;
 };
 
+/// Nanoseconds since some moment, for the waits of cold threads.
+[[nodiscard]] std::int64_t monotonic_ns() noexcept;
+
 /// The wall clock of the program.
 class Clock {
   public:

@@ -3,6 +3,7 @@
 
 #include "config/counter.h"
 #include "config/problem.h"
+#include "config/rows.h"
 #include "nic/packet/address.h"
 #include "nic/packet/packet.h"
 
@@ -17,13 +18,18 @@
 
 namespace pinstrike::nic {
 
+// clang-format off
+#define PINSTRIKE_PORT_COUNTS(ROW) \
+    ROW(packets, packets, "Packets received") \
+    ROW(bytes, bytes, "Bytes of the packets received, Ethernet header included") \
+    ROW(full_bursts, bursts, "Receives that filled the burst: more packets were waiting") \
+    ROW(link_changes, changes, "Times that the link went down or up")
+// clang-format on
+
+PINSTRIKE_ROWS(PortCount, PINSTRIKE_PORT_COUNTS)
+
 /// The counters that a port keeps itself. Only the poll thread of its queue writes them.
-struct PortCounters {
-    Counter packets;       ///< frames that receive() returned
-    Counter bytes;         ///< their bytes, without the frame check sequence
-    Counter full_bursts;   ///< calls of receive() that filled the burst
-    Counter link_changes;  ///< transitions to link down and to link up
-};
+using PortCounters = Counters<PortCount, PortCount_count>;
 
 /// Packets that the device or the kernel lost before receive(); nullopt if the driver has no such
 /// counter.
@@ -64,9 +70,9 @@ class MoreGroups {
 
 /// One receive queue of a network port, a capture, or a simulator.
 ///
-/// receive() is the only indirect call of the poll path, once per burst. One thread uses a port
-/// from its construction to its end, except that a cold thread may call statistics(), prepare() and
-/// follow_interface().
+/// For packets on the fast path, receive() is the only indirect call within a step of a poller,
+/// once per burst. One thread uses a port from its construction to its end, except that a cold
+/// thread may call statistics(), prepare() and follow_interface().
 class Port {
   public:
     virtual ~Port() = default;
@@ -148,9 +154,9 @@ class Port {
         for (const Packet& packet : packets) {
             bytes += packet.length_bytes;
         }
-        counters_.packets.add(packets.size());
-        counters_.bytes.add(bytes);
-        counters_.full_bursts.add(packets.size() == asked ? 1 : 0);
+        counters_.bump(PortCount::packets, packets.size());
+        counters_.bump(PortCount::bytes, bytes);
+        counters_.bump(PortCount::full_bursts, packets.size() == asked ? 1 : 0);
     }
 
     PortCounters counters_;

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,9 @@ enum class Membership : std::uint8_t {
 struct Pace {
     double factor = 0;
 };
+
+/// Parses "max", "real", or a factor such as "x2.5". nullopt if the text is none of these.
+[[nodiscard]] std::optional<Pace> parse_pace(const std::string& text);
 
 /// One port of the config: a NIC, a kernel interface, captures, or the simulator.
 struct PortConfig {

@@ -94,6 +94,9 @@ struct PortKindRow {
     /// Describes where packets come from: "interface eth1".
     std::string (*source)(const PortConfig& port) = nullptr;
 
+    /// The files that the port reads, which no output may replace.
+    std::vector<std::string> (*files)(const PortConfig& port) = nullptr;
+
     /// The system calls of the thread that polls the port.
     std::vector<SystemCall> (*system_calls)(const PortConfig& port) = nullptr;
 

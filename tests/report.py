@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Counts what `meson test` ran in some build folders: one line at the end, reasons above it.
+"""Counts the tests that `meson test` ran in build folders: a last line with totals, after the reasons.
 
 Test programs made with GoogleTest are counted by case, all others as one test. A build folder
 without a log counts as a failure: a run that tested nothing must not pass.
@@ -10,7 +10,7 @@ import re
 import sys
 from pathlib import Path
 
-SHOWN_LINES = 30  # of what a failed test wrote
+SHOWN_LINES = 30  # of the output of a failed test
 
 passed = failed = skipped = 0
 

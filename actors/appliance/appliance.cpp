@@ -2,6 +2,7 @@
 #include "actors/appliance/appliance.h"
 
 #include "actors/topology/feed_hours.h"
+#include "nic/clock.h"
 #include "nic/port_kind.h"
 
 #include <fmt/format.h>
@@ -14,11 +15,7 @@
 namespace pinstrike::actors {
 namespace {
 
-std::int64_t monotonic_ns() {
-    return std::chrono::duration_cast<std::chrono::nanoseconds>(
-               std::chrono::steady_clock::now().time_since_epoch())
-        .count();
-}
+using nic::monotonic_ns;
 
 /// A thread that was never started is not joinable.
 void join(std::thread& thread) {
@@ -169,7 +166,7 @@ std::vector<Appliance::ChangedPort> Appliance::housekeep() {
     std::vector<ChangedPort> changed;
     for (const PollerThread& poller : pollers_) {
         for (std::size_t i = 0; i < poller.task->ports_count(); ++i) {
-            const nic::Port& port = poller.task->port(i);
+            const nic::Port& port = *poller.task->input(i).port;
             const nic::InterfaceChange change = port.follow_interface();
             if (change != nic::InterfaceChange::none) {
                 changed.push_back({port.name(), change});
@@ -204,7 +201,7 @@ std::unique_ptr<MoreLines> Appliance::more_lines(const FeedConfig& config, std::
     PollerPlan plan = plan_topology(config).pollers[poller];
     std::erase_if(plan.lines, [&](std::size_t line) {
         for (std::size_t i = 0; i < task.lines_count(); ++i) {
-            if (task.line_number(i) == config.lines[line].number) {
+            if (task.line(i).number == config.lines[line].number) {
                 return true;
             }
         }
@@ -317,8 +314,9 @@ std::vector<std::string> Appliance::remarks() const {
                                       poller.config.cpu));
         }
         for (std::size_t i = 0; i < poller.task->ports_count(); ++i) {
-            for (const std::string& remark : poller.task->port(i).remarks()) {
-                all.push_back(fmt::format("port {}: {}", poller.task->port(i).name(), remark));
+            for (const std::string& remark : poller.task->input(i).port->remarks()) {
+                all.push_back(
+                    fmt::format("port {}: {}", poller.task->input(i).port->name(), remark));
             }
         }
     }

@@ -88,6 +88,9 @@ class Appliance {
     /// Counts of the config's reloads. The control thread writes them.
     [[nodiscard]] ReloadCounters& reloads() { return reloads_; }
 
+    /// Connections that the admin socket could not accept. The control thread counts them.
+    [[nodiscard]] Counter& admin_untaken() { return admin_untaken_; }
+
     /// Resets the longest steps and the high-water marks of the rings, but not the totals.
     void clear_maxima();
 
@@ -212,6 +215,7 @@ class Appliance {
         state_rings_;  ///< by core; nullopt once its actor has taken it
     std::vector<std::string> remarks_;
     ReloadCounters reloads_;
+    Counter admin_untaken_;
     bool running_ = false;
     bool control_misplaced_ = false;
 

@@ -64,7 +64,7 @@ std::vector<std::unique_ptr<feed::RepairSource>> repair_sources(const FeedConfig
             }
             continue;
         }
-        PINSTRIKE_CHECK(kind == feed::RepairKind::retransmission);  // load_config rejects others
+        PINSTRIKE_CHECK(kind == feed::RepairKind::retransmission);
         sources.push_back(std::make_unique<feed::PassiveSource>(feed::word_of(kind)));
     }
     return sources;

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "actors/book/book_entry.h"
+#include "feed/event/best_effect.h"
 #include "feed/event/event.h"
 
 #include <immintrin.h>
@@ -18,40 +19,18 @@
 
 namespace pinstrike::actors {
 
-enum class SideEffect : std::uint8_t { none, this_quote, appendage, no_best };
-
-struct QuoteEffect {
-    SideEffect bid = SideEffect::none;
-    SideEffect offer = SideEffect::none;
-};
-
-/// The effects by indicator, for quotes without an appendage (0) and with one (1). An effect that
-/// needs an appendage changes nothing if there is none.
-constexpr std::array<std::array<QuoteEffect, 256>, 2> make_quote_effects() {
-    constexpr std::array bids{SideEffect::none, SideEffect::this_quote, SideEffect::no_best,
-                              SideEffect::appendage};
-    constexpr std::array offers{SideEffect::none, SideEffect::this_quote, SideEffect::appendage,
-                                SideEffect::no_best};
-    std::array<std::array<QuoteEffect, 256>, 2> table{};
-    for (std::size_t i = 0; i < 16; ++i) {
-        const QuoteEffect whole{bids[i / 4], offers[i % 4]};
-        QuoteEffect bare = whole;
-        if (bare.bid == SideEffect::appendage) {
-            bare.bid = SideEffect::none;
-        }
-        if (bare.offer == SideEffect::appendage) {
-            bare.offer = SideEffect::none;
-        }
-        table[0]['A' + i] = bare;
-        table[1]['A' + i] = whole;
-    }
-    return table;
+/// The effect of a quote. An effect that needs an appendage changes nothing if there is none.
+constexpr feed::IndicatorEffect quote_effect(char indicator, bool appended) {
+    const feed::IndicatorEffect effect = feed::effect_of(indicator);
+    const auto possible = [appended](feed::BestEffect side) {
+        return side == feed::BestEffect::appendage && !appended ? feed::BestEffect::no_change
+                                                                : side;
+    };
+    return {possible(effect.bid), possible(effect.offer)};
 }
 
-inline constexpr std::array<std::array<QuoteEffect, 256>, 2> quote_effects = make_quote_effects();
-
-inline QuoteEffect quote_effect(const feed::Header& header) {
-    return quote_effects[header.records > 1 ? 1 : 0][static_cast<unsigned char>(header.indicator)];
+inline feed::IndicatorEffect quote_effect(const feed::Header& header) {
+    return quote_effect(header.indicator, header.records > 1);
 }
 
 /// Masks for the bits of both sides that a quote keeps, that it takes from its own words, and that
@@ -63,17 +42,18 @@ struct alignas(32) SidesMask {
     std::array<std::uint32_t, 8> appendage;
 };
 
-constexpr SidesMask sides_mask_of(const QuoteEffect& effect) {
+constexpr SidesMask sides_mask_of(const feed::IndicatorEffect& effect) {
+    using feed::BestEffect;
     constexpr std::uint32_t all = ~std::uint32_t{0};
     SidesMask mask{};
     for (std::size_t side = 0; side < 2; ++side) {
-        const SideEffect on_side = side == 0 ? effect.bid : effect.offer;
+        const BestEffect on_side = side == 0 ? effect.bid : effect.offer;
         for (std::size_t word = side * 4; word < side * 4 + 4; ++word) {
-            mask.keep[word] = on_side == SideEffect::none ? all : 0;
-            mask.own[word] = on_side == SideEffect::this_quote ? all : 0;
-            mask.appendage[word] = on_side == SideEffect::appendage ? all : 0;
+            mask.keep[word] = on_side == BestEffect::no_change ? all : 0;
+            mask.own[word] = on_side == BestEffect::this_quote ? all : 0;
+            mask.appendage[word] = on_side == BestEffect::appendage ? all : 0;
         }
-        if (on_side == SideEffect::no_best) {  // the side is known to be empty
+        if (on_side == BestEffect::none) {  // the side is known to be empty
             mask.own[side * 4 + 2] = all;
             mask.own[side * 4 + 3] = std::uint32_t{side_known} << BookSide::mark_shift;
         }
@@ -87,7 +67,7 @@ constexpr std::array<std::array<SidesMask, 256>, 2> make_sides_masks() {
     std::array<std::array<SidesMask, 256>, 2> masks{};
     for (std::size_t appended = 0; appended < masks.size(); ++appended) {
         for (std::size_t i = 0; i < 256; ++i) {
-            masks[appended][i] = sides_mask_of(quote_effects[appended][i]);
+            masks[appended][i] = sides_mask_of(quote_effect(static_cast<char>(i), appended != 0));
         }
     }
     return masks;

@@ -8,15 +8,7 @@ namespace {
 /// In a fuller table more series are in their second slot or displaced, which costs a second cache
 /// line.
 constexpr double table_load = 0.36;
-constexpr double venue_load = 0.45;
-/// Average number of participants that quote a series during a day. There are 18 exchanges, of
-/// which few quote the far series.
-constexpr std::size_t venues_per_series = 10;
 constexpr std::size_t line_numbers = 65536;
-
-std::size_t venue_share(const BookConfig& config, unsigned cores_count) {
-    return config.venue_quotes ? Book::series_share(config, cores_count) * venues_per_series : 0;
-}
 
 }  // namespace
 
@@ -24,11 +16,7 @@ Book::Book(const BookConfig& config, unsigned cores_count)
     : config_(config),
       table_(series_share(config, cores_count), table_load),
       trades_(series_share(config, cores_count)),
-      lines_(line_numbers) {
-    if (config.venue_quotes) {
-        venues_ = FlatTable<VenueEntry>(venue_share(config, cores_count), venue_load);
-    }
-}
+      lines_(line_numbers) {}
 
 /// The share has a reserve because sharding is uneven: a hash spreads series well, and underlyings
 /// less well.
@@ -39,21 +27,13 @@ std::size_t Book::series_share(const BookConfig& config, unsigned cores_count) {
 
 std::size_t Book::memory_bytes(const BookConfig& config, unsigned cores_count) {
     const std::size_t series = series_share(config, cores_count);
-    const std::size_t venues =
-        config.venue_quotes
-            ? FlatTable<VenueEntry>::bytes_for(venue_share(config, cores_count), venue_load)
-            : 0;
-    return cores_count *
-           (FlatTable<BookEntry>::bytes_for(series, table_load) + TradePool::bytes_for(series) +
-            line_numbers * sizeof(LineMemory) + venues);
+    return cores_count * (FlatTable<BookEntry>::bytes_for(series, table_load) +
+                          TradePool::bytes_for(series) + line_numbers * sizeof(LineMemory));
 }
 
 void Book::on_start(const CoreInfo& /*core*/) {
     table_.prefault();
     trades_.prefault();
-    if (config_.venue_quotes) {
-        venues_.prefault();
-    }
     for (std::size_t line = 0; line < lines_.size(); ++line) {
         lines_[line].epoch = 1;  // above the epoch of an entry without messages
     }
@@ -79,18 +59,13 @@ void Book::on_events(EventBatch batch) {
     if (transfer_ != nullptr) [[unlikely]] {
         note_for_transfer(batch);
     }
-    if (config_.venue_quotes) {
-        apply_all<true>(batch);
-    } else {
-        apply_all<false>(batch);
-    }
+    apply_all(batch);
 }
 
 /// Applies a batch in stretches, each in three passes. The first pass prefetches the first slots of
 /// all series of the stretch, so that as many loads are in flight at once as the processor allows.
 /// The second pass prefetches the slots of the series that are in their second slot. The third pass
 /// applies the messages.
-template <bool keeps_venues>
 void Book::apply_all(EventBatch batch) {
     constexpr unsigned stretch_messages = 128;  // 64 are too few, 256 are no better
     Lookup stretch[stretch_messages];
@@ -106,7 +81,7 @@ void Book::apply_all(EventBatch batch) {
             end_lookup(stretch[i]);
         }
         for (unsigned i = 0; i < count; ++i) {
-            apply<keeps_venues>(stretch[i]);
+            apply(stretch[i]);
         }
         watch(*stretch[sample_++ % count].event);
     }
@@ -114,7 +89,6 @@ void Book::apply_all(EventBatch batch) {
 
 /// Applies a message. Nearly all messages are quotes of series on whose line nothing happened;
 /// their code is inline here. Rare cases are out of line.
-template <bool keeps_venues>
 [[gnu::always_inline]] inline void Book::apply(const Lookup& lookup) {
     const feed::Event& event = *lookup.event;
     const feed::Header& header = event.header;
@@ -123,7 +97,7 @@ template <bool keeps_venues>
     }
     BookEntry* const entry = lookup.entry;
     const LineMemory& line = lines_[header.line];
-    if (keeps_venues || is_late(header) || !(entry->key == event.body.quote.series)) [[unlikely]] {
+    if (is_late(header) || !(entry->key == event.body.quote.series)) [[unlikely]] {
         return apply_rare_quote(event);
     }
     if (entry->epoch != line.epoch || entry->line != header.line) [[unlikely]] {
@@ -158,8 +132,7 @@ void Book::watch(const feed::Event& event) {
     }
 }
 
-/// Applies the first quote of a series, the first since an event of its line, and a late quote; if
-/// venue quotes are kept, all quotes.
+/// Applies the first quote of a series, the first since an event of its line, and a late quote.
 [[gnu::noinline]] void Book::apply_rare_quote(const feed::Event& event) {
     const feed::Header& header = event.header;
     if ((header.flags & feed::flag_before_day) != 0) {
@@ -177,9 +150,6 @@ void Book::watch(const feed::Event& event) {
     }
     ++entry->quotes;
     state_quote(*entry, event);
-    if (config_.venue_quotes) {
-        keep_venue_quote(event);
-    }
 }
 
 void Book::apply_series(const feed::Event& event) {

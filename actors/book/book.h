@@ -6,9 +6,8 @@
 //
 // book.cpp has the path of a message that comes in order. The other parts are: late messages
 // (book_late.cpp), events of lines (book_lines.cpp), entries of the table (book_entries.cpp),
-// quotes of each participant (book_venues.cpp), periodic work (book_timer.cpp), the state of a
-// series for readers (book_state.cpp), the book's report (book_report.cpp), and the exchange of
-// state with peers (transfer/book_transfer.cpp).
+// periodic work (book_timer.cpp), the state of a series for readers (book_state.cpp), the book's
+// report (book_report.cpp), and the exchange of state with peers (transfer/book_transfer.cpp).
 //
 // A series map, from the day's file or from a line, creates a table entry that stays invisible to
 // readers until the first message that states something of the series.
@@ -78,11 +77,6 @@ class Book final : public Actor {
     /// after the book has stopped.
     [[nodiscard]] std::optional<SeriesState> find(const feed::SeriesKey& key) const;
 
-    /// A participant's last quote of a series; nullopt if there is none or BookConfig::venue_quotes
-    /// is off. Called on the same threads as find().
-    [[nodiscard]] std::optional<VenueQuote> venue_quote(const feed::SeriesKey& key,
-                                                        char participant) const;
-
     /// Calls visit(SeriesKey) for every listed series, in no order. Called on the same threads as
     /// find().
     template <class Visit>
@@ -142,12 +136,6 @@ class Book final : public Actor {
         return heard(entry) && !forgotten(entry);
     }
 
-    /// A start of day and a flush of quotes both make the book forget a venue's quote.
-    [[nodiscard]] bool forgotten(const VenueEntry& entry) const {
-        const LineMemory& line = lines_[entry.line];
-        return line.day > entry.epoch || line.flush > entry.epoch || line.late_flush > entry.epoch;
-    }
-
     [[nodiscard]] bool lists(const feed::SeriesKey& key) const;
 
     /// Prefetches the first slot of the event's series. Line and gap events have other bytes in
@@ -164,9 +152,7 @@ class Book final : public Actor {
         __builtin_prefetch(lookup.entry, 1);
     }
 
-    template <bool keeps_venues>
     void apply_all(EventBatch batch);
-    template <bool keeps_venues>
     void apply(const Lookup& lookup);
     void apply_again(const feed::Event& event);
     void watch(const feed::Event& event);
@@ -179,7 +165,6 @@ class Book final : public Actor {
     void apply_late_quote(BookEntry& entry, const feed::Event& event, const MessageOrder& order);
     void apply_control(const feed::Event& event);
     void apply_gap(const feed::Event& event);
-    void keep_venue_quote(const feed::Event& event);
 
     BookEntry* entry_for(const feed::SeriesKey& key) {
         BookEntry* const entry = table_.find(key);
@@ -228,7 +213,6 @@ class Book final : public Actor {
     [[nodiscard]] bool covered(const BookEntry& entry, const feed::Header& header) const;
 
     void sweep(std::size_t slots_count);
-    void sweep_venues(std::size_t slots_count);
     void publish();
     void publish_busiest();
     [[nodiscard]] SideState state_of(const BookEntry& entry, const BookSide& side) const;
@@ -236,10 +220,8 @@ class Book final : public Actor {
     BookConfig config_;
     FlatTable<BookEntry> table_;
     TradePool trades_;
-    FlatTable<VenueEntry> venues_;
     PageArray<LineMemory> lines_;  ///< by line number; any 16 bits are a line number
     Sweeper sweeper_;
-    Sweeper venue_sweeper_;
     std::int64_t publish_due_ns_ = 0;
     std::size_t announced_ = 0;
     unsigned sample_ = 0;  ///< selects the message for watch()

@@ -11,7 +11,6 @@ struct BookConfig {
     static constexpr std::string_view kind = "book";
 
     std::size_t series_capacity = 2'200'000;  ///< sum over all cores
-    bool venue_quotes = false;                ///< also keep each participant's last quote
     bool test_symbols = false;
     /// Whether the venue reserves a symbol (SeriesKey::symbol_word()) for tests; null: the venue
     /// reserves no symbols.

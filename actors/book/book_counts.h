@@ -14,8 +14,6 @@
 #define PINSTRIKE_BOOK_COUNTS(ROW) \
     ROW(series_refused, messages, \
         "messages of series that did not fit in the full table: raise book.series_capacity") \
-    ROW(venue_quotes_refused, messages, \
-        "quotes that did not fit in the full table of venue quotes") \
     ROW(late, messages, "messages received after their number had been declared lost") \
     ROW(late_before_day, messages, \
         "late messages from before the line's start of day: changed nothing") \
@@ -46,8 +44,7 @@ using BookCounters = Counters<BookCount, BookCount_count>;
 inline constexpr ActorTable book_gauges{"a book", "book", BookGauge_rows, true};
 inline constexpr ActorTable book_counters{"a book", "book", BookCount_rows};
 
-/// The listed series, and the messages and venue quotes that the full book refused.
-inline constexpr std::array<std::string_view, 3> book_account_rows{"series", "series_refused",
-                                                                   "venue_quotes_refused"};
+/// The listed series, and the messages of series that the full book refused.
+inline constexpr std::array<std::string_view, 2> book_account_rows{"series", "series_refused"};
 
 }  // namespace pinstrike::actors

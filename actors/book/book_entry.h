@@ -126,35 +126,4 @@ inline bool says_anything(const TradeRecord& record) {
     return (record.flags & ~kept) != 0 || record.volume != 0 || record.trades != 0;
 }
 
-/// The key of the optional table of venue quotes.
-struct VenueKey {
-    feed::SeriesKey series;
-    std::uint64_t participant;
-
-    friend bool operator==(const VenueKey&, const VenueKey&) = default;
-};
-
-inline bool is_empty(const VenueKey& key) {
-    return is_empty(key.series);
-}
-
-inline std::uint64_t hash(const VenueKey& key) {
-    return feed::fold(feed::hash(key.series), key.participant ^ 0xA076'1D64'78BD'642FULL);
-}
-
-struct alignas(64) VenueEntry {
-    VenueKey key;
-    std::int32_t bid;
-    std::uint32_t bid_size;
-    std::int32_t offer;
-    std::uint32_t offer_size;
-    std::uint32_t sequence;
-    std::uint32_t epoch;
-    std::uint16_t line;
-    char type;
-    char code;
-};
-
-static_assert(sizeof(VenueEntry) == 64);
-
 }  // namespace pinstrike::actors

@@ -2,6 +2,8 @@
 #include "actors/book/book_json.h"
 
 #include "config/whole_file.h"
+#include "feed/event/decimal.h"
+#include "feed/event/json_writer.h"
 
 #include <fmt/format.h>
 
@@ -9,133 +11,73 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <iterator>
+#include <optional>
 #include <string_view>
 #include <tuple>
-#include <utility>
+#include <type_traits>
 #include <vector>
 
 namespace pinstrike::actors {
 
 namespace {
 
-using Text = fmt::memory_buffer;
-
-void add(Text& out, std::string_view text) {
-    out.append(text.data(), text.data() + text.size());
-}
-
-/// Adds a character of the feed to a JSON string. A byte above 127 becomes U+0080 to U+00FF.
-void add_byte(Text& out, char character) {
-    const auto byte = static_cast<unsigned char>(character);
-    if (byte == '"' || byte == '\\') {
-        out.push_back('\\');
-        out.push_back(character);
-    } else if (byte < 0x20 || byte == 0x7F) {
-        fmt::format_to(std::back_inserter(out), "\\u{:04x}", byte);
-    } else if (byte < 0x80) {
-        out.push_back(character);
-    } else {
-        out.push_back(static_cast<char>(0xC0 | byte >> 6));
-        out.push_back(static_cast<char>(0x80 | (byte & 0x3F)));
-    }
-}
-
-void add_symbol(Text& out, const feed::SeriesKey& key) {
+std::string symbol_of(const feed::SeriesKey& key) {
     const auto bytes = key.bytes();
-    std::size_t length = feed::SeriesKey::symbol_bytes;
-    while (length > 0 && bytes[length - 1] == ' ') {
-        --length;
-    }
-    for (std::size_t i = 0; i < length; ++i) {
-        add_byte(out, bytes[i]);
-    }
+    const std::string_view padded{bytes.data(), feed::SeriesKey::symbol_bytes};
+    return std::string{padded.substr(0, padded.find_last_not_of(' ') + 1)};
 }
 
-void add_decimal(Text& out, std::int64_t price_e8) {
-    constexpr std::uint64_t one = 100'000'000;
-    const auto raw = static_cast<std::uint64_t>(price_e8);
-    const std::uint64_t magnitude = price_e8 < 0 ? ~raw + 1 : raw;
-    if (price_e8 < 0) {
-        out.push_back('-');
-    }
-    fmt::format_to(std::back_inserter(out), "{}", magnitude / one);
-    if (std::uint64_t rest = magnitude % one; rest != 0) {
-        int places = 8;
-        for (; rest % 10 == 0; --places) {
-            rest /= 10;
-        }
-        fmt::format_to(std::back_inserter(out), ".{:0{}}", rest, places);
-    }
-}
-
-void add_price(Text& out, const Price& price) {
-    out.push_back('"');
-    add_decimal(out, price.e8());
-    out.push_back('"');
-}
-
-void add_optional_price(Text& out, std::string_view key, const std::optional<Price>& price) {
-    fmt::format_to(std::back_inserter(out), ",\"{}\":", key);
+void add_price(feed::JsonWriter& json, std::string_view name, const std::optional<Price>& price) {
     if (price) {
-        add_price(out, *price);
+        json.text(name, normalised_decimal(price->e8()));
     } else {
-        add(out, "null");
+        json.null(name);
     }
 }
 
-void add_side(Text& out, std::string_view key, const std::optional<BestQuote>& best) {
-    fmt::format_to(std::back_inserter(out), ",\"{}\":", key);
-    if (!best) {
-        add(out, "null");
+/// A best quote, or the last trade, which also has a type.
+template <class Stated>
+void add_stated(feed::JsonWriter& json, std::string_view name,
+                const std::optional<Stated>& stated) {
+    if (!stated) {
+        json.null(name);
         return;
     }
-    add(out, "{\"participant\":\"");
-    add_byte(out, best->participant);
-    add(out, "\",\"price\":");
-    add_price(out, best->price);
-    fmt::format_to(std::back_inserter(out), ",\"size\":{}}}", best->size);
-}
-
-void add_last(Text& out, const std::optional<LastTrade>& last) {
-    add(out, ",\"last\":");
-    if (!last) {
-        add(out, "null");
-        return;
+    feed::JsonWriter inner = json.object(name);
+    inner.character("participant", stated->participant);
+    inner.text("price", normalised_decimal(stated->price.e8()));
+    inner.number("size", stated->size);
+    if constexpr (std::is_same_v<Stated, LastTrade>) {
+        inner.character("type", stated->type);
     }
-    add(out, "{\"participant\":\"");
-    add_byte(out, last->participant);
-    add(out, "\",\"price\":");
-    add_price(out, last->price);
-    fmt::format_to(std::back_inserter(out), ",\"size\":{},\"type\":\"", last->size);
-    add_byte(out, last->type);
-    add(out, "\"}");
+    inner.end();
 }
 
-void add_series(Text& out, const SeriesState& state) {
-    add(out, "{\"symbol\":\"");
-    add_symbol(out, state.key);
-    fmt::format_to(std::back_inserter(out),
-                   "\",\"expiration\":\"{:04}-{:02}-{:02}\",\"right\":\"{}\",\"strike\":\"",
-                   state.key.year(), state.key.month(), state.key.day(),
-                   state.key.call() ? 'C' : 'P');
-    add_decimal(out, state.key.strike_e8);
-    fmt::format_to(std::back_inserter(out), "\",\"line\":{}", state.line);
-    add_side(out, "best_bid", state.bid);
-    add_side(out, "best_offer", state.offer);
-    fmt::format_to(std::back_inserter(out), ",\"bid_state\":\"{}\",\"offer_state\":\"{}\"",
-                   name_of(state.bid_state), name_of(state.offer_state));
-    add_optional_price(out, "open", state.open);
-    add_optional_price(out, "high", state.high);
-    add_optional_price(out, "low", state.low);
-    add_last(out, state.last);
-    fmt::format_to(std::back_inserter(out), ",\"volume\":{},\"trades\":{},\"quotes\":{}",
-                   state.volume, state.trades, state.quotes);
+void append_series(std::string& out, const SeriesState& state) {
+    const feed::SeriesKey& key = state.key;
+    feed::JsonWriter json{out};
+    json.text("symbol", symbol_of(key));
+    json.text("expiration", fmt::format("{:04}-{:02}-{:02}", key.year(), key.month(), key.day()));
+    json.character("right", key.call() ? 'C' : 'P');
+    json.text("strike", normalised_decimal(key.strike_e8));
+    json.number("line", state.line);
+    add_stated(json, "best_bid", state.bid);
+    add_stated(json, "best_offer", state.offer);
+    json.text("bid_state", name_of(state.bid_state));
+    json.text("offer_state", name_of(state.offer_state));
+    add_price(json, "open", state.open);
+    add_price(json, "high", state.high);
+    add_price(json, "low", state.low);
+    add_stated(json, "last", state.last);
+    json.number("volume", state.volume);
+    json.number("trades", state.trades);
+    json.number("quotes", state.quotes);
     if (state.open_interest) {
-        fmt::format_to(std::back_inserter(out), ",\"open_interest\":{}}}", *state.open_interest);
+        json.number("open_interest", *state.open_interest);
     } else {
-        add(out, ",\"open_interest\":null}");
+        json.null("open_interest");
     }
+    json.end();
 }
 
 /// A series and its sort key in the file.
@@ -172,7 +114,7 @@ std::vector<Listed> list_all(std::span<const Book* const> books) {
     return listed;
 }
 
-bool flush(Text& text, std::FILE* file) {
+bool flush(std::string& text, std::FILE* file) {
     const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
     text.clear();
     return written;
@@ -181,10 +123,10 @@ bool flush(Text& text, std::FILE* file) {
 /// False, with errno set, if not everything was written.
 bool write_all(std::span<const Book* const> books, std::FILE* file) {
     constexpr std::size_t chunk_bytes = 1 << 20;
-    Text text;
+    std::string text;
     for (const Listed& series : list_all(books)) {
-        add_series(text, *series.book->find(series.key));
-        text.push_back('\n');
+        append_series(text, *series.book->find(series.key));
+        text += '\n';
         if (text.size() >= chunk_bytes && !flush(text, file)) {
             return false;
         }
@@ -195,15 +137,18 @@ bool write_all(std::span<const Book* const> books, std::FILE* file) {
 }  // namespace
 
 std::string series_json(const SeriesState& state) {
-    Text text;
-    add_series(text, state);
-    return fmt::to_string(text);
+    std::string text;
+    append_series(text, state);
+    return text;
 }
 
 std::string normalised_decimal(std::int64_t price_e8) {
-    Text text;
-    add_decimal(text, price_e8);
-    return fmt::to_string(text);
+    std::string text = feed::decimal_text(price_e8, 8);
+    text.erase(text.find_last_not_of('0') + 1);
+    if (text.back() == '.') {
+        text.pop_back();
+    }
+    return text;
 }
 
 void write_books(std::span<const Book* const> books, const std::string& path, Problems& problems) {

@@ -17,8 +17,6 @@ Section<BookConfig> book_section() {
              integer<std::size_t>(1000, 100'000'000),
              "Most series that the book holds, over all cores; memory is allocated at the start.")
         .unit("series")
-        .key("venue_quotes", &BookConfig::venue_quotes, boolean(),
-             "Keep the last quote of every exchange for every series as well.")
         .key("test_symbols", &BookConfig::test_symbols, boolean(),
              "Keep test symbols in the book; needs test_symbols of the feed.");
     return section;
@@ -33,7 +31,7 @@ class BookKind final : public ActorKind {
     [[nodiscard]] std::string_view name() const override { return BookConfig::kind; }
 
     [[nodiscard]] std::string_view sentence() const override {
-        return "the last quote and best bid and offer of every series";
+        return "the best bid and offer, trades and open interest of every series";
     }
 
     [[nodiscard]] std::unique_ptr<Actor> make(const ActorSetup& setup) const override {

@@ -25,18 +25,15 @@ void Book::apply_late_quote(BookEntry& entry, const feed::Event& event, const Me
     }
     BookEntry stated = entry;
     state_quote(stated, event);
-    const QuoteEffect effect = quote_effect(event.header);
-    const auto yield = [&order](BookSide& side, const BookSide& to, SideEffect on_side) {
-        if (on_side != SideEffect::none && yields(side, order.sequence)) {
+    const feed::IndicatorEffect effect = quote_effect(event.header);
+    const auto yield = [&order](BookSide& side, const BookSide& to, feed::BestEffect on_side) {
+        if (on_side != feed::BestEffect::no_change && yields(side, order.sequence)) {
             side = to;
             side.raise(side_late);  // stale while numbers after it are missing
         }
     };
     yield(entry.bid, stated.bid, effect.bid);
     yield(entry.offer, stated.offer, effect.offer);
-    if (config_.venue_quotes) {
-        keep_venue_quote(event);
-    }
 }
 
 MessageOrder Book::arrive_late(BookEntry& entry, const feed::Header& header) {

@@ -34,7 +34,6 @@ void Book::apply_control(const feed::Event& event) {
         case feed::Forget::day:
             line.start_of_day();
             sweeper_.start(table_.slots());
-            venue_sweeper_.start(venues_.slots());
             break;
     }
 }

@@ -17,8 +17,7 @@ std::vector<ActorFigures> Book::figures() const {
 
 std::vector<AccountRow> Book::account_rows() const {
     const std::array values{std::uint64_t{series_count()},
-                            counters_.read(BookCount::series_refused),
-                            counters_.read(BookCount::venue_quotes_refused)};
+                            counters_.read(BookCount::series_refused)};
     static_assert(values.size() == book_account_rows.size());
     std::vector<AccountRow> rows;
     for (std::size_t row = 0; row < values.size(); ++row) {
@@ -34,11 +33,6 @@ std::vector<std::string> Book::remarks() const {
         remarks.push_back(fmt::format(
             "{} messages of series did not fit in the full book: raise book.series_capacity",
             refused));
-    }
-    if (const std::uint64_t refused = counters_.read(BookCount::venue_quotes_refused);
-        refused != 0) {
-        remarks.push_back(fmt::format(
-            "{} venue quotes did not fit in the full book: raise book.series_capacity", refused));
     }
     return remarks;
 }

@@ -13,7 +13,6 @@ void Book::on_timer(std::int64_t now_ns) {
         time_transfer();
     }
     sweep(slots_per_timer);
-    sweep_venues(slots_per_timer);
     const bool set_back = now_ns < publish_due_ns_ - publish_every_ns;  // the clock was set back
     if (now_ns >= publish_due_ns_ || set_back) {
         publish_due_ns_ = now_ns + publish_every_ns;

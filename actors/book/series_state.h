@@ -65,16 +65,4 @@ struct SeriesState {
     std::optional<std::uint32_t> open_interest;
 };
 
-/// One participant's last quote of a series as the exchange sent it (BookConfig::venue_quotes).
-struct VenueQuote {
-    char participant = ' ';
-    char type = ' ';
-    char code = 'I';  ///< of both prices
-    bool stale = false;
-    std::int32_t bid = 0;
-    std::uint32_t bid_size = 0;
-    std::int32_t offer = 0;
-    std::uint32_t offer_size = 0;
-};
-
 }  // namespace pinstrike::actors

@@ -6,6 +6,8 @@
 #include "actors/telemetry/admin/admin_client.h"
 #include "actors/telemetry/admin/packet_request.h"
 #include "actors/telemetry/admin/view_text.h"
+#include "config/log_level.h"
+#include "config/output_file.h"
 #include "config/print_problems.h"
 #include "nic/capture/capture_writer.h"
 
@@ -14,7 +16,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -36,14 +37,8 @@ struct CtlOptions {
     std::string out_file;
 };
 
-/// Prints text on standard output. Prints an error and fails if the text cannot be written.
 Exit print(const std::string& text) {
-    if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() ||
-        std::fflush(stdout) != 0) {
-        complain("standard output cannot be written");
-        return Exit::failed;
-    }
-    return Exit::ok;
+    return write_text("-", text) ? Exit::ok : Exit::failed;
 }
 
 /// Returns the instance's answer to a request. If there is no answer, or if the instance refuses,
@@ -160,6 +155,9 @@ void tell_what_is_awaited(const CtlOptions& options) {
 }
 
 Exit capture(const CtlOptions& options) {
+    if (!overwrites_none({options.out_file}, {options.instance})) {
+        return Exit::usage;
+    }
     Problems problems;
     auto writer = nic::CaptureWriter::open(options.out_file, problems);
     if (writer) {
@@ -257,7 +255,7 @@ void add_actions(CLI::App* ctl, const std::shared_ptr<CtlOptions>& options, Outc
         })
         ->add_option("LEVEL", options->level, "debug, info, warning or error")
         ->required()
-        ->check(CLI::IsMember({"debug", "info", "warning", "error"}));
+        ->check(CLI::IsMember(actors::log_level_words));
     add(ctl, options, outcome, "clear", "Reset the counts that ctl and top show; metrics continue",
         asking("clear"));
     add(ctl, options, outcome, "drain",

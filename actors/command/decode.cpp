@@ -75,6 +75,7 @@ class Decoder {
                 return false;
             }
         }
+        candidates_ += passed_over.candidates();
         for (const std::string& line : passed_over.lines(path)) {
             complain("{}", line);
         }
@@ -89,8 +90,15 @@ class Decoder {
         return cut_packets == 0 && complaint.empty();
     }
 
-    /// True if there were packets and none of them held a block.
-    [[nodiscard]] bool found_nothing() const { return packets_ != 0 && datagrams_ == 0; }
+    /// If there were packets that may have held market data, and none of them reached a line,
+    /// prints this on standard error and returns false.
+    [[nodiscard]] bool reached_lines() const {
+        const bool reached = candidates_ == 0 || to_lines_ != 0;
+        if (!reached) {
+            complain("none of {} packets reached a line", candidates_);
+        }
+        return reached;
+    }
 
     /// Prints an error on standard error and returns false if the output cannot be written.
     bool flush() {
@@ -112,14 +120,14 @@ class Decoder {
         frame.bytes = bytes.data();
         frame.length_bytes = static_cast<std::uint32_t>(bytes.size());
         nic::Datagram datagram;
-        ++packets_;
         if (!passed_over.parse(frame, datagram)) {
             return;
         }
-        ++datagrams_;
         const auto found = origins_.find({{datagram.group_ip}, datagram.port});
         if (found == origins_.end()) {
             passed_over.count_unknown(datagram);
+        } else {
+            ++to_lines_;
         }
         const feed::Origin origin = found == origins_.end() ? feed::Origin{} : found->second;
         venue_.append_datagram(out_, datagram.payload, origin, packet, json_);
@@ -129,8 +137,8 @@ class Decoder {
     const feed::VenueServices& venue_;
     std::map<nic::Group, feed::Origin> origins_;
     std::string out_;
-    std::uint64_t packets_ = 0;
-    std::uint64_t datagrams_ = 0;
+    std::uint64_t candidates_ = 0;  ///< packets that may have held market data
+    std::uint64_t to_lines_ = 0;
 };
 
 struct DecodeOptions {
@@ -167,7 +175,7 @@ Exit decode(const DecodeOptions& options) {
     for (const std::string& file : files) {
         good = decoder.decode_file(file) && good;
     }
-    return decoder.flush() && good && !decoder.found_nothing() ? Exit::ok : Exit::failed;
+    return decoder.flush() && decoder.reached_lines() && good ? Exit::ok : Exit::failed;
 }
 
 }  // namespace
@@ -179,7 +187,8 @@ void add_decode(CLI::App& app, Outcome& outcome) {
         "Standard error reports at the end of each capture how many packets held no block, and\n"
         "why.\n"
         "Exit status: 0 success; 1 a file was not read to its end, packets of a line were cut by\n"
-        "the snapshot length, or no packet held a block; 78 wrong config.\n\n"
+        "the snapshot length, or packets came and none reached a line (packets of other protocols\n"
+        "such as ARP or TCP do not count); 78 wrong config.\n\n"
         "Examples:\n"
         "  pinstrike decode morning.pcap\n"
         "  pinstrike decode a.pcap b.pcapng --json | jq 'select(.symbol == \"SPXW\")'");

@@ -9,9 +9,9 @@
 #include "actors/host/listening.h"
 #include "actors/topology/feed_hours.h"
 #include "actors/topology/load_config.h"
+#include "config/output_file.h"
 #include "config/print_problems.h"
 
-#include <cstdio>
 #include <memory>
 #include <string>
 #include <vector>
@@ -61,12 +61,9 @@ Exit doctor(const DoctorOptions& options) {
     const std::string text = options.json     ? actors::doctor::findings_json(findings)
                              : options.script ? actors::doctor::fix_script(findings)
                                               : actors::doctor::findings_text(findings);
-    if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() ||
-        std::fflush(stdout) != 0) {
-        complain("standard output cannot be written");
-        return Exit::failed;
-    }
-    return worst_of(findings) <= actors::doctor::Severity::advice ? Exit::ok : Exit::failed;
+    return write_text("-", text) && worst_of(findings) <= actors::doctor::Severity::advice
+               ? Exit::ok
+               : Exit::failed;
 }
 
 }  // namespace

@@ -19,7 +19,6 @@
 #include <optional>
 #include <string>
 #include <thread>
-#include <utility>
 #include <vector>
 
 namespace pinstrike::command {
@@ -77,6 +76,12 @@ Exit write_report(const actors::LatencyReading& reading, const Arguments& given)
 }
 
 Exit of_running(const Arguments& given) {
+    if (!overwrites_none({given.csv_file, given.svg_file}, {given.instance})) {
+        return Exit::usage;
+    }
+    if (!can_write(given.csv_file) || !can_write(given.svg_file)) {
+        return Exit::failed;
+    }
     const auto reading = read(given.instance, given.seconds);
     return reading ? write_report(*reading, given) : Exit::failed;
 }
@@ -84,7 +89,7 @@ Exit of_running(const Arguments& given) {
 Exit of_replay(const Arguments& given) {
     Exit status = Exit::ok;
     const auto config =
-        replay_config({given.captures, given.instance, *parse_pace(given.pace), true}, status);
+        replay_config({given.captures, given.instance, *nic::parse_pace(given.pace), true}, status);
     if (!config) {
         return status;
     }
@@ -93,6 +98,7 @@ Exit of_replay(const Arguments& given) {
     options.at_end = [&given](actors::Appliance& appliance) {
         return write_report(actors::latency_of(actors::take_counter_snapshot(appliance)), given);
     };
+    options.files_at_end = {given.csv_file, given.svg_file};
     return drive(*config, options);
 }
 
@@ -108,14 +114,6 @@ Exit latency(const Arguments& given) {
     if (const std::string wrong = misuse(given); !wrong.empty()) {
         complain("latency: {}", wrong);
         return Exit::usage;
-    }
-    std::vector<std::string> inputs = given.captures;
-    inputs.push_back(given.instance);
-    if (!overwrites_none({given.csv_file, given.svg_file}, std::move(inputs))) {
-        return Exit::usage;
-    }
-    if (!can_write(given.csv_file) || !can_write(given.svg_file)) {
-        return Exit::failed;
     }
     return given.captures.empty() ? of_running(given) : of_replay(given);
 }
@@ -134,8 +132,8 @@ void add_latency(CLI::App& app, Outcome& outcome) {
         "through the threads and lines of a config (without it: one poller and one core, "
         "spinning);\n"
         "from when each packet was due.\n"
-        "Exit status: 0 right, 1 it does not answer, or a capture was not read to its end, 2 wrong "
-        "use, 78 the config is wrong.\n"
+        "Exit status: 0 right, 1 it does not answer, or captures did not all reach their lines\n"
+        "(`pinstrike replay --help`), 2 wrong use, 78 the config is wrong.\n"
         "\nExamples:\n"
         "  pinstrike latency opra --seconds 10\n"
         "  pinstrike latency ./admin.sock --svg now.svg --csv now.csv\n"
@@ -150,7 +148,7 @@ void add_latency(CLI::App& app, Outcome& outcome) {
     command->add_option("--pace", given->pace, "Of --replay: real, or xN (N times real)")
         ->capture_default_str()
         ->check([](const std::string& text) {
-            const auto pace = parse_pace(text);
+            const auto pace = nic::parse_pace(text);
             return pace && pace->factor > 0 ? std::string{} : text + " is neither real nor xN";
         });
     command->add_option("--csv", given->csv_file,

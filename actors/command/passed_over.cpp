@@ -1,6 +1,7 @@
 // path: cold
 #include "actors/command/passed_over.h"
 
+#include "actors/control/capture_verdict.h"
 #include "actors/poller/unknown_groups_text.h"
 
 #include <fmt/format.h>
@@ -48,6 +49,10 @@ bool PassedOver::parse(const nic::Packet& packet, nic::Datagram& out) {
 void PassedOver::count_unknown(const nic::Datagram& datagram) {
     ++unknown_;
     groups_.count(datagram);
+}
+
+std::uint64_t PassedOver::candidates() const {
+    return packets_ - packets_of_other_protocols(drops_);
 }
 
 std::vector<std::string> PassedOver::lines(std::string_view path) const {

@@ -25,6 +25,9 @@ class PassedOver {
     /// Counts a datagram whose destination is not a group of a line.
     void count_unknown(const nic::Datagram& datagram);
 
+    /// The number of packets so far that may have held market data.
+    [[nodiscard]] std::uint64_t candidates() const;
+
     /// Returns the lines to print about the capture; none: every packet was used.
     [[nodiscard]] std::vector<std::string> lines(std::string_view path) const;
 

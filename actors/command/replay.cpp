@@ -23,7 +23,7 @@ struct Arguments {
 Exit replay(const Arguments& given) {
     Exit status = Exit::ok;
     const auto config =
-        replay_config({given.files, given.config, *parse_pace(given.pace), false}, status);
+        replay_config({given.files, given.config, *nic::parse_pace(given.pace), false}, status);
     if (!config) {
         return status;
     }
@@ -43,8 +43,9 @@ void add_replay(CLI::App& app, Outcome& outcome) {
         "core with a book. Timers run on the captures' time: every pace gives the same events.\n"
         "Exit status: 0 success; 1 the account does not balance, or the captures did not all\n"
         "reach their lines: one was not read to its end (unreadable, damaged, cut, ended by a\n"
-        "signal), packets of a line were cut by the snapshot length, or none reached a line; 78\n"
-        "wrong config.\n\n"
+        "signal), packets of a line were cut by the snapshot length, or packets came and none\n"
+        "reached a line (packets of other protocols such as ARP or TCP do not count); 78 wrong\n"
+        "config.\n\n"
         "Examples:\n"
         "  pinstrike replay day.pcap --account account.json --book book.json\n"
         "  pinstrike replay a.pcap b.pcap --pace x10 --config config/opra.yaml");
@@ -59,8 +60,8 @@ void add_replay(CLI::App& app, Outcome& outcome) {
     command->add_option("--pace", given->pace, "max, real, or xN (N times real)")
         ->capture_default_str()
         ->check([](const std::string& text) {
-            return parse_pace(text) ? std::string{}
-                                    : "found " + text + ", expected max, real or xN";
+            return nic::parse_pace(text) ? std::string{}
+                                         : "found " + text + ", expected max, real or xN";
         });
     command->add_option("--account", given->drive.account_file,
                         "Write the account as JSON at the end (-: standard output)");

@@ -3,14 +3,16 @@
 
 #include "actors/topology/load_config.h"
 #include "config/print_problems.h"
-#include "config/units.h"
 #include "feed/venue_services.h"
 #include "nic/capture/capture_files.h"
 #include "nic/capture/capture_reader.h"
 #include "nic/packet/address.h"
+#include "nic/port_keys.h"
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -58,6 +60,27 @@ nic::ChecksumCheck check_of(const std::vector<nic::PortConfig>& ports) {
     return off ? nic::ChecksumCheck::off : nic::ChecksumCheck::software;
 }
 
+/// Returns the keys of ports that are not used for captures and do not have their default values.
+std::set<std::string> unused_port_keys(const std::vector<nic::PortConfig>& ports) {
+    const std::set<std::string_view> used{"name", "kind", "udp_checksum", "sources"};
+    const Section<nic::PortConfig> section = nic::port_section();
+    std::set<std::string> unused;
+    for (const nic::PortConfig& port : ports) {
+        nic::PortConfig plain;
+        plain.kind = port.kind;
+        const Node defaults = write_section(section, plain);
+        const Node values = write_section(section, port);
+        for (const Node& value : values.children) {
+            const Node* const preset = defaults.find(value.key);
+            if (!used.contains(value.key) &&
+                (preset == nullptr || to_json(*preset) != to_json(value))) {
+                unused.insert("ports." + value.key);
+            }
+        }
+    }
+    return unused;
+}
+
 /// Prints which keys of a config apply to the packets of captures, and which do not.
 void tell_taken(const actors::FeedConfig& config, const nic::PortConfig& capture,
                 const std::string& file) {
@@ -65,7 +88,11 @@ void tell_taken(const actors::FeedConfig& config, const nic::PortConfig& capture
     for (const nic::Subnet& subnet : capture.sources) {
         senders += (senders.empty() ? "" : ", ") + nic::text_of(subnet);
     }
-    std::string unused = "the other keys of ports, when_full, silence";
+    std::string unused;
+    for (const std::string& key : unused_port_keys(config.ports)) {
+        unused += key + ", ";
+    }
+    unused += "when_full, silence";
     unused += config.peer.present() ? ", peer" : "";
     unused += config.metrics_address.empty() ? "" : ", metrics_address";
     complain(
@@ -114,17 +141,6 @@ bool readable(const std::vector<std::string>& files) {
 }
 
 }  // namespace
-
-std::optional<nic::Pace> parse_pace(const std::string& text) {
-    if (text == "max") {
-        return nic::Pace{0};
-    }
-    if (text == "real") {
-        return nic::Pace{1};
-    }
-    const auto factor = text.rfind('x', 0) == 0 ? parse_number(text.substr(1)) : std::nullopt;
-    return factor && *factor > 0 ? std::optional{nic::Pace{*factor}} : std::nullopt;
-}
 
 std::optional<actors::FeedConfig> replay_config(const ReplaySource& source, Exit& status) {
     std::optional<actors::FeedConfig> config;

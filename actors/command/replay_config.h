@@ -14,9 +14,6 @@
 
 namespace pinstrike::command {
 
-/// Parses "max", "real", or a factor such as "x2.5". Returns nothing if the text is none of these.
-[[nodiscard]] std::optional<nic::Pace> parse_pace(const std::string& text);
-
 struct ReplaySource {
     std::vector<std::string> files;
     std::string config;  ///< file with threads and lines; empty: one poller and one core

@@ -5,6 +5,7 @@
 #include "actors/command/command.h"
 #include "actors/command/support/archive.h"
 #include "actors/command/support/parts.h"
+#include "config/output_file.h"
 #include "config/print_problems.h"
 
 #include <fmt/chrono.h>
@@ -31,6 +32,9 @@ struct BundleOptions {
 };
 
 Exit support_bundle(const BundleOptions& options) {
+    if (!overwrites_none({options.out}, {options.config, options.log})) {
+        return Exit::usage;
+    }
     const std::tm now = fmt::gmtime(std::time(nullptr));
     actors::support::Subject subject = actors::support::read_subject(options.config);
     subject.log_file = options.log;

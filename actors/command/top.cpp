@@ -5,6 +5,7 @@
 #include "actors/command/command.h"
 #include "actors/command/duration_option.h"
 #include "actors/telemetry/admin/admin_client.h"
+#include "actors/telemetry/top/feed_text.h"
 #include "actors/telemetry/top/screen.h"
 #include "config/print_problems.h"
 #include "config/units.h"
@@ -26,6 +27,7 @@ namespace pinstrike::command {
 namespace {
 
 using actors::top::Key;
+using actors::top::plain_text;
 using actors::top::Readings;
 using actors::top::ScreenRow;
 using nlohmann::json;

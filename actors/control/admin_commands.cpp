@@ -7,13 +7,14 @@
 #include "actors/telemetry/latency/reading_json.h"
 #include "actors/topology/load_config.h"
 #include "config/yaml.h"
+#include "nic/clock.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
 #include <array>
-#include <chrono>
+#include <cstring>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -23,18 +24,10 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::array<std::string_view, 4> level_words{"debug", "info", "warning", "error"};
-
 /// Views, one a line. Requests for them are not logged.
-constexpr std::array<std::string_view, 11> views{"status",     "lines",  "ports",   "threads",
-                                                 "rings",      "actors", "latency", "busiest",
-                                                 "histograms", "config", "all"};
-
-std::int64_t steady_ns() {
-    return std::chrono::duration_cast<std::chrono::nanoseconds>(
-               std::chrono::steady_clock::now().time_since_epoch())
-        .count();
-}
+constexpr std::array<std::string_view, 12> views{"status",     "lines",   "ports",   "threads",
+                                                 "rings",      "actors",  "latency", "busiest",
+                                                 "histograms", "metrics", "config",  "all"};
 
 std::string line_of(const json& reply) {
     return reply.dump(-1, ' ', false, json::error_handler_t::replace) + '\n';
@@ -68,14 +61,25 @@ std::string text_in(const json& request, const char* name) {
 }  // namespace
 
 AdminHandler::AdminHandler(std::unique_ptr<actors::admin::AdminSocket> socket,
-                           actors::Appliance& appliance, Reloader& reloader, DriveLog& log)
-    : appliance_(appliance), reloader_(reloader), log_(log), socket_(std::move(socket)) {}
+                           actors::Appliance& appliance, Reloader& reloader, DriveLog& log,
+                           const actors::MetricsEndpoint* metrics)
+    : appliance_(appliance),
+      reloader_(reloader),
+      log_(log),
+      metrics_(metrics),
+      socket_(std::move(socket)) {}
 
 void AdminHandler::step() {
-    if (socket_) {
-        socket_->step(steady_ns(), [this](const std::string& request, const Asker& asker) {
-            return answer(request, asker);
-        });
+    if (!socket_) {
+        return;
+    }
+    const int error = socket_->step(
+        nic::monotonic_ns(),
+        [this](const std::string& request, const Asker& asker) { return answer(request, asker); });
+    if (error != 0) {
+        appliance_.admin_untaken().add();
+        log_.tell(actors::LogCode::admin_untaken, "feed " + appliance_.config().name,
+                  fmt::format("connections cannot be accepted for 1 s: {}", std::strerror(error)));
     }
 }
 
@@ -113,7 +117,8 @@ AdminHandler::Reply AdminHandler::act(const json& request, const std::string& as
     }
     return refusal(fmt::format(
         "found {}, expected status, lines, ports, threads, rings, actors, "
-        "latency, busiest, histograms, config, all, log-level, reload, clear, capture or drain",
+        "latency, busiest, histograms, metrics, config, all, log-level, reload, clear, capture or "
+        "drain",
         shown(ask)));
 }
 
@@ -127,9 +132,13 @@ json AdminHandler::view(const std::string& ask) {
     reply["process"] = ::getpid();
     reply["config_file"] = reloader_.file();
     reply["counted_seconds"] = counters.seconds - cleared_s_;
-    reply["log_level"] = level_words[static_cast<std::size_t>(reloader_.config().log_level)];
+    reply["log_level"] = actors::word_of(reloader_.config().log_level);
     if (ask == "histograms") {
         reply["histograms"] = actors::reading_json(actors::latency_of(counters));
+    }
+    if (ask == "metrics") {
+        reply["metrics"] = actors::metrics_page(
+            counters, log_.counters(), metrics_ != nullptr ? &metrics_->counters() : nullptr);
     }
     if (ask == "config") {
         reply["config"] = actors::effective_config(reloader_.config());
@@ -146,12 +155,13 @@ void AdminHandler::clear(const std::string& by) {
 
 AdminHandler::Reply AdminHandler::set_level(const json& request, const std::string& by) {
     const std::string word = text_in(request, "level");
-    const auto at = std::find(level_words.begin(), level_words.end(), word);
-    if (at == level_words.end()) {
+    constexpr auto& words = actors::log_level_words;
+    const auto at = std::find(words.begin(), words.end(), word);
+    if (at == words.end()) {
         return refusal("level: found " + shown(word) + ", expected debug, info, warning or error");
     }
     tell(by, "log level " + word);
-    reloader_.set_log_level(static_cast<actors::LogLevel>(at - level_words.begin()), log_);
+    reloader_.set_log_level(static_cast<actors::LogLevel>(at - words.begin()), log_);
     return done();
 }
 

@@ -9,6 +9,7 @@
 #include "actors/control/reloader.h"
 #include "actors/telemetry/admin/admin_socket.h"
 #include "actors/telemetry/admin/tally.h"
+#include "actors/telemetry/metrics/metrics_endpoint.h"
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -20,8 +21,9 @@ namespace pinstrike::command {
 class AdminHandler {
   public:
     /// All arguments must outlive the object. `socket` may be null: then there is no admin socket.
+    /// `metrics` may be null too.
     AdminHandler(std::unique_ptr<actors::admin::AdminSocket> socket, actors::Appliance& appliance,
-                 Reloader& reloader, DriveLog& log);
+                 Reloader& reloader, DriveLog& log, const actors::MetricsEndpoint* metrics);
 
     /// Must be called often.
     void step();
@@ -45,6 +47,7 @@ class AdminHandler {
     actors::Appliance& appliance_;
     Reloader& reloader_;
     DriveLog& log_;
+    const actors::MetricsEndpoint* metrics_;
     actors::admin::Tally tally_;
     double cleared_s_ = 0;
     bool capturing_ = false;

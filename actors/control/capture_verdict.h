@@ -25,6 +25,10 @@ struct End {
     std::string cause;
 };
 
+/// The number of dropped packets whose protocol never carries market data. A capture that has
+/// nothing else was read completely although no packet reached a line.
+[[nodiscard]] std::uint64_t packets_of_other_protocols(const actors::DropCounters& drops);
+
 /// The problems with the reading of captures, one sentence each; empty without captures. To be
 /// called after the stop. If --for ended the run, the rest of a capture does not count as missed.
 [[nodiscard]] std::vector<std::string> capture_faults(actors::Appliance& appliance, const End& end);

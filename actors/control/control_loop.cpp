@@ -9,8 +9,6 @@
 #include "actors/control/service_notify.h"
 #include "actors/host/confine/rights.h"
 #include "actors/telemetry/account.h"
-#include "actors/telemetry/account_of.h"
-#include "actors/telemetry/account_text.h"
 #include "actors/telemetry/admin/admin_socket.h"
 #include "actors/telemetry/counter_snapshot.h"
 #include "actors/telemetry/metrics/metrics_endpoint.h"
@@ -20,6 +18,7 @@
 #include "config/print_problems.h"
 #include "config/version.h"
 #include "config/whole_file.h"
+#include "nic/port_kind.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -52,7 +51,10 @@ std::vector<std::string> inputs_of(const actors::FeedConfig& config, const std::
     std::vector<std::string> inputs{
         file, config.series_map, config.peer.secret_file, tls.certificate, tls.key, tls.authority};
     for (const nic::PortConfig& port : config.ports) {
-        inputs.insert(inputs.end(), port.files.begin(), port.files.end());
+        if (const auto files = nic::row_of(port.kind).files) {
+            const std::vector<std::string> read = files(port);
+            inputs.insert(inputs.end(), read.begin(), read.end());
+        }
     }
     return inputs;
 }
@@ -228,9 +230,9 @@ class ControlLoop {
 
 /// Checks at the start that the files written at the end can be written with the rights that
 /// remain. Otherwise an error would show only after a day.
-bool can_write_later(const DriveOptions& options) {
+bool can_write_later(const std::vector<std::string>& outputs) {
     bool good = true;
-    for (const std::string& path : {options.account_file, options.book_file}) {
+    for (const std::string& path : outputs) {
         good = can_write(path) && good;
     }
     return good;
@@ -255,54 +257,46 @@ void confine(const actors::FeedConfig& config, DriveLog& log) {
 }
 
 /// The account in one paragraph.
-std::string summary(const actors::Account& account) {
-    std::uint64_t packets = 0;
-    std::uint64_t delivered = 0;
-    std::uint64_t lost = 0;
-    std::uint64_t refused = 0;
+std::string summary(const actors::CounterSnapshot& counters) {
+    const actors::Totals totals = actors::totals_of(counters);
     std::uint64_t series = 0;
-    for (const auto& port : account.ports) {
-        packets += port.packets;
-    }
-    for (const auto& line : account.lines) {
-        delivered += line.delivered;
-        lost += line.lost;
-    }
-    for (const auto& ring : account.rings) {
-        refused += ring.refused;
-    }
-    for (const auto& core : account.cores) {
-        series += core.count("series");
+    for (const auto& core : counters.cores) {
+        for (const auto& [name, count] : actors::account_rows_of(core)) {
+            series += name == "series" ? count : 0;
+        }
     }
     return fmt::format(
         "{}: {} packets, {} messages delivered, {} lost, {} refused, {} series, in {:.3f} s"
         " ({:.2f} M messages/s)\n",
-        account.feed, packets, delivered, lost, refused, series, account.seconds,
-        account.seconds > 0 ? static_cast<double>(delivered) / account.seconds / 1e6 : 0.0);
+        counters.feed, totals.packets, totals.delivered, totals.lost, totals.refused, series,
+        counters.seconds,
+        counters.seconds > 0 ? static_cast<double>(totals.delivered) / counters.seconds / 1e6
+                             : 0.0);
 }
 
 /// Runs the control loop and returns the reason for the end. The admin socket is closed then.
 End control(actors::Appliance& appliance, const actors::FeedConfig& config,
             const DriveOptions& options, std::unique_ptr<AdminSocket> admin,
-            const ControlSignals& signals, DriveLog& log, ServiceLink& service) {
+            const actors::MetricsEndpoint* metrics, const ControlSignals& signals, DriveLog& log,
+            ServiceLink& service) {
     Reloader reloader{config, options.config_file};
-    AdminHandler handler{std::move(admin), appliance, reloader, log};
+    AdminHandler handler{std::move(admin), appliance, reloader, log, metrics};
     return ControlLoop{appliance, options, log, reloader, handler, service}.run(signals);
 }
 
-bool write_outputs(actors::Appliance& appliance, const actors::Account& account,
+bool write_outputs(actors::Appliance& appliance, const actors::CounterSnapshot& counters,
                    const DriveOptions& options) {
     // Writing to a pipe without a reader would block for ever, whereas a file is written soon.
     std::optional<EndWhileOpening> writing;
     if (is_written_directly(options.account_file) || is_written_directly(options.book_file)) {
         writing.emplace("writing account and book");
     }
-    bool good =
-        options.account_file.empty() || write_text(options.account_file, actors::to_json(account));
+    bool good = options.account_file.empty() ||
+                write_text(options.account_file, actors::account_json(counters));
     if (!options.book_file.empty()) {
         Problems problems;
-        const actors::ActorKind* const kind = actors::find_actor_kind("book");
-        kind->write_state(appliance.actors(kind->name()), options.book_file, problems);
+        const actors::ActorKind& kind = actors::default_actor_kind();
+        kind.write_state(appliance.actors(kind.name()), options.book_file, problems);
         print_problems(problems);
         good = problems.empty() && good;
     }
@@ -312,20 +306,20 @@ bool write_outputs(actors::Appliance& appliance, const actors::Account& account,
 Exit finish(actors::Appliance& appliance, const DriveOptions& options, const End& end,
             DriveLog& log) {
     Exit status = end.kind == End::Kind::port_lost ? Exit::failed : Exit::ok;
-    const actors::Account account =
-        actors::account_of(actors::take_counter_snapshot(appliance, actors::Running::stopped));
-    const auto wrong = actors::imbalances(account);
+    const actors::CounterSnapshot counters =
+        actors::take_counter_snapshot(appliance, actors::Running::stopped);
+    const auto wrong = actors::imbalances(counters);
     for (const std::string& identity : wrong) {
         log.say(fmt::format("pinstrike: the account does not balance: {}\n", identity));
         status = Exit::failed;
     }
-    log.say(fmt::format("{}{}{}\n", actors::to_text(account), summary(account),
+    log.say(fmt::format("{}{}{}\n", actors::account_text(counters), summary(counters),
                         wrong.empty() ? "the account balances" : ""));
     for (const std::string& fault : capture_faults(appliance, end)) {
         log.say(fmt::format("pinstrike: {}\n", fault));
         status = Exit::failed;
     }
-    if (!write_outputs(appliance, account, options)) {
+    if (!write_outputs(appliance, counters, options)) {
         status = Exit::failed;
     }
     if (options.at_end && options.at_end(appliance) != Exit::ok) {
@@ -344,7 +338,8 @@ Exit drive(const actors::FeedConfig& config, const DriveOptions& options) {
     ServiceLink service(manager);
     const std::string feed = "feed " + config.name;
     log.tell(actors::LogCode::starting, feed, starting_text(config, options.config_file));
-    const std::vector<std::string> outputs{options.account_file, options.book_file};
+    std::vector<std::string> outputs = options.files_at_end;
+    outputs.insert(outputs.end(), {options.account_file, options.book_file});
     if (!overwrites_none(outputs, inputs_of(config, options.config_file))) {
         return Exit::usage;
     }
@@ -384,13 +379,14 @@ Exit drive(const actors::FeedConfig& config, const DriveOptions& options) {
     }
     opening.reset();
     confine(config, log);
-    if (!can_write_later(options)) {
+    if (!can_write_later(outputs)) {
         return Exit::failed;
     }
     appliance->start();
     log.tell(actors::LogCode::running, feed, running_text(*appliance));
     service.ready(actors::take_counter_snapshot(*appliance));
-    const End end = control(*appliance, config, options, std::move(admin), signals, log, service);
+    const End end = control(*appliance, config, options, std::move(admin), metrics.get(), signals,
+                            log, service);
     service.stopping();
     log.keep_off_screen(false);
     log.tell(actors::LogCode::stopping, feed, end.cause);

@@ -11,6 +11,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace pinstrike::command {
 
@@ -25,6 +26,7 @@ struct DriveOptions {
     bool metrics = false;      ///< serve metrics at the config's address
     /// More work to do at the end, when all threads have been joined; may be empty.
     std::function<Exit(actors::Appliance&)> at_end;
+    std::vector<std::string> files_at_end;  ///< that at_end writes
 };
 
 /// Runs until the input ends, the time is over, SIGINT or SIGTERM comes, or a user asks at the

@@ -2,43 +2,17 @@
 #include "actors/control/service_notify.h"
 
 #include "actors/telemetry/counter_snapshot.h"
+#include "nic/clock.h"
 
 #include <fmt/format.h>
 
-#include <chrono>
 #include <string>
 #include <vector>
 
 namespace pinstrike::command {
 namespace {
 
-struct Totals {
-    std::size_t lines = 0;
-    std::size_t lines_up = 0;
-    std::uint64_t delivered = 0;
-    std::uint64_t lost = 0;
-    std::uint64_t refused = 0;
-};
-
-Totals totals_of(const actors::CounterSnapshot& counters) {
-    Totals totals;
-    for (const actors::PollerSnapshot& poller : counters.pollers) {
-        for (const actors::LineSnapshot& line : poller.lines) {
-            totals.lines += 1;
-            totals.lines_up += line.up ? 1 : 0;
-            totals.delivered += line.counts[feed::LineCount::delivered];
-            totals.lost += line.counts[feed::LineCount::lost];
-        }
-        for (const actors::RingSnapshot& ring : poller.rings) {
-            totals.refused += ring.refused;
-        }
-    }
-    return totals;
-}
-
-std::int64_t monotonic_ns() {
-    return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
+using nic::monotonic_ns;
 
 std::vector<std::uint64_t> turns_of(actors::Appliance& appliance) {
     std::vector<std::uint64_t> turns;
@@ -76,7 +50,7 @@ void ServiceLink::tell_status(const actors::CounterSnapshot& counters) {
     if (!manager_.listens()) {
         return;
     }
-    const Totals totals = totals_of(counters);
+    const actors::Totals totals = actors::totals_of(counters);
     const double passed_s = counters.seconds - notified_s_;
     const double rate =
         passed_s > 0 ? static_cast<double>(totals.delivered - delivered_) / passed_s : 0;

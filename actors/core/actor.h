@@ -91,8 +91,8 @@ class EventBatch {
     std::size_t behind_;
 };
 
-/// The events that an actor wants. Controls, gaps and line states are always delivered, so that an
-/// actor without a gap event knows that nothing was lost.
+/// The events that an actor wants. Line events (controls, gaps, line states and line marks) are
+/// always delivered, so that an actor without a gap event knows that nothing was lost.
 struct Interest {
     std::uint32_t kinds = ~0U;             ///< bit per EventKind
     std::vector<std::string> underlyings;  ///< symbols; empty: all

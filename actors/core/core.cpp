@@ -4,7 +4,9 @@
 #include "config/check.h"
 
 #include <algorithm>
-#include <cstring>
+#include <array>
+#include <bit>
+#include <iterator>
 #include <utility>
 
 namespace pinstrike::actors {
@@ -59,7 +61,7 @@ void Core::start() {
     for (ActorSlot& slot : actors_) {
         deliver_announced(slot);
     }
-    counters_.announced_series.set(announced_.size());
+    counters_.bump(CoreCount::announced_series, announced_.size());
     announced_ = {};
     state_ = State::running;
 }
@@ -143,11 +145,11 @@ bool Core::has_work() const noexcept {
 Core::Batch Core::whole_messages(std::span<const feed::Event> waiting,
                                  std::size_t records_max) noexcept {
     Batch batch;
+    std::uint32_t kinds = 0;
     const std::size_t end = std::min(waiting.size(), records_max);
     std::size_t at = 0;
     while (at < end) {
         const feed::Header& header = waiting[at].header;
-        batch.kinds |= Interest::bit(header.kind);
         std::size_t next = at + 1;
         if (header.records != 1) [[unlikely]] {
             PINSTRIKE_CHECK(header.records != 0);
@@ -156,6 +158,7 @@ Core::Batch Core::whole_messages(std::span<const feed::Event> waiting,
                 break;
             }
         }
+        kinds |= Interest::bit(header.kind);
         if (feed::is_line_event(header.kind)) [[unlikely]] {
             batch.controls += static_cast<std::uint64_t>(header.kind == feed::EventKind::control);
             batch.gaps += static_cast<std::uint64_t>(header.kind == feed::EventKind::gap);
@@ -166,6 +169,7 @@ Core::Batch Core::whole_messages(std::span<const feed::Event> waiting,
         }
         at = next;
     }
+    batch.kinds = kinds;
     batch.records = waiting.first(at);
     batch.behind = waiting.size() - at;
     return batch;
@@ -177,7 +181,8 @@ bool Core::preempted_since(std::int64_t begin_ns, std::size_t ring) const noexce
 }
 
 void Core::deliver(const Batch& batch, std::size_t ring, std::int64_t now_ns) {
-    const bool sampled = options_.clock != nullptr && counters_.batches.read() % sample_every == 0;
+    const bool sampled =
+        options_.clock != nullptr && counters_.read(CoreCount::batches) % sample_every == 0;
     const bool timed = options_.live || options_.due.known();
     std::int64_t arrived_ns = batch.records.front().header.ts_receive_ns;
     if (options_.due.known()) [[unlikely]] {
@@ -250,8 +255,7 @@ void Core::deliver_wanted(ActorSlot& slot, std::span<const feed::Event> records)
     end_run();
 }
 
-/// Controls, gaps and line states are always wanted, so that an actor without a gap event knows
-/// that nothing was lost.
+/// Line events are always wanted, so that an actor without a gap event knows that nothing was lost.
 bool Core::ActorSlot::wants(const feed::Event& event) const noexcept {
     const feed::EventKind kind = event.header.kind;
     if (feed::is_line_event(kind)) {
@@ -263,21 +267,18 @@ bool Core::ActorSlot::wants(const feed::Event& event) const noexcept {
     if (symbols.empty() || kind == feed::EventKind::text) {
         return true;
     }
-    const std::uint64_t symbol = kind == feed::EventKind::underlying
-                                     ? event.body.underlying.symbol
-                                     : event.body.series.symbol_word();
-    return std::binary_search(symbols.begin(), symbols.end(), symbol);
+    return std::binary_search(symbols.begin(), symbols.end(), feed::symbol_word_of(event));
 }
 
 void Core::count(const Batch& batch) noexcept {
-    counters_.events.add(batch.events);
-    counters_.records.add(batch.records.size());
-    counters_.batches.add();
+    counters_.bump(CoreCount::events, batch.events);
+    counters_.bump(CoreCount::records, batch.records.size());
+    counters_.bump(CoreCount::batches);
     if (batch.gaps + batch.controls + batch.states + batch.marks != 0) {
-        counters_.gap_events.add(batch.gaps);
-        counters_.control_events.add(batch.controls);
-        counters_.line_state_events.add(batch.states);
-        counters_.line_mark_events.add(batch.marks);
+        counters_.bump(CoreCount::gap_events, batch.gaps);
+        counters_.bump(CoreCount::control_events, batch.controls);
+        counters_.bump(CoreCount::line_state_events, batch.states);
+        counters_.bump(CoreCount::line_mark_events, batch.marks);
     }
 }
 

@@ -21,6 +21,7 @@
 #include "actors/threads/ring.h"
 #include "config/counter.h"
 #include "config/histogram.h"
+#include "config/rows.h"
 #include "feed/event/event.h"
 #include "nic/capture/replay_start.h"
 #include "nic/clock.h"
@@ -34,16 +35,24 @@
 
 namespace pinstrike::actors {
 
+// clang-format off
+#define PINSTRIKE_CORE_COUNTS(ROW) \
+    ROW(events, events, "Data messages taken from the rings") \
+    ROW(gap_events, events, "Gaps and repairs taken from the rings") \
+    ROW(control_events, events, "Controls taken from the rings") \
+    ROW(line_state_events, events, "Line states taken from the rings") \
+    ROW(line_mark_events, events, \
+        "Records that report how far lines have come, taken from the rings") \
+    ROW(announced_series, series, \
+        "Series of the day's file announced to the actors before the first message") \
+    ROW(records, records, "Records of 64 bytes taken from the rings") \
+    ROW(batches, batches, "Batches taken from the rings")
+// clang-format on
+
+PINSTRIKE_ROWS(CoreCount, PINSTRIKE_CORE_COUNTS)
+
 /// The counters of a core, written by its thread. Events are messages, not records.
-struct CoreCounters : LoopCounters {
-    Counter events;             ///< data messages routed to this core
-    Counter gap_events;         ///< sent to every core concerned, also for a full ring
-    Counter control_events;     ///< sent to every core
-    Counter line_state_events;  ///< sent to every core
-    Counter line_mark_events;   ///< sent to every core
-    Counter announced_series;   ///< series of the day's file; in no other counter
-    Counter records;            ///< records of 64 bytes of all events above
-    Counter batches;
+struct CoreCounters : LoopCounters, Counters<CoreCount, CoreCount_count> {
     /// From arrival, or from the time when the packet was due in a paced replay. Each message
     /// counts with the time of the first message of its batch.
     Histogram receive_to_actor_ns;

@@ -28,47 +28,12 @@ asio::const_buffer buffer_of(std::span<const std::byte> bytes) {
     return {bytes.data(), bytes.size()};
 }
 
-class PlainChannel final : public Channel {
+/// `Stream`: a socket, or TLS on a socket.
+template <class Stream>
+class StreamChannel : public Channel {
   public:
-    PlainChannel(Tcp::socket socket, asio::ssl::context* /*none*/) : socket_(std::move(socket)) {}
-
-    void start(Role /*role*/, std::function<void(const asio::error_code&)> done) override {
-        done({});
-    }
-
-    void read(std::span<std::byte> into, Done done) override {
-        socket_.async_read_some(buffer_of(into), std::move(done));
-    }
-
-    void write(std::span<const std::byte> from, Done done) override {
-        asio::async_write(socket_, buffer_of(from), std::move(done));
-    }
-
-    std::vector<std::byte> keying_material() override { return {}; }
-
-    void shut() override {
-        asio::error_code ignored;
-        socket_.shutdown(Tcp::socket::shutdown_send, ignored);
-    }
-
-    void close() override {
-        asio::error_code ignored;
-        socket_.close(ignored);
-    }
-
-  private:
-    Tcp::socket socket_;
-};
-
-class TlsChannel final : public Channel {
-  public:
-    TlsChannel(Tcp::socket socket, asio::ssl::context* tls) : stream_(std::move(socket), *tls) {}
-
-    void start(Role role, std::function<void(const asio::error_code&)> done) override {
-        stream_.async_handshake(
-            role == Role::server ? asio::ssl::stream_base::server : asio::ssl::stream_base::client,
-            std::move(done));
-    }
+    template <class... Tls>
+    explicit StreamChannel(Tcp::socket socket, Tls&... tls) : stream_(std::move(socket), tls...) {}
 
     void read(std::span<std::byte> into, Done done) override {
         stream_.async_read_some(buffer_of(into), std::move(done));
@@ -78,11 +43,49 @@ class TlsChannel final : public Channel {
         asio::async_write(stream_, buffer_of(from), std::move(done));
     }
 
+    void shut() override {
+        asio::error_code ignored;
+        stream_.lowest_layer().shutdown(Tcp::socket::shutdown_send, ignored);
+    }
+
+    void close() override {
+        asio::error_code ignored;
+        stream_.lowest_layer().close(ignored);
+    }
+
+  protected:
+    Stream& stream() { return stream_; }
+
+  private:
+    Stream stream_;
+};
+
+class PlainChannel final : public StreamChannel<Tcp::socket> {
+  public:
+    using StreamChannel::StreamChannel;
+
+    void start(Role /*role*/, std::function<void(const asio::error_code&)> done) override {
+        done({});
+    }
+
+    std::vector<std::byte> keying_material() override { return {}; }
+};
+
+class TlsChannel final : public StreamChannel<asio::ssl::stream<Tcp::socket>> {
+  public:
+    using StreamChannel::StreamChannel;
+
+    void start(Role role, std::function<void(const asio::error_code&)> done) override {
+        stream().async_handshake(
+            role == Role::server ? asio::ssl::stream_base::server : asio::ssl::stream_base::client,
+            std::move(done));
+    }
+
     std::vector<std::byte> keying_material() override {
         constexpr std::string_view label = "EXPORTER-pinstrike-peer";
         std::vector<std::byte> material(32);
         const int exported = ::SSL_export_keying_material(
-            stream_.native_handle(),
+            stream().native_handle(),
             reinterpret_cast<unsigned char*>(material.data()),  // tidy: bytes as OpenSSL names them
             material.size(), label.data(), label.size(), nullptr, 0, 0);
         if (exported != 1) {
@@ -90,19 +93,6 @@ class TlsChannel final : public Channel {
         }
         return material;
     }
-
-    void shut() override {
-        asio::error_code ignored;
-        stream_.next_layer().shutdown(Tcp::socket::shutdown_send, ignored);
-    }
-
-    void close() override {
-        asio::error_code ignored;
-        stream_.next_layer().close(ignored);
-    }
-
-  private:
-    asio::ssl::stream<Tcp::socket> stream_;
 };
 
 }  // namespace
@@ -111,9 +101,9 @@ std::unique_ptr<Channel> make_channel(Tcp::socket socket, asio::ssl::context* tl
     asio::error_code ignored;
     socket.set_option(Tcp::no_delay(true), ignored);
     if (tls == nullptr) {
-        return std::make_unique<PlainChannel>(std::move(socket), tls);
+        return std::make_unique<PlainChannel>(std::move(socket));
     }
-    return std::make_unique<TlsChannel>(std::move(socket), tls);
+    return std::make_unique<TlsChannel>(std::move(socket), *tls);
 }
 
 Link::Link(std::unique_ptr<Channel> channel, LinkEnd& end)

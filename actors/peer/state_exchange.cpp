@@ -90,14 +90,6 @@ std::uint16_t StateExchange::books() const {
         cores_.begin(), cores_.end(), [](const Core& core) { return core.rings.has_value(); }));
 }
 
-std::size_t StateExchange::waiting() const {
-    std::size_t count = 0;
-    for (const Core& core : cores_) {
-        count += core.posted.size();
-    }
-    return count;
-}
-
 bool StateExchange::answer(StateRecord& into) {
     return taking_ && std::any_of(cores_.begin(), cores_.end(),
                                   [&into](Core& core) { return read(core, into); });

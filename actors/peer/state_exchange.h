@@ -35,9 +35,6 @@ class StateExchange final : public StateGiver {
     /// Queues a record for every book. Returns the number of books.
     std::size_t post_to_all(StateRecord::Kind kind);
 
-    /// Returns the number of records that are queued and not yet in a ring.
-    [[nodiscard]] std::size_t waiting() const;
-
     /// Reads the next answer of a book to a posted record. Returns false if there is none, or if no
     /// state is being received.
     [[nodiscard]] bool answer(StateRecord& into);

@@ -78,7 +78,11 @@ void StateTransfer::record(const StateRecord& record) {
 void StateTransfer::ended(StateOutcome outcome) {
     if (phase_ == Phase::receiving) {
         outcome_ = outcome;
-        counts_.bump(StateCount::failed, outcome == StateOutcome::whole ? 0 : 1);
+        if (outcome == StateOutcome::whole) {
+            note_unplaced();
+        } else {
+            counts_.bump(StateCount::failed);
+        }
         answers_missing_ = exchange_.post_to_all(StateRecord::Kind::round);
         phase_ = Phase::closing;
     }
@@ -153,19 +157,27 @@ void StateTransfer::close_round(std::int64_t now_ns) {
         return long_enough ? finish(false, now_ns) : pause(now_ns);
     }
     first_ = false;
-    note_unplaced();
-    if (again_.empty() || forced_) {
-        return finish(again_.empty(), now_ns);
-    }
     wanted_ = again_;
+    if (wanted_.empty() || forced_) {
+        return finish(wanted_.empty(), now_ns);
+    }
     pause(now_ns);
 }
 
-/// Requests again the lines on which not all cores of the peer stated a position. If such lines
-/// remain in the last round, they carry no messages and have no state to copy.
+/// Requests again the lines on which not all cores of the peer stated a position. In the last
+/// round, only those that a core here has received: the others carry no messages and have no state
+/// to copy.
 void StateTransfer::note_unplaced() {
+    StateRecord unplaced;
+    unplaced.kind = StateRecord::Kind::unplaced;
     for (const std::uint16_t line : wanted_) {
-        if (!forced_ && placed_[line] < books_) {
+        if (placed_[line] >= books_) {
+            continue;
+        }
+        if (forced_) {
+            unplaced.line = line;
+            exchange_.post(unplaced);
+        } else {
             again_.insert(line);
         }
     }

@@ -10,8 +10,9 @@
 // not received the line yet, and it may still get messages that were sent before this instance
 // started. A series may be accepted twice, so a round needs no record of the round before. The
 // transfer gives up early if all peers have just started too. In the last quarter of its time it
-// also accepts the state of lines on which nothing was received. Series that were not accepted at
-// the end stay unknown until a message states them.
+// also accepts the state of lines on which nothing was received, and a line that neither instance
+// has received counts as joined. Series that were not accepted at the end stay unknown until a
+// message states them.
 #pragma once
 
 #include "actors/peer/peer_event.h"

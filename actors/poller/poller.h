@@ -1,7 +1,7 @@
 // path: hot
 //
-// The path of a packet, from a NIC's queue to the rings of the cores, on one thread. This file has
-// it in the order in which a packet meets it:
+// The path of a packet, from a NIC's queue to the rings of the cores, on one thread. The functions
+// from step() on are in the order in which a packet meets them:
 //
 //     receive a burst              nic     one indirect call
 //     parse_udp                    nic     a datagram, or the reason to drop the frame
@@ -9,7 +9,7 @@
 //     Codec::open                  feed    a block with valid header and checksum, or a reason
 //     Arbiter::classify_by_header  feed    all of it, nothing of it, or the slow path
 //     Codec::decode_straight       feed    messages, checked while they are written into the rings
-//     Router::publish              here    once for each burst
+//     Router::publish              here    once for each step, which takes a burst of each port
 //
 // Nothing here blocks, allocates, or reads a clock: the caller passes the time of a step. Captures
 // and all timers run on the time of the captured packets, so a replay gives the same events at any
@@ -19,16 +19,16 @@
 #pragma once
 
 #include "actors/poller/arbitration_clock.h"
-#include "actors/poller/line_events.h"
-#include "actors/poller/poller_input.h"
 #include "actors/poller/poller_lines.h"
 #include "actors/poller/poller_task.h"
 #include "actors/poller/router.h"
-#include "actors/poller/slow_path_sink.h"
 #include "actors/threads/step_free_clock.h"
 #include "feed/arbitration/arbiter.h"
+#include "feed/arbitration/arbiter_sink.h"
+#include "feed/arbitration/line_counts.h"
 #include "feed/event/block.h"
 #include "feed/event/event.h"
+#include "feed/event/position.h"
 #include "nic/packet/datagram.h"
 #include "nic/packet/drops.h"
 #include "nic/packet/packet.h"
@@ -47,8 +47,39 @@
 
 namespace pinstrike::actors {
 
+/// The EventSink (feed/event/event_sink.h) through which a codec writes the events of a line to the
+/// router. It also applies numbered control messages to the line. It lives for one call of the
+/// codec. `line` is the one that Router::begin() selected.
+struct LineEvents {
+    Router& router;
+    PollerLine& line;
+    bool test_symbols;  ///< the config wants test symbols
+
+    feed::Event* offer(std::size_t records) { return router.offer(records); }
+
+    void take(std::size_t messages, std::size_t records) { router.take(messages, records); }
+
+    void push(std::span<const feed::Event> message) { router.push(message); }
+
+    /// A control message with a number of its own.
+    void broadcast(const feed::Event& event) {
+        line.arbiter.counters().bump(feed::LineCount::controls);
+        router.broadcast(event);
+        if (event.body.control.forget != feed::Forget::nothing) {
+            line.arbiter.flush_at(event.header.number());
+        }
+        if (event.body.control.ends_day) {
+            line.day.end(event.header.ts_exchange_ns);
+        }
+    }
+
+    void filtered() { line.arbiter.counters().bump(feed::LineCount::filtered); }
+
+    [[nodiscard]] bool wants_tests() const { return test_symbols; }
+};
+
 template <class VenueCodec>
-class Poller final : public PollerTask {
+class Poller final : public PollerTask, private feed::ArbiterSink {
   public:
     using Codec = VenueCodec;
 
@@ -74,21 +105,9 @@ class Poller final : public PollerTask {
     }
 
   private:
-    friend class SlowPathSink<Poller>;
-
     using Input = PollerInput;
     using Lines = PollerLines<Codec>;
-    using Line = PollerLine<Codec>;
-
-    /// Called before the first packet, because that packet may be a test.
-    void begin(std::int64_t now_ns) {
-        begun_ = true;
-        for (auto& line : lines_) {
-            if (!replays_) {
-                line->day.look(now_ns);
-            }
-        }
-    }
+    using Line = CodecLine<Codec>;
 
     /// Takes a burst of each port, then runs the timers.
     std::size_t step_live(std::int64_t now_ns) {
@@ -107,41 +126,6 @@ class Poller final : public PollerTask {
         arbitration_clock_.looked(behind);
         run_timers();
         return packets;
-    }
-
-    /// Takes about a burst of packets of all captures in the order of their times. The timers run
-    /// up to the time of each packet before it is processed. `now_ns` is for ports that set the
-    /// pace.
-    std::size_t step_replay(std::int64_t now_ns) {
-        std::size_t packets = 0;
-        while (packets < replay_burst_packets) {
-            Input* next = earliest(now_ns);
-            if (next == nullptr) {
-                break;
-            }
-            const nic::Packet& packet = next->burst[next->taken++];
-            now_ns_ = wall_ns_ = std::max(now_ns_, packet.ts_receive_ns);
-            burst_ts_ns_ = packets == 0 ? packet.ts_receive_ns : burst_ts_ns_;
-            run_timers();
-            parse_and_route<false>(*next, packet);
-            ++packets;
-        }
-        return packets;
-    }
-
-    /// The input whose next packet is the oldest; nullptr: none has any now.
-    Input* earliest(std::int64_t now_ns) {
-        Input* best = nullptr;
-        for (auto& input : inputs_) {
-            if (input->taken == input->filled && receive(*input, now_ns) == 0) {
-                continue;
-            }
-            if (best == nullptr ||
-                input->burst[input->taken].ts_receive_ns < best->burst[best->taken].ts_receive_ns) {
-                best = input.get();
-            }
-        }
-        return best;
     }
 
     std::size_t receive(Input& input, std::int64_t now_ns) {
@@ -243,63 +227,9 @@ class Poller final : public PollerTask {
     /// False: the block does not take the fast path, and none of its messages was decoded.
     [[nodiscard, gnu::always_inline]] bool decode_straight(Line& line, const feed::Block& block) {
         select(line);
-        LineEvents<Line> events{router_, line, test_symbols_};
+        LineEvents events{router_, line, test_symbols_};
         return line.day.original(block.ts_exchange_ns) &&
                line.codec.decode_straight(block, header_of(block, 0), line.is_gth, events);
-    }
-
-    /// The first copy of a block was delivered.
-    template <bool keeps>
-    void note_first(Input& input, Line& line, const feed::Block& block, feed::Stream stream) {
-        if (sample_ts_exchange_ns_ == 0) {
-            sample_ts_exchange_ns_ = block.ts_exchange_ns;
-        }
-        line.skew.first(block, stream);
-        if constexpr (keeps) {
-            keep(input, line, block);
-        }
-    }
-
-    /// Processes a block that does not take the fast path: walks all its messages before anything
-    /// is delivered. A separate function, so that it does not take registers from the fast path.
-    template <bool keeps>
-    [[gnu::noinline]] void process_walked(Input& input, Line& line, feed::Block& block,
-                                          feed::Stream stream) {
-        count_rejects(line, line.codec.walk(scratch_, block));
-        switch (line.arbiter.commit(block, stream)) {
-            case feed::Verdict::deliver_all:
-                select(line);
-                decode(block, 0, block.messages, 0);
-                note_first<keeps>(input, line, block, stream);
-                break;
-            case feed::Verdict::duplicate_all:
-                line.skew.second(block, stream);
-                break;
-            case feed::Verdict::slow:
-                if (commit_slow(line, block, stream) && keeps) {
-                    keep(input, line, block);
-                }
-                break;
-        }
-    }
-
-    /// True if some of its messages were accepted for the first time.
-    bool commit_slow(Line& line, const feed::Block& block, feed::Stream stream) {
-        const std::uint64_t before = line.arbiter.committed_at_once();
-        select(line);
-        line.arbiter.commit_slow(block, stream, now_ns_, sink_);
-        next_deadline_ns_ = std::min(next_deadline_ns_, line.arbiter.next_deadline_ns());
-        return line.arbiter.committed_at_once() != before && block.role == feed::BlockRole::data;
-    }
-
-    void decode(const feed::Block& block, unsigned first, unsigned count,
-                feed::DeliveryFlags flags) {
-        if (!line_->day.original(block.ts_exchange_ns)) [[unlikely]] {
-            return line_->arbiter.counters().bump(feed::LineCount::filtered, count);
-        }
-        const feed::Header base = header_of(block, flags);
-        LineEvents<Line> events{router_, *line_, test_symbols_};
-        line_->codec.decode(block, first, count, base, line_->is_gth, events);
     }
 
     void select(Line& line) {
@@ -320,6 +250,75 @@ class Poller final : public PollerTask {
         return header;
     }
 
+    /// The first copy of a block was delivered.
+    template <bool keeps>
+    void note_first(Input& input, Line& line, const feed::Block& block, feed::Stream stream) {
+        if (sample_ts_exchange_ns_ == 0) {
+            sample_ts_exchange_ns_ = block.ts_exchange_ns;
+        }
+        line.skew.first(block, stream);
+        if constexpr (keeps) {
+            keep(input, line, block);
+        }
+    }
+
+    /// Records the wall time from the exchange's stamp, or from the time when a capture's packet
+    /// was due, to the end of the burst, which is the start of this step. Every packet of a burst
+    /// counts with the figure of the first: bursts grow when the poller is late, so one figure for
+    /// each burst would make late packets look rare.
+    void count_latency(std::int64_t now_ns) {
+        if (sample_ts_exchange_ns_ != 0 && (!replays_ || due_.known())) {
+            const std::int64_t begin_ns =
+                replays_ ? due_.due_ns(burst_ts_ns_) : sample_ts_exchange_ns_;
+            counters_.exchange_to_decoded_ns.record(now_ns - begin_ns, burst_packets_);
+            if (overlaps_stall(begin_ns, counters_.stalled_until_ns)) [[unlikely]] {
+                counters_.exchange_to_decoded_preempted_ns.record(now_ns - begin_ns,
+                                                                  burst_packets_);
+            }
+        }
+        sample_ts_exchange_ns_ = 0;
+    }
+
+    // Off the fast path (poller_slow_path.h).
+
+    template <bool keeps>
+    [[gnu::noinline]] void process_walked(Input& input, Line& line, feed::Block& block,
+                                          feed::Stream stream);
+    bool commit_slow(Line& line, const feed::Block& block, feed::Stream stream);
+    void decode(const feed::Block& block, unsigned first, unsigned count,
+                feed::DeliveryFlags flags);
+    std::size_t take_repairs();
+    void process_repair(Line& line, std::span<const std::byte> bytes);
+    void note(RepairNote::Kind kind, feed::Position begin, feed::Position end,
+              std::int64_t ts_before_ns, std::int64_t ts_behind_ns);
+
+    // The decisions of the arbiters' slow path about the line `line_`.
+
+    void deliver(const feed::Block& block, unsigned first, unsigned count,
+                 feed::DeliveryFlags flags) override;
+    void gap(std::uint64_t first, std::uint64_t last, std::uint64_t messages, feed::GapCause cause,
+             std::int64_t ts_exchange_ns) override;
+    void reset(const feed::Block& block, feed::Forget forget, bool inferred) override;
+    void committed(const feed::Block& block) override;
+
+    [[nodiscard]] std::optional<std::int64_t> ts_of_copy(std::span<const feed::BlockStart> starts,
+                                                         const feed::Block& block) const override {
+        return line_->codec.ts_of_copy(starts, block);
+    }
+
+    [[nodiscard]] bool start_is_due() const override { return line_->day.start_is_due(); }
+
+    void missing(feed::Position begin, feed::Position end, std::int64_t ts_before_ns,
+                 std::int64_t ts_behind_ns) override {
+        note(RepairNote::Kind::missing, begin, end, ts_before_ns, ts_behind_ns);
+    }
+
+    void found(feed::Position begin, feed::Position end) override {
+        note(RepairNote::Kind::found, begin, end, 0, 0);
+    }
+
+    // The rest of a step.
+
     /// Gives the block, which lies in the packet that was taken last, to the history.
     void keep(Input& input, const Line& line, const feed::Block& block) {
         if (!input.keeps) {
@@ -331,33 +330,9 @@ class Poller final : public PollerTask {
         }
     }
 
-    /// Processes blocks that recovery brought. They lie in no packet of a port.
-    std::size_t take_repairs() {
-        return repair_rings_->take_repairs(
-            [this](std::uint32_t line, std::span<const std::byte> bytes) {
-                process_repair(lines_[line], bytes);
-            });
-    }
-
-    void process_repair(Line& line, std::span<const std::byte> bytes) {
-        feed::Block block;
-        const auto result = line.codec.open_repair(bytes, block_checksum_, block);
-        count_rejects(line, result.reasons);
-        if (!result.accepted) {
-            return;
-        }
-        count_rejects(line, line.codec.walk(scratch_, block));
-        block.ts_receive_ns = wall_ns_;
-        block.retransmitted = true;
-        if (commit_slow(line, block, feed::Stream::a) && history_ != nullptr) {
-            history_->copy(block, line.index);
-            history_->publish();
-        }
-    }
-
-    void note(const RepairNote& note) {
-        if (repair_rings_ != nullptr) {
-            repair_rings_->note(note);
+    void count_rejects(Line& line, std::uint32_t reasons) {
+        for (; reasons != 0; reasons &= reasons - 1) {
+            line.rejects.bump(static_cast<typename Codec::Reject>(std::countr_zero(reasons)));
         }
     }
 
@@ -380,7 +355,7 @@ class Poller final : public PollerTask {
         for (auto& line : lines_) {
             if (line->arbiter.next_deadline_ns() <= now_ns_) {
                 select(*line);
-                line->arbiter.step(now_ns_, sink_);
+                line->arbiter.step(now_ns_, *this);
             }
             next_deadline_ns_ = std::min(next_deadline_ns_, line->arbiter.next_deadline_ns());
         }
@@ -403,27 +378,51 @@ class Poller final : public PollerTask {
         tap_->publish();
     }
 
-    void count_rejects(Line& line, std::uint32_t reasons) {
-        for (; reasons != 0; reasons &= reasons - 1) {
-            line.rejects.bump(static_cast<typename Codec::Reject>(std::countr_zero(reasons)));
+    /// Called before the first packet, because that packet may be a test.
+    void begin(std::int64_t now_ns) {
+        begun_ = true;
+        for (auto& line : lines_) {
+            if (!replays_) {
+                line->day.look(now_ns);
+            }
         }
     }
 
-    /// Records the wall time from the exchange's stamp, or from the time when a capture's packet
-    /// was due, to the end of the burst, which is the start of this step. Every packet of a burst
-    /// counts with the figure of the first: bursts grow when the poller is late, so one figure for
-    /// each burst would make late packets look rare.
-    void count_latency(std::int64_t now_ns) {
-        if (sample_ts_exchange_ns_ != 0 && (!replays_ || due_.known())) {
-            const std::int64_t begin_ns =
-                replays_ ? due_.due_ns(burst_ts_ns_) : sample_ts_exchange_ns_;
-            counters_.exchange_to_decoded_ns.record(now_ns - begin_ns, burst_packets_);
-            if (overlaps_stall(begin_ns, counters_.stalled_until_ns)) [[unlikely]] {
-                counters_.exchange_to_decoded_preempted_ns.record(now_ns - begin_ns,
-                                                                  burst_packets_);
+    // Captures that are replayed.
+
+    /// Takes about a burst of packets of all captures in the order of their times. The timers run
+    /// up to the time of each packet before it is processed. `now_ns` is for ports that set the
+    /// pace.
+    std::size_t step_replay(std::int64_t now_ns) {
+        std::size_t packets = 0;
+        while (packets < replay_burst_packets) {
+            Input* next = earliest(now_ns);
+            if (next == nullptr) {
+                break;
+            }
+            const nic::Packet& packet = next->burst[next->taken++];
+            now_ns_ = wall_ns_ = std::max(now_ns_, packet.ts_receive_ns);
+            burst_ts_ns_ = packets == 0 ? packet.ts_receive_ns : burst_ts_ns_;
+            run_timers();
+            parse_and_route<false>(*next, packet);
+            ++packets;
+        }
+        return packets;
+    }
+
+    /// The input whose next packet is the oldest; nullptr: none has any now.
+    Input* earliest(std::int64_t now_ns) {
+        Input* best = nullptr;
+        for (auto& input : inputs_) {
+            if (input->taken == input->filled && receive(*input, now_ns) == 0) {
+                continue;
+            }
+            if (best == nullptr ||
+                input->burst[input->taken].ts_receive_ns < best->burst[best->taken].ts_receive_ns) {
+                best = input.get();
             }
         }
-        sample_ts_exchange_ns_ = 0;
+        return best;
     }
 
     // Low-rate work at random intervals, so that the pollers do not do it at the same time
@@ -447,7 +446,7 @@ class Poller final : public PollerTask {
         }
         for (auto& line : lines_) {
             select(*line);
-            line->arbiter.finish(now_ns_, sink_);
+            line->arbiter.finish(now_ns_, *this);
         }
         if (history_ != nullptr) {
             history_->publish();
@@ -457,57 +456,15 @@ class Poller final : public PollerTask {
 
     // Functions for other threads, the control thread among them.
 
-    bool flush_pending() override { return router_.flush_pending(); }
-
-    [[nodiscard]] bool exhausted() const override {
-        return std::all_of(inputs_.begin(), inputs_.end(), [](const auto& input) {
-            return input->taken == input->filled && input->port->exhausted();
-        });
-    }
-
-    [[nodiscard]] std::size_t ports_count() const override { return inputs_.size(); }
-
-    [[nodiscard]] const nic::Port& port(std::size_t i) const override { return *inputs_[i]->port; }
-
-    [[nodiscard]] const DropCounters& drops(std::size_t i) const override {
-        return inputs_[i]->drops;
-    }
-
-    [[nodiscard]] const UnknownGroups& unknown_groups(std::size_t i) const override {
-        return inputs_[i]->unknown_groups;
-    }
-
-    [[nodiscard]] std::uint64_t handed(std::size_t i) const override {
-        return inputs_[i]->handed.read();
-    }
-
     [[nodiscard]] std::size_t lines_count() const override { return lines_.size(); }
 
-    [[nodiscard]] std::uint16_t line_number(std::size_t i) const override {
-        return lines_[i].number;
-    }
-
-    [[nodiscard]] feed::Arbiter& arbiter(std::size_t i) override { return lines_[i].arbiter; }
-
-    [[nodiscard]] const feed::LineWatch& watch(std::size_t i) const override {
-        return lines_[i].watch;
-    }
-
-    [[nodiscard]] const Histogram& skew(std::size_t i, feed::Stream stream) const override {
-        return lines_[i].skew.of(stream);
-    }
-
-    [[nodiscard]] std::uint64_t retransmission_packets(std::size_t i) const override {
-        return lines_[i].retransmission_packets.read();
-    }
+    [[nodiscard]] PollerLine& line(std::size_t i) const override { return lines_[i]; }
 
     [[nodiscard]] std::span<const Row> reject_rows() const override { return Codec::reject_rows; }
 
     [[nodiscard]] std::uint64_t rejects(std::size_t line, std::size_t row) const override {
         return lines_[line].rejects.read(static_cast<typename Codec::Reject>(row));
     }
-
-    [[nodiscard]] const Router& router() const override { return router_; }
 
     [[nodiscard]] std::unique_ptr<MoreLines> prepare_lines(
         const PollerSetup& setup, const std::vector<std::vector<nic::Group>>& groups,
@@ -536,30 +493,23 @@ class Poller final : public PollerTask {
     nic::DueTimes due_;
     std::int64_t burst_ts_ns_ = 0;  ///< of a replay: capture time of the step's first packet
     Line* line_ = nullptr;          ///< the line whose messages are being delivered
-    Router router_;
     typename Codec::Scratch scratch_;
     typename Codec::Scratch waited_scratch_;
-    std::vector<std::unique_ptr<Input>> inputs_;
     Lines lines_;
-    SlowPathSink<Poller> sink_;
 };
 
 // --- cold ---
 
 template <class Codec>
 Poller<Codec>::Poller(PollerSetup setup, Router router)
-    : PollerTask(setup),
+    : PollerTask(setup, std::move(router)),
       block_checksum_(setup.block_checksum),
       test_symbols_(setup.test_symbols),
       marks_(setup.marks),
       due_(setup.due),
-      router_(std::move(router)),
-      lines_(setup, router_.lines_max()),
-      sink_(*this) {
-    for (PollerPort& port : setup.ports) {
-        replays_ = replays_ || port.port->replays();
-        inputs_.push_back(std::make_unique<Input>(std::move(port), inputs_.size()));
-    }
+      lines_(setup, router_.lines_max()) {
+    replays_ = std::any_of(inputs_.begin(), inputs_.end(),
+                           [](const auto& input) { return input->port->replays(); });
 }
 
 template <class Codec>
@@ -578,3 +528,4 @@ std::unique_ptr<MoreLines> Poller<Codec>::prepare_lines(
 }  // namespace pinstrike::actors
 
 #include "actors/poller/poller_housekeeping.h"
+#include "actors/poller/poller_slow_path.h"

@@ -8,8 +8,7 @@
 
 namespace pinstrike::actors {
 
-template <class Line>
-std::array<std::uint64_t, feed::streams_count> packets_of(Line& line) {
+inline std::array<std::uint64_t, feed::streams_count> packets_of(PollerLine& line) {
     using feed::Stream;
     const auto of = [&line](Stream stream) {
         return line.arbiter.counters(stream).read(feed::StreamCount::packets);

@@ -5,14 +5,19 @@
 #pragma once
 
 #include "actors/poller/line_marker.h"
-#include "actors/poller/line_routes.h"
-#include "actors/poller/poller_task.h"
+#include "actors/poller/poller_settings.h"
+#include "actors/poller/poller_setup.h"
 #include "actors/poller/stream_skew.h"
 #include "config/counter.h"
 #include "config/growing_list.h"
 #include "feed/arbitration/arbiter.h"
+#include "feed/arbitration/line_counts.h"
+#include "feed/event/block.h"
+#include "feed/event/position.h"
+#include "feed/lines/line_config.h"
 #include "feed/lines/line_day.h"
 #include "feed/lines/line_watch.h"
+#include "nic/packet/address.h"
 #include "nic/packet/datagram.h"
 
 #include <cstddef>
@@ -23,37 +28,119 @@
 
 namespace pinstrike::actors {
 
-template <class Codec>
-struct alignas(64) PollerLine {
-    using RejectCounters = Counters<typename Codec::Reject, Codec::reject_rows.size()>;
+/// The line and stream that arrive at one group and UDP port.
+struct LineRoute {
+    std::uint32_t line = 0;  ///< index within the poller
+    feed::Stream stream = feed::Stream::a;
+    bool retransmission = false;  ///< may only fill gaps
+};
 
+/// Finds the line for a datagram's destination with one probe of a flat table.
+class LineRoutes {
+  public:
+    struct Entry {
+        nic::Group group;
+        LineRoute route;
+    };
+
+    LineRoutes() : LineRoutes(std::vector<Entry>{}) {}
+
+    /// Cold. Several lines may share a group.
+    explicit LineRoutes(const std::vector<Entry>& entries);
+
+    /// Cold. Returns a table with the routes of this one and those of `lines`, whose indices start
+    /// at `known`.
+    [[nodiscard]] LineRoutes with(const std::vector<feed::LineConfig>& lines,
+                                  std::size_t known) const;
+
+    /// The first route of the group for which `fits(route)` holds; nullptr: none. The table is
+    /// never more than a quarter full.
+    template <class Fits>
+    [[nodiscard]] const LineRoute* find(std::uint32_t address, std::uint16_t port,
+                                        Fits&& fits) const noexcept {
+        const std::uint64_t key = key_of(address, port);
+        std::size_t at = home_of(key);
+        while (slots_[at].key != key || !fits(slots_[at].route)) {
+            if (slots_[at].key == empty) {
+                return nullptr;
+            }
+            at = (at + 1) & (slots_.size() - 1);
+        }
+        return &slots_[at].route;
+    }
+
+  private:
+    /// Marks an empty slot. Keys have 48 bits, so no key has this value. Key 0 is address 0.0.0.0,
+    /// port 0.
+    static constexpr std::uint64_t empty = ~std::uint64_t{0};
+
+    struct Slot {
+        std::uint64_t key = empty;
+        LineRoute route;
+    };
+
+    static std::uint64_t key_of(std::uint32_t address, std::uint16_t port) noexcept {
+        return std::uint64_t{address} << 16 | port;
+    }
+
+    [[nodiscard]] std::size_t home_of(std::uint64_t key) const noexcept {
+        return static_cast<std::size_t>((key * 0x9E37'79B9'7F4A'7C15ULL) >> shift_);
+    }
+
+    std::vector<Slot> slots_;
+    unsigned shift_;
+};
+
+/// The state and the counters of a line, as far as no venue determines them. Any thread may read
+/// the number, the counters and the watch at any time.
+struct alignas(64) PollerLine {
     /// `hours` must outlive the object.
-    PollerLine(std::uint16_t line, std::size_t position, const PollerSetup& setup,
-               const LineHours& hours)
+    PollerLine(std::uint16_t line, bool separate, std::size_t position,
+               const feed::Numbering& numbering, const PollerSetup& setup, const LineHours& hours)
         : index(position),
           number(line),
-          is_gth(Codec::is_gth(line)),
+          is_gth(separate),
           day(is_gth ? hours.separate : hours.main),
-          arbiter(setup.arbitration, Codec::numbering),
+          arbiter(setup.arbitration, numbering),
           watch(setup.silence, setup.received) {}
+
+    /// Whether the stream ever brought a packet.
+    [[nodiscard]] bool heard(feed::Stream stream) {
+        return arbiter.counters(stream).read(feed::StreamCount::packets) != 0;
+    }
+
+    /// Whether the line is up. A line that was never heard is not up, whatever its watch says in
+    /// the first seconds.
+    [[nodiscard]] bool up() {
+        return !watch.down() && (heard(feed::Stream::a) || heard(feed::Stream::b));
+    }
 
     std::size_t index;  ///< within the poller
     std::uint16_t number;
     bool is_gth;  ///< carries the GTH session, whose series are their own
-    [[no_unique_address]] Codec codec;
     feed::LineDay day;
     StreamSkew skew;  ///< the members up to here share one cache line, which every block touches
     feed::Arbiter arbiter;
-    feed::LineWatch watch;
+    feed::LineWatch watch;  ///< which streams are up; only for live packets, not for replays
     LineMarker marker;
-    RejectCounters rejects;
+    /// Datagrams of the retransmission groups. The figures of the streams do not include them.
     Counter retransmission_packets;
+};
+
+template <class Codec>
+struct CodecLine : PollerLine {
+    CodecLine(std::uint16_t line, std::size_t position, const PollerSetup& setup,
+              const LineHours& hours)
+        : PollerLine(line, Codec::is_gth(line), position, Codec::numbering, setup, hours) {}
+
+    [[no_unique_address]] Codec codec;
+    Counters<typename Codec::Reject, Codec::reject_rows.size()> rejects;
 };
 
 template <class Codec>
 class PollerLines {
   public:
-    using Line = PollerLine<Codec>;
+    using Line = CodecLine<Codec>;
 
     /// Lines that the control thread has built and the poller has not added yet.
     struct Prepared final : MoreLines {

@@ -1,12 +1,15 @@
 // path: hot
 //
-// The interface of a poller for its thread, the account and the metrics. It does not depend on the
-// venue.
+// The part of a poller that no venue determines: its ports, its router and its counters. Its
+// thread, the account and the metrics see a poller through it.
 #pragma once
 
 #include "actors/poller/history_ring.h"
+#include "actors/poller/kept_packets.h"
 #include "actors/poller/packet_tap.h"
+#include "actors/poller/poller_lines.h"
 #include "actors/poller/poller_settings.h"
+#include "actors/poller/poller_setup.h"
 #include "actors/poller/router.h"
 #include "actors/poller/unknown_groups.h"
 #include "actors/recovery/repair_rings.h"
@@ -14,15 +17,10 @@
 #include "config/counter.h"
 #include "config/histogram.h"
 #include "config/rows.h"
-#include "feed/arbitration/arbiter.h"
-#include "feed/lines/line_config.h"
-#include "feed/lines/line_watch.h"
-#include "feed/lines/session_hours.h"
-#include "nic/capture/replay_start.h"
 #include "nic/packet/drops.h"
 #include "nic/port.h"
-#include "nic/port_config.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -35,38 +33,43 @@ namespace pinstrike::actors {
 
 using DropCounters = Counters<nic::Drop, nic::Drop_count>;
 
-/// A port of a poller: one receive queue, which no other poller reads.
-struct PollerPort {
-    std::string config_name;  ///< name of the port in the config whose queue this is
-    std::unique_ptr<nic::Port> port;
-    nic::ChecksumCheck udp_checksum = nic::ChecksumCheck::offload;
-    std::vector<nic::Subnet> sources;  ///< allowed senders; empty: all
-    std::size_t burst_packets = 64;
-};
+/// A port of a poller, and the last burst that it received.
+struct PollerInput : PollerPort {
+    PollerInput(PollerPort given, std::size_t position)
+        : PollerPort(std::move(given)),
+          index(position),
+          keeps(port->keeps()),
+          kept(keeps ? nic::kept_packets_max : 0),
+          burst(burst_packets) {}
 
-/// When lines are expected to send: the lines of the venue's main session, and the lines whose
-/// session has series of its own (GTH). Without any hours: always.
-struct LineHours {
-    feed::SessionHours main;
-    feed::SessionHours separate;
-};
+    [[nodiscard]] bool allows(std::uint32_t source) const noexcept {
+        return sources.empty() || std::any_of(sources.begin(), sources.end(),
+                                              [=](auto subnet) { return subnet.contains(source); });
+    }
 
-struct PollerSetup {
-    std::string name;
-    std::vector<PollerPort> ports;
-    std::vector<feed::LineConfig> lines;
-    feed::ArbitrationConfig arbitration;
-    feed::SilenceConfig silence;
-    feed::StreamsReceived received = feed::both_streams;
-    LineHours hours;
-    bool block_checksum = true;
-    bool test_symbols = false;
-    bool marks = false;   ///< cores get marks that say how far each line has come
-    nic::DueTimes due{};  ///< for captures that are replayed at a pace
-    std::unique_ptr<PollerRepairRings>
-        repair_rings;  ///< to and from the recovery task; null: no recovery
-    std::unique_ptr<HistoryRingWriter> history;  ///< null: no history is kept
-    std::unique_ptr<PacketTap> tap;              ///< null: packets cannot be tapped
+    /// Counts a frame that carries no datagram. The port answers IGMP queries for its groups.
+    void drop(const nic::Packet& packet, nic::Drop reason, std::int64_t now_ns) {
+        drops.bump(reason);
+        if (reason == nic::Drop::igmp) {
+            port->on_igmp(packet, now_ns);
+        }
+    }
+
+    /// Takes the datagram by value, so that the caller can keep its own in registers.
+    void drop_unknown(nic::Datagram datagram) noexcept {
+        unknown_groups.count(datagram);
+        drops.bump(nic::Drop::unknown_group);
+    }
+
+    std::size_t index;  ///< within the poller
+    bool keeps;
+    KeptPackets kept;
+    std::vector<nic::Packet> burst;
+    std::size_t filled = 0;  ///< packets in the burst
+    std::size_t taken = 0;   ///< packets of the burst that were processed
+    DropCounters drops;
+    UnknownGroups unknown_groups;  ///< destinations of packets dropped as unknown_group
+    Counter handed;                ///< packets given to lines: all that were not dropped
 };
 
 struct PollerCounters : LoopCounters {
@@ -92,10 +95,14 @@ class PollerTask {
 
     /// Called repeatedly after finish() while the cores run: writes the events that full rings
     /// refused. True once all of them are written.
-    virtual bool flush_pending() = 0;
+    bool flush_pending() { return router_.flush_pending(); }
 
     /// Whether no more packets will ever come.
-    [[nodiscard]] virtual bool exhausted() const = 0;
+    [[nodiscard]] bool exhausted() const {
+        return std::all_of(inputs_.begin(), inputs_.end(), [](const auto& input) {
+            return input->taken == input->filled && input->port->exhausted();
+        });
+    }
 
     [[nodiscard]] const std::string& name() const { return name_; }
 
@@ -116,54 +123,30 @@ class PollerTask {
     /// Resets the longest step and the high-water marks of the rings. Any thread (loop_counters.h).
     void clear_maxima() {
         counters_.clear_maxima();
-        for (std::size_t i = 0; i < router().rings_count(); ++i) {
-            router().clear_high_water(i);
+        for (std::size_t i = 0; i < router_.rings_count(); ++i) {
+            router_.clear_high_water(i);
         }
     }
 
     // The functions below are for cold threads. The figures are counters, which any thread may read
     // at any time.
 
-    [[nodiscard]] virtual std::size_t ports_count() const = 0;
-    [[nodiscard]] virtual const nic::Port& port(std::size_t i) const = 0;
-    [[nodiscard]] virtual const DropCounters& drops(std::size_t i) const = 0;
-    /// The destinations of the packets that were dropped as unknown_group.
-    [[nodiscard]] virtual const UnknownGroups& unknown_groups(std::size_t i) const = 0;
-    /// Packets that were given to lines, which are all that were not dropped.
-    [[nodiscard]] virtual std::uint64_t handed(std::size_t i) const = 0;
+    [[nodiscard]] std::size_t ports_count() const { return inputs_.size(); }
+
+    /// Only the port and the counters of an input may be used.
+    [[nodiscard]] const PollerInput& input(std::size_t i) const { return *inputs_[i]; }
 
     [[nodiscard]] virtual std::size_t lines_count() const = 0;
-    [[nodiscard]] virtual std::uint16_t line_number(std::size_t i) const = 0;
-    /// Its counters may be read at any time; gaps() only after the poller's thread has ended.
-    [[nodiscard]] virtual feed::Arbiter& arbiter(std::size_t i) = 0;
 
-    /// Which streams of the line are up. Only for live packets, not for replays.
-    [[nodiscard]] virtual const feed::LineWatch& watch(std::size_t i) const = 0;
-
-    /// Whether the stream of the line ever brought a packet.
-    [[nodiscard]] bool heard(std::size_t i, feed::Stream stream) {
-        return arbiter(i).counters(stream).read(feed::StreamCount::packets) != 0;
-    }
-
-    /// Whether the line is up. A line that was never heard is not up, whatever its watch says in
-    /// the first seconds.
-    [[nodiscard]] bool line_up(std::size_t i) {
-        return !watch(i).down() && (heard(i, feed::Stream::a) || heard(i, feed::Stream::b));
-    }
-
-    /// Nanoseconds between a block's first copy on this stream and its copy on the other; sampled.
-    [[nodiscard]] virtual const Histogram& skew(std::size_t i, feed::Stream stream) const = 0;
-
-    /// Datagrams of the line's retransmission groups. The figures of the streams do not include
-    /// them.
-    [[nodiscard]] virtual std::uint64_t retransmission_packets(std::size_t i) const = 0;
+    /// Of its arbiter, gaps() may be called only after the poller's thread has ended.
+    [[nodiscard]] virtual PollerLine& line(std::size_t i) const = 0;
 
     /// The venue's reasons for refusing blocks or parts of blocks. rejects() counts them for a
     /// line.
     [[nodiscard]] virtual std::span<const Row> reject_rows() const = 0;
     [[nodiscard]] virtual std::uint64_t rejects(std::size_t line, std::size_t row) const = 0;
 
-    [[nodiscard]] virtual const Router& router() const = 0;
+    [[nodiscard]] const Router& router() const { return router_; }
 
     /// Control thread, while no settings wait to be adopted. Builds the lines of `setup.lines` for
     /// this poller's settings. The poller must have none of them yet, and space for all
@@ -175,11 +158,7 @@ class PollerTask {
         Problems& problems) const = 0;
 
   protected:
-    explicit PollerTask(PollerSetup& setup)
-        : repair_rings_(std::move(setup.repair_rings)),
-          history_(std::move(setup.history)),
-          tap_(std::move(setup.tap)),
-          name_(std::move(setup.name)) {}
+    PollerTask(PollerSetup& setup, Router router);
 
     PollerTask(const PollerTask&) = delete;
     PollerTask& operator=(const PollerTask&) = delete;
@@ -197,6 +176,8 @@ class PollerTask {
     std::unique_ptr<HistoryRingWriter> history_;
     std::unique_ptr<PacketTap> tap_;
     SettingsOffer settings_;
+    Router router_;
+    std::vector<std::unique_ptr<PollerInput>> inputs_;
 
   private:
     /// Hashes the name (FNV-1a), so that pollers get different seeds and a run can be repeated.
@@ -211,5 +192,18 @@ class PollerTask {
     std::string name_;
     std::uint64_t random_ = seed_of(name_);
 };
+
+// --- cold ---
+
+inline PollerTask::PollerTask(PollerSetup& setup, Router router)
+    : repair_rings_(std::move(setup.repair_rings)),
+      history_(std::move(setup.history)),
+      tap_(std::move(setup.tap)),
+      router_(std::move(router)),
+      name_(std::move(setup.name)) {
+    for (PollerPort& port : setup.ports) {
+        inputs_.push_back(std::make_unique<PollerInput>(std::move(port), inputs_.size()));
+    }
+}
 
 }  // namespace pinstrike::actors

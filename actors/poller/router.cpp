@@ -2,6 +2,7 @@
 #include "actors/poller/router.h"
 
 #include "config/check.h"
+#include "config/mistake.h"
 
 #include <immintrin.h>
 #include <sched.h>
@@ -12,7 +13,7 @@ namespace pinstrike::actors {
 
 Router::Router(const RouterConfig& config, std::vector<Producer<feed::Event>> rings,
                const std::vector<Parking*>& core_wakers)
-    : config_(config), refused_(message_records_max, feed::Event{}) {
+    : config_(config) {
     PINSTRIKE_CHECK(!rings.empty() && rings.size() == core_wakers.size());
     constexpr std::size_t spare_share = 16;
     for (std::size_t i = 0; i < rings.size(); ++i) {
@@ -34,22 +35,22 @@ Router::Router(const RouterConfig& config, std::vector<Producer<feed::Event>> ri
 
 // --- hot ---
 
-feed::Event* Router::claim_when_full(CoreOutput& output, std::size_t records) noexcept {
+void Router::push_when_full(CoreOutput& output, std::span<const feed::Event> message) noexcept {
+    feed::Event* slots = nullptr;
     if (config_.when_full == WhenFull::wait) {
-        wait_for_room(output, records);
-        ++output.pushed_count;
-        return output.ring.claim(records);
-    }
-    if (output.pending_lines_count != 0) {
+        wait_for_room(output, message.size());
+        slots = output.ring.claim(message.size());
+    } else if (output.pending_lines_count != 0) {
         flush_pending(output, output.room_to_flush());
-        if (feed::Event* slots = output.ring.claim(records, output.closed)) {
-            ++output.pushed_count;
-            return slots;
-        }
+        slots = output.ring.claim(message.size(), output.closed);
+    }
+    if (slots != nullptr) {
+        return output.write(slots, message);
     }
     ++output.refused_count;
-    refused_by_ = &output;
-    return refused_.data();
+    if (!planted(Mistake::ring)) {
+        pending_of(output).refuse(message.front().header);
+    }
 }
 
 void Router::tell(CoreOutput& output, const feed::Event& event) noexcept {
@@ -59,7 +60,7 @@ void Router::tell(CoreOutput& output, const feed::Event& event) noexcept {
     if (output.pending[line_].events_count() == 0 || flush_line(output, line_)) {
         if (feed::Event* slot = output.ring.claim(1)) {
             *slot = event;
-            output.counters->broadcast.add();
+            output.counters->bump(RingCount::broadcast);
             return;
         }
     }
@@ -67,7 +68,7 @@ void Router::tell(CoreOutput& output, const feed::Event& event) noexcept {
     events.add(event);
     if (event.header.kind == feed::EventKind::gap &&
         event.body.gap.cause == feed::GapCause::repaired) {
-        output.counters->repair_notices_dropped.add();
+        output.counters->bump(RingCount::untold_repairs);
     }
 }
 
@@ -92,7 +93,7 @@ bool Router::flush_line(CoreOutput& output, std::size_t line) noexcept {
             return false;
         }
         events.write_to(slots);
-        output.counters->broadcast.add(count);
+        output.counters->bump(RingCount::broadcast, count);
     }
     return true;
 }
@@ -113,14 +114,11 @@ void Router::flush_pending(CoreOutput& output, std::size_t room) noexcept {
 }
 
 bool Router::flush_pending() noexcept {
-    note_refused();
     bool remains = false;
     for (CoreOutput& output : outputs_) {
         flush_pending(output, output.spare / 2 + PendingEvents::events_max);
         output.count();
-        if (output.ring.unpublished()) {
-            output.publish();
-        }
+        output.publish();
         remains = remains || output.pending_lines_count != 0;
     }
     return !remains;
@@ -134,7 +132,7 @@ void Router::wait_for_room(CoreOutput& output, std::size_t records) noexcept {
     if (output.ring.has_room(records)) {
         return;
     }
-    output.counters->waits.add();
+    output.counters->bump(RingCount::waits);
     output.publish();  // the core cannot release records that are not published
     for (unsigned spins = 0; !output.ring.has_room(records); ++spins) {
         _mm_pause();

@@ -63,8 +63,8 @@ struct ActorRates {
     const double waits_more =
         static_cast<double>(now.backlog) - static_cast<double>(before.backlog);
     ActorRates rates;
-    rates.waiting_ns = actors::since(now.waiting_ns, before.waiting_ns);
-    rates.service_ns = actors::since(now.service_ns, before.service_ns);
+    rates.waiting_ns = pinstrike::since(now.waiting_ns, before.waiting_ns);
+    rates.service_ns = pinstrike::since(now.service_ns, before.service_ns);
     if (seconds > 0) {
         rates.handled_per_second = handled / seconds;
         rates.arrivals_per_second = (handled + waits_more) / seconds;

@@ -1,18 +1,27 @@
 // path: cold
 #include "actors/telemetry/account.h"
 
-#include "nic/packet/address.h"
+#include "actors/telemetry/json_parts.h"
+#include "actors/topology/actor_kinds.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <map>
+#include <numeric>
+#include <optional>
 #include <set>
+#include <string_view>
+#include <utility>
 
 namespace pinstrike::actors {
 
 namespace {
 
+using feed::LineCount;
+using feed::StreamCount;
+using nic::PortCount;
 using Json = nlohmann::ordered_json;
 
 /// Collects the identities that do not hold.
@@ -41,93 +50,91 @@ class Findings {
     std::vector<std::string> findings_;
 };
 
-std::uint64_t sum(const std::vector<NamedCount>& counts) {
-    std::uint64_t total = 0;
-    for (const auto& [name, count] : counts) {
-        total += count;
-    }
-    return total;
-}
-
-void check_ports(const Account& account, Findings& findings) {
+void check_ports(const CounterSnapshot& counters, Findings& findings) {
     std::uint64_t handed = 0;
-    for (const PortAccount& port : account.ports) {
-        findings.expect_equal(port.packets, sum(port.dropped) + port.handed, "port " + port.port,
-                              "packets = dropped + passed to lines");
-        handed += port.handed;
+    for (const QueueSnapshot& queue : parts_of(counters, &PollerSnapshot::queues)) {
+        const std::uint64_t dropped =
+            std::accumulate(queue.dropped.begin(), queue.dropped.end(), std::uint64_t{0});
+        findings.expect_equal(queue.counts[PortCount::packets], dropped + queue.handed,
+                              "port " + queue.name, "packets = dropped + passed to lines");
+        handed += queue.handed;
     }
     std::uint64_t arrived = 0;
-    for (const LineAccount& line : account.lines) {
-        arrived += line.a.packets + line.b.packets + line.retransmission_packets;
+    for (const LineSnapshot& line : parts_of(counters, &PollerSnapshot::lines)) {
+        arrived += line.retransmission_packets;
+        for (const StreamTotals& stream : line.streams) {
+            arrived += stream[StreamCount::packets];
+        }
     }
     findings.expect_equal(handed, arrived, "ports and lines",
                           "packets passed to lines = packets of the lines' groups");
 }
 
-void check_stream(const StreamAccount& stream, const std::string& what, Findings& findings) {
-    findings.expect_equal(stream.messages, stream.accepted + stream.duplicate + stream.rejected,
+void check_stream(const StreamTotals& stream, const std::string& what, Findings& findings) {
+    findings.expect_equal(stream[StreamCount::messages],
+                          stream[StreamCount::accepted] + stream[StreamCount::duplicate] +
+                              stream[StreamCount::rejected],
                           what, "messages = accepted + duplicate + rejected");
 }
 
-void check_line(const LineAccount& line, Findings& findings) {
+void check_line(const LineSnapshot& line, Findings& findings) {
     const std::string what = fmt::format("line {}", line.line);
-    check_stream(line.a, what + " stream A", findings);
-    check_stream(line.b, what + " stream B", findings);
-    findings.expect_equal(line.delivered, line.a.accepted + line.b.accepted + line.repaired, what,
-                          "delivered = accepted + repaired");
-    findings.expect_equal(line.delivered + line.lost, line.highest, what,
-                          "delivered + lost = highest");
-    findings.expect_at_most(line.filtered + line.controls, line.delivered, what,
-                            "filtered + controls <= delivered");
+    const LineTotals& counts = line.counts;
+    const auto& [a, b] = line.streams;
+    check_stream(a, what + " stream A", findings);
+    check_stream(b, what + " stream B", findings);
+    findings.expect_equal(
+        counts[LineCount::delivered],
+        a[StreamCount::accepted] + b[StreamCount::accepted] + counts[LineCount::repaired], what,
+        "delivered = accepted + repaired");
+    findings.expect_equal(counts[LineCount::delivered] + counts[LineCount::lost],
+                          counts[LineCount::highest], what, "delivered + lost = highest");
+    findings.expect_at_most(counts[LineCount::filtered] + counts[LineCount::controls],
+                            counts[LineCount::delivered], what, "filtered + controls <= delivered");
     std::uint64_t size = 0;
     for (const auto& [first, last] : line.gaps) {
         findings.expect_at_most(first, last, what, "first <= last of a gap");
         size += last - first + 1;
     }
-    findings.expect_equal(line.lost, size + line.gaps_unlisted, what,
+    findings.expect_equal(counts[LineCount::lost], size + counts[LineCount::gaps_unlisted], what,
                           "lost = size of gaps + gaps_unlisted");
 }
 
-void check_rings(const Account& account, Findings& findings) {
-    std::map<std::string, std::uint64_t> routed;
-    std::map<std::string, std::uint64_t> to_route;
-    for (const RingAccount& ring : account.rings) {
-        findings.expect_equal(ring.routed, ring.pushed + ring.refused,
+void check_rings(const PollerSnapshot& poller, Findings& findings) {
+    std::uint64_t routed = 0;
+    for (const RingSnapshot& ring : poller.rings) {
+        findings.expect_equal(ring.counts[RingCount::routed],
+                              ring.counts[RingCount::pushed] + ring.counts[RingCount::refused],
                               fmt::format("ring {} to {}", ring.from, ring.to),
                               "routed = pushed + refused");
-        routed[ring.from] += ring.routed;
+        routed += ring.counts[RingCount::routed];
     }
-    std::set<std::string> pollers;
-    for (const LineAccount& line : account.lines) {
-        to_route[line.poller] += line.delivered - line.filtered - line.controls;
-        pollers.insert(line.poller);
+    std::uint64_t to_route = 0;
+    for (const LineSnapshot& line : poller.lines) {
+        to_route += line.counts[LineCount::delivered] - line.counts[LineCount::filtered] -
+                    line.counts[LineCount::controls];
     }
-    for (const auto& [poller, count] : routed) {
-        pollers.insert(poller);
-    }
-    for (const std::string& poller : pollers) {
-        findings.expect_equal(routed[poller], to_route[poller], "poller " + poller,
-                              "routed = delivered - filtered - controls");
-    }
+    findings.expect_equal(routed, to_route, "poller " + poller.name,
+                          "routed = delivered - filtered - controls");
 }
 
-void check_cores(const Account& account, Findings& findings) {
+void check_cores(const CounterSnapshot& counters, Findings& findings) {
     std::map<std::string, std::uint64_t> pushed;
     std::map<std::string, std::uint64_t> records;
-    for (const RingAccount& ring : account.rings) {
-        pushed[ring.to] += ring.pushed;
-        records[ring.to] += ring.records;
+    for (const RingSnapshot& ring : parts_of(counters, &PollerSnapshot::rings)) {
+        pushed[ring.to] += ring.counts[RingCount::pushed];
+        records[ring.to] += ring.published_records;
     }
     std::set<std::string> named;
-    for (const CoreAccount& core : account.cores) {
-        named.insert(core.core);
-        findings.expect_equal(core.events, pushed[core.core], "core " + core.core,
-                              "events = pushed of its rings");
-        findings.expect_equal(core.records, records[core.core], "core " + core.core,
-                              "records = records of its rings");
-        for (const ActorAccount& actor : core.actors) {
-            findings.expect_at_most(actor.events, core.events,
-                                    fmt::format("core {} actor {}", core.core, actor.actor),
+    for (const CoreSnapshot& core : counters.cores) {
+        named.insert(core.name);
+        findings.expect_equal(core.counts[CoreCount::events], pushed[core.name],
+                              "core " + core.name, "events = pushed of its rings");
+        findings.expect_equal(core.counts[CoreCount::records], records[core.name],
+                              "core " + core.name, "records = records of its rings");
+        for (const ActorSnapshot& actor : core.actors) {
+            findings.expect_at_most(actor.events, core.counts[CoreCount::events],
+                                    fmt::format("core {} actor {}", core.name, actor.name),
                                     "events of the actor <= events of its core");
         }
     }
@@ -138,84 +145,69 @@ void check_cores(const Account& account, Findings& findings) {
     }
 }
 
-Json or_null(const std::optional<std::uint64_t>& count) {
-    return count.has_value() ? Json(*count) : Json(nullptr);
-}
-
-Json counts_json(const std::vector<NamedCount>& counts) {
+Json counts_json(const std::vector<AccountRow>& counts) {
     Json out = Json::object();
     for (const auto& [name, count] : counts) {
-        out[name] = count;
+        out[std::string{name}] = count;
     }
     return out;
 }
 
-Json groups_json(const std::vector<UnknownGroup>& groups) {
-    Json out = Json::array();
-    for (const UnknownGroup& each : groups) {
-        out.push_back({{"group", nic::text_of(each.group.address)},
-                       {"port", each.group.port},
-                       {"from", nic::text_of(each.from)},
-                       {"packets", each.packets}});
-    }
-    return out;
+Json port_json(const QueueSnapshot& queue) {
+    return {{"port", queue.name},
+            {"packets", queue.counts[PortCount::packets]},
+            {"bytes", queue.counts[PortCount::bytes]},
+            {"missed", or_null<Json>(queue.device.missed)},
+            {"no_buffer", or_null<Json>(queue.device.no_buffer)},
+            {"errors", or_null<Json>(queue.device.errors)},
+            {"dropped", counts_json(named_counts(nic::Drop_rows, queue.dropped))},
+            {"unknown_groups", queue.unknown_groups}};
 }
 
-Json port_json(const PortAccount& port) {
-    return {{"port", port.port},
-            {"packets", port.packets},
-            {"bytes", port.bytes},
-            {"missed", or_null(port.missed)},
-            {"no_buffer", or_null(port.no_buffer)},
-            {"errors", or_null(port.errors)},
-            {"dropped", counts_json(port.dropped)},
-            {"unknown_groups", groups_json(port.unknown_groups)}};
+Json stream_json(const StreamTotals& stream) {
+    return {{"packets", stream[StreamCount::packets]},
+            {"messages", stream[StreamCount::messages]},
+            {"accepted", stream[StreamCount::accepted]},
+            {"duplicate", stream[StreamCount::duplicate]},
+            {"rejected", stream[StreamCount::rejected]}};
 }
 
-Json stream_json(const StreamAccount& stream) {
-    return {{"packets", stream.packets},
-            {"messages", stream.messages},
-            {"accepted", stream.accepted},
-            {"duplicate", stream.duplicate},
-            {"rejected", stream.rejected}};
-}
-
-Json line_json(const LineAccount& line) {
+Json line_json(const LineSnapshot& line) {
     Json gaps = Json::array();
     for (const auto& [first, last] : line.gaps) {
         gaps.push_back(Json::array({first, last}));
     }
-    return {{"line", line.line},
-            {"highest", line.highest},
-            {"delivered", line.delivered},
-            {"lost", line.lost},
-            {"repaired", line.repaired},
-            {"unasked", line.unasked},
-            {"filtered", line.filtered},
-            {"gaps", gaps},
-            {"gaps_unlisted", line.gaps_unlisted},
-            {"streams", {{"A", stream_json(line.a)}, {"B", stream_json(line.b)}}}};
+    const LineTotals& counts = line.counts;
+    return {
+        {"line", line.line},
+        {"highest", counts[LineCount::highest]},
+        {"delivered", counts[LineCount::delivered]},
+        {"lost", counts[LineCount::lost]},
+        {"repaired", counts[LineCount::repaired]},
+        {"unasked", counts[LineCount::unasked]},
+        {"filtered", counts[LineCount::filtered]},
+        {"gaps", gaps},
+        {"gaps_unlisted", counts[LineCount::gaps_unlisted]},
+        {"streams", {{"A", stream_json(line.streams[0])}, {"B", stream_json(line.streams[1])}}}};
 }
 
-Json ring_json(const RingAccount& ring) {
+Json ring_json(const RingSnapshot& ring) {
     return {{"from", ring.from},
             {"to", ring.to},
-            {"routed", ring.routed},
-            {"pushed", ring.pushed},
-            {"refused", ring.refused}};
+            {"routed", ring.counts[RingCount::routed]},
+            {"pushed", ring.counts[RingCount::pushed]},
+            {"refused", ring.counts[RingCount::refused]}};
 }
 
-Json core_json(const CoreAccount& core) {
+Json core_json(const CoreSnapshot& core) {
+    Json out{{"core", core.name},
+             {"events", core.counts[CoreCount::events]},
+             {"gap_events", core.counts[CoreCount::gap_events]},
+             {"control_events", core.counts[CoreCount::control_events]}};
+    out.update(counts_json(account_rows_of(core)));
     Json actors = Json::array();
-    for (const ActorAccount& actor : core.actors) {
-        actors.push_back({{"actor", actor.actor}, {"events", actor.events}});
-    }
-    Json out{{"core", core.core},
-             {"events", core.events},
-             {"gap_events", core.gap_events},
-             {"control_events", core.control_events}};
-    for (const auto& [name, count] : core.rows) {
-        out[name] = count;
+    for (const ActorSnapshot& actor : core.actors) {
+        actors.push_back({{"actor", actor.name}, {"events", actor.events}});
     }
     out["actors"] = std::move(actors);
     return out;
@@ -223,8 +215,7 @@ Json core_json(const CoreAccount& core) {
 
 /// Writes `"name": [` and one element a line.
 template <class Element>
-std::string list(const char* name, const std::vector<Element>& elements,
-                 Json (*json)(const Element&)) {
+std::string list(const char* name, auto&& elements, Json (*json)(const Element&)) {
     std::string out = fmt::format(" \"{}\": [", name);
     const char* separator = "\n  ";
     for (const Element& element : elements) {
@@ -236,30 +227,73 @@ std::string list(const char* name, const std::vector<Element>& elements,
 
 }  // namespace
 
-std::vector<std::string> imbalances(const Account& account) {
+std::vector<std::string> imbalances(const CounterSnapshot& counters) {
     Findings findings;
-    check_ports(account, findings);
-    for (const LineAccount& line : account.lines) {
-        check_line(line, findings);
+    check_ports(counters, findings);
+    for (const PollerSnapshot& poller : counters.pollers) {
+        for (const LineSnapshot& line : poller.lines) {
+            check_line(line, findings);
+        }
+        check_rings(poller, findings);
     }
-    check_rings(account, findings);
-    check_cores(account, findings);
+    check_cores(counters, findings);
     return findings.take();
 }
 
-std::string to_json(const Account& account) {
-    const Json head = {{"feed", account.feed},
-                       {"balanced", imbalances(account).empty()},
-                       {"seconds", account.seconds}};
+std::string account_json(const CounterSnapshot& counters) {
+    const Json head = {{"feed", counters.feed},
+                       {"balanced", imbalances(counters).empty()},
+                       {"seconds", counters.seconds}};
     std::string out = head.dump();
     out.back() = ',';
     out += '\n';
-    out += list("ports", account.ports, port_json);
-    out += list("lines", account.lines, line_json);
-    out += list("rings", account.rings, ring_json);
-    out += list("cores", account.cores, core_json);
-    out += " \"rejects\": " + counts_json(account.rejects).dump() + "}\n";
+    out += list("ports", parts_of(counters, &PollerSnapshot::queues), port_json);
+    out += list("lines", parts_of(counters, &PollerSnapshot::lines), line_json);
+    out += list("rings", parts_of(counters, &PollerSnapshot::rings), ring_json);
+    out += list("cores", counters.cores, core_json);
+    out += " \"rejects\": " + counts_json(rejects_of(counters)).dump() + "}\n";
     return out;
+}
+
+std::vector<AccountRow> named_counts(std::span<const Row> rows,
+                                     std::span<const std::uint64_t> counts) {
+    std::vector<AccountRow> named;
+    for (std::size_t row = 0; row < rows.size(); ++row) {
+        named.emplace_back(rows[row].name, counts[row]);
+    }
+    return named;
+}
+
+std::vector<AccountRow> rejects_of(const CounterSnapshot& counters) {
+    std::vector<AccountRow> rejects;
+    for (const PollerSnapshot& poller : counters.pollers) {
+        rejects.resize(std::max(rejects.size(), poller.reject_rows.size()));
+        for (std::size_t row = 0; row < poller.reject_rows.size(); ++row) {
+            rejects[row].first = poller.reject_rows[row].name;
+            for (const LineSnapshot& line : poller.lines) {
+                rejects[row].second += line.rejected[row];
+            }
+        }
+    }
+    return rejects;
+}
+
+std::vector<AccountRow> account_rows_of(const CoreSnapshot& core) {
+    std::vector<AccountRow> rows;
+    for (const std::string_view name : actor_account_rows()) {
+        rows.emplace_back(name, 0);
+    }
+    for (const ActorSnapshot& actor : core.actors) {
+        for (const auto& [name, count] : actor.account_rows) {
+            const auto row = std::ranges::find(rows, name, &AccountRow::first);
+            if (row == rows.end()) {
+                rows.emplace_back(name, count);
+            } else {
+                row->second += count;
+            }
+        }
+    }
+    return rows;
 }
 
 }  // namespace pinstrike::actors

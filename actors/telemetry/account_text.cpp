@@ -1,14 +1,16 @@
 // path: cold
-#include "actors/telemetry/account_text.h"
-
+//
+// The account as tables.
 #include "actors/poller/unknown_groups_text.h"
+#include "actors/telemetry/account.h"
 #include "config/units.h"
-#include "nic/packet/drops.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
+#include <functional>
 #include <initializer_list>
 #include <optional>
 #include <string_view>
@@ -38,7 +40,7 @@ void add_row(std::string& out, std::string_view name,
 }
 
 /// "name 3, name 1" for the counts that are not zero.
-std::string reasons_text(const std::vector<NamedCount>& counts) {
+std::string reasons_text(const std::vector<AccountRow>& counts) {
     std::string text;
     for (const auto& [name, count] : counts) {
         if (count != 0) {
@@ -48,28 +50,26 @@ std::string reasons_text(const std::vector<NamedCount>& counts) {
     return text;
 }
 
-std::uint64_t dropped_for(const PortAccount& port, nic::Drop drop) {
-    const auto found =
-        std::find_if(port.dropped.begin(), port.dropped.end(),
-                     [drop](const NamedCount& count) { return count.first == row_of(drop).name; });
-    return found == port.dropped.end() ? 0 : found->second;
+std::uint64_t dropped_for(const QueueSnapshot& queue, nic::Drop drop) {
+    return queue.dropped[static_cast<std::size_t>(drop)];
 }
 
 /// Some wrong checksums are damaged packets. If all are wrong, the sender did not fill them in.
-bool has_only_wrong_checksums(const PortAccount& port) {
-    return port.handed == 0 && dropped_for(port, nic::Drop::udp_checksum) != 0 &&
-           dropped_for(port, nic::Drop::unknown_group) == 0 &&
-           dropped_for(port, nic::Drop::foreign_source) == 0;
+bool has_only_wrong_checksums(const QueueSnapshot& queue) {
+    return queue.handed == 0 && dropped_for(queue, nic::Drop::udp_checksum) != 0 &&
+           dropped_for(queue, nic::Drop::unknown_group) == 0 &&
+           dropped_for(queue, nic::Drop::foreign_source) == 0;
 }
 
-void add_drops(std::string& out, const PortAccount& port) {
-    if (const std::string reasons = reasons_text(port.dropped); !reasons.empty()) {
+void add_drops(std::string& out, const QueueSnapshot& queue) {
+    if (const std::string reasons = reasons_text(named_counts(nic::Drop_rows, queue.dropped));
+        !reasons.empty()) {
         out += fmt::format("  dropped: {}\n", reasons);
     }
-    if (!port.unknown_groups.empty()) {
-        out += fmt::format("  unknown groups: {}\n", to_text(port.unknown_groups));
+    if (!queue.unknown_groups.empty()) {
+        out += fmt::format("  unknown groups: {}\n", to_text(queue.unknown_groups));
     }
-    if (has_only_wrong_checksums(port)) {
+    if (has_only_wrong_checksums(queue)) {
         out +=
             "  every UDP checksum is wrong: the packets were presumably captured on the host that "
             "sent them, whose NIC fills checksums in (checksum offload); a config whose port has "
@@ -77,39 +77,42 @@ void add_drops(std::string& out, const PortAccount& port) {
     }
 }
 
-void add_ports(std::string& out, const Account& account) {
+void add_ports(std::string& out, const CounterSnapshot& counters) {
     add_head(out, "port", {"packets", "to lines", "missed", "no buffer", "errors"});
-    for (const PortAccount& port : account.ports) {
-        add_row(out, port.port,
-                {port.packets, port.handed, port.missed, port.no_buffer, port.errors});
-        add_drops(out, port);
+    for (const QueueSnapshot& queue : parts_of(counters, &PollerSnapshot::queues)) {
+        add_row(out, queue.name,
+                {queue.counts[nic::PortCount::packets], queue.handed, queue.device.missed,
+                 queue.device.no_buffer, queue.device.errors});
+        add_drops(out, queue);
     }
 }
 
-void add_line(std::string& out, std::string_view name, const LineAccount& line) {
-    add_row(out, name,
-            {line.delivered, line.a.accepted, line.b.accepted, line.repaired, line.lost});
+using LineFigures = std::array<std::uint64_t, 5>;
+
+LineFigures figures_of(const LineSnapshot& line) {
+    using feed::LineCount;
+    using feed::StreamCount;
+    return {line.counts[LineCount::delivered], line.streams[0][StreamCount::accepted],
+            line.streams[1][StreamCount::accepted], line.counts[LineCount::repaired],
+            line.counts[LineCount::lost]};
 }
 
-LineAccount sum_of(const std::vector<LineAccount>& lines) {
-    LineAccount sum;
-    for (const LineAccount& line : lines) {
-        sum.delivered += line.delivered;
-        sum.a.accepted += line.a.accepted;
-        sum.b.accepted += line.b.accepted;
-        sum.repaired += line.repaired;
-        sum.lost += line.lost;
-    }
-    return sum;
+void add_line(std::string& out, std::string_view name, const LineFigures& figures) {
+    const auto [delivered, by_a, by_b, repaired, lost] = figures;
+    add_row(out, name, {delivered, by_a, by_b, repaired, lost});
 }
 
-void add_lines(std::string& out, const Account& account) {
+void add_lines(std::string& out, const CounterSnapshot& counters) {
     add_head(out, "line", {"delivered", "first by A", "first by B", "repaired", "lost"});
-    const bool few = account.lines.size() <= lines_shown_max;
+    const auto lines = parts_of(counters, &PollerSnapshot::lines);
+    const auto count = static_cast<std::size_t>(std::ranges::distance(lines));
     std::size_t unshown_count = 0;
     std::size_t shown_count = 0;
-    for (const LineAccount& line : account.lines) {
-        if (!few && line.lost == 0) {
+    LineFigures sum{};
+    for (const LineSnapshot& line : lines) {
+        const LineFigures figures = figures_of(line);
+        std::ranges::transform(sum, figures, sum.begin(), std::plus{});
+        if (count > lines_shown_max && line.counts[feed::LineCount::lost] == 0) {
             continue;
         }
         if (shown_count == lines_shown_max) {
@@ -117,28 +120,32 @@ void add_lines(std::string& out, const Account& account) {
             continue;
         }
         ++shown_count;
-        add_line(out, fmt::format("{}", line.line), line);
+        add_line(out, fmt::format("{}", line.line), figures);
     }
     if (unshown_count != 0) {
         out += fmt::format("  {} more lines lost messages\n", unshown_count);
     }
-    if (account.lines.size() != 1) {
-        add_line(out, fmt::format("all {}", account.lines.size()), sum_of(account.lines));
+    if (count != 1) {
+        add_line(out, fmt::format("all {}", count), sum);
     }
 }
 
-void add_rings(std::string& out, const Account& account) {
+void add_rings(std::string& out, const CounterSnapshot& counters) {
     add_head(out, "ring", {"routed", "pushed", "refused"});
-    for (const RingAccount& ring : account.rings) {
-        add_row(out, ring.from + ":" + ring.to, {ring.routed, ring.pushed, ring.refused});
+    for (const RingSnapshot& ring : parts_of(counters, &PollerSnapshot::rings)) {
+        add_row(out, ring.from + ":" + ring.to,
+                {ring.counts[RingCount::routed], ring.counts[RingCount::pushed],
+                 ring.counts[RingCount::refused]});
     }
 }
 
-void add_cores(std::string& out, const Account& account) {
+void add_cores(std::string& out, const CounterSnapshot& counters) {
     add_head(out, "core", {"events", "gap events", "controls"});
-    for (const CoreAccount& core : account.cores) {
-        add_row(out, core.core, {core.events, core.gap_events, core.control_events});
-        if (const std::string rows = reasons_text(core.rows); !rows.empty()) {
+    for (const CoreSnapshot& core : counters.cores) {
+        add_row(out, core.name,
+                {core.counts[CoreCount::events], core.counts[CoreCount::gap_events],
+                 core.counts[CoreCount::control_events]});
+        if (const std::string rows = reasons_text(account_rows_of(core)); !rows.empty()) {
             out += "  " + rows + "\n";
         }
     }
@@ -146,13 +153,13 @@ void add_cores(std::string& out, const Account& account) {
 
 }  // namespace
 
-std::string to_text(const Account& account) {
+std::string account_text(const CounterSnapshot& counters) {
     std::string out;
-    add_ports(out, account);
-    add_lines(out, account);
-    add_rings(out, account);
-    add_cores(out, account);
-    if (const std::string reasons = reasons_text(account.rejects); !reasons.empty()) {
+    add_ports(out, counters);
+    add_lines(out, counters);
+    add_rings(out, counters);
+    add_cores(out, counters);
+    if (const std::string reasons = reasons_text(rejects_of(counters)); !reasons.empty()) {
         out += fmt::format("blocks rejected or accepted with a remark: {}\n", reasons);
     }
     return out;

@@ -3,6 +3,7 @@
 
 #include "actors/appliance/appliance.h"
 #include "actors/threads/heap_guard.h"
+#include "config/mistake.h"
 #include "nic/multicast/reverse_path.h"
 #include "nic/port_kind.h"
 
@@ -31,39 +32,40 @@ StageSnapshot stage_snapshot(const Histogram& all, const Histogram& preempted) {
     return stage;
 }
 
-QueueSnapshot queue_snapshot(const PollerTask& poller, std::size_t i) {
-    const nic::Port& port = poller.port(i);
+QueueSnapshot queue_snapshot(const PollerInput& input) {
+    const nic::Port& port = *input.port;
     QueueSnapshot queue;
     queue.name = queue.port = port.name();
-    queue.packets = port.counters().packets.read();
-    queue.bytes = port.counters().bytes.read();
-    queue.full_bursts = port.counters().full_bursts.read();
-    queue.link_changes = port.counters().link_changes.read();
-    queue.handed = poller.handed(i);
+    queue.counts = PortTotals{port.counters()};
+    queue.handed = input.handed.read();
     queue.device = port.statistics();
-    for (std::size_t drop = 0; drop < nic::Drop_count; ++drop) {
-        queue.dropped[drop] = poller.drops(i).read(static_cast<nic::Drop>(drop));
+    if (planted(Mistake::account)) {
+        queue.device.missed = 0;
     }
-    queue.unknown_groups = poller.unknown_groups(i).most_frequent();
+    for (std::size_t drop = 0; drop < nic::Drop_count; ++drop) {
+        queue.dropped[drop] = input.drops.read(static_cast<nic::Drop>(drop));
+    }
+    queue.unknown_groups = input.unknown_groups.most_frequent();
     return queue;
 }
 
 LineSnapshot line_snapshot(PollerTask& poller, std::size_t i, Running running) {
-    feed::Arbiter& arbiter = poller.arbiter(i);
+    PollerLine& state = poller.line(i);
+    feed::Arbiter& arbiter = state.arbiter;
     LineSnapshot line;
-    line.line = poller.line_number(i);
+    line.line = state.number;
     line.counts = LineTotals{arbiter.counters()};
     for (const feed::Stream stream : {feed::Stream::a, feed::Stream::b}) {
         const auto at = static_cast<std::size_t>(stream);
         line.streams[at] = StreamTotals{arbiter.counters(stream)};
-        line.skews[at] = poller.skew(i, stream).snapshot();
-        line.states[at] = poller.watch(i).state(stream);
-        line.received[at] = poller.watch(i).receives(stream);
-        line.heard_ns[at] = static_cast<std::int64_t>(poller.watch(i).heard_ns(stream));
+        line.skews[at] = state.skew.of(stream).snapshot();
+        line.states[at] = state.watch.state(stream);
+        line.received[at] = state.watch.receives(stream);
+        line.heard_ns[at] = static_cast<std::int64_t>(state.watch.heard_ns(stream));
     }
-    line.up = poller.line_up(i);
-    line.down = poller.watch(i).down();
-    line.retransmission_packets = poller.retransmission_packets(i);
+    line.up = state.up();
+    line.down = state.watch.down();
+    line.retransmission_packets = state.retransmission_packets.read();
     if (running == Running::stopped) {
         for (const feed::Arbiter::NumberRange& gap : arbiter.gaps()) {
             line.gaps.emplace_back(gap.first, gap.last);
@@ -77,18 +79,12 @@ LineSnapshot line_snapshot(PollerTask& poller, std::size_t i, Running running) {
 
 RingSnapshot ring_snapshot(const PollerTask& poller, std::size_t core, const std::string& name) {
     const Router& router = poller.router();
-    const RingCounters& counters = router.counters(core);
     RingSnapshot ring;
     ring.from = poller.name();
     ring.to = name;
     ring.capacity_records = router.capacity(core);
     ring.high_water_records = router.high_water(core).read();
-    ring.routed = counters.routed.read();
-    ring.refused = counters.refused.read();
-    ring.waits = counters.waits.read();
-    ring.pushed = counters.pushed.read();
-    ring.broadcast = counters.broadcast.read();
-    ring.repair_notices_dropped = counters.repair_notices_dropped.read();
+    ring.counts = RingTotals{router.counters(core)};
     ring.published_records = router.published(core);
     return ring;
 }
@@ -206,6 +202,7 @@ void read_program(CounterSnapshot& snapshot, Appliance& appliance) {
     snapshot.reverse_path_drops = nic::reverse_path_drops(ports);
     snapshot.reloads = appliance.reloads();
     snapshot.reload_refused = appliance.reloads().last_refused.read() != 0;
+    snapshot.admin_untaken = appliance.admin_untaken().read();
     if (!appliance.series().file.empty()) {
         snapshot.series_map = appliance.series().rows;
     }
@@ -224,7 +221,7 @@ PollerSnapshot take_poller_snapshot(PollerTask& poller, std::span<const std::str
                        poller.counters().exchange_to_decoded_preempted_ns);
     snapshot.reject_rows = poller.reject_rows();
     for (std::size_t i = 0; i < poller.ports_count(); ++i) {
-        snapshot.queues.push_back(queue_snapshot(poller, i));
+        snapshot.queues.push_back(queue_snapshot(poller.input(i)));
     }
     for (std::size_t i = 0; i < poller.lines_count(); ++i) {
         snapshot.lines.push_back(line_snapshot(poller, i, running));
@@ -247,14 +244,7 @@ CoreSnapshot take_core_snapshot(const Core& core, Running running) {
     CoreSnapshot snapshot;
     snapshot.name = core.info().name;
     read_loop(snapshot, counters);
-    snapshot.events = counters.events.read();
-    snapshot.records = counters.records.read();
-    snapshot.batches = counters.batches.read();
-    snapshot.gap_events = counters.gap_events.read();
-    snapshot.control_events = counters.control_events.read();
-    snapshot.line_state_events = counters.line_state_events.read();
-    snapshot.line_mark_events = counters.line_mark_events.read();
-    snapshot.announced_series = counters.announced_series.read();
+    snapshot.counts = CoreTotals{counters};
     snapshot.receive_to_actor =
         stage_snapshot(counters.receive_to_actor_ns, counters.receive_to_actor_preempted_ns);
     for (std::size_t i = 0; i < core.actors_count(); ++i) {
@@ -286,6 +276,25 @@ CounterSnapshot take_counter_snapshot(Appliance& appliance, Running running) {
     }
     snapshot.peers = peers_snapshot(appliance);
     return snapshot;
+}
+
+Totals totals_of(const CounterSnapshot& counters) {
+    Totals totals;
+    for (const PollerSnapshot& poller : counters.pollers) {
+        for (const QueueSnapshot& queue : poller.queues) {
+            totals.packets += queue.counts[nic::PortCount::packets];
+        }
+        for (const LineSnapshot& line : poller.lines) {
+            totals.lines += 1;
+            totals.lines_up += line.up ? 1 : 0;
+            totals.delivered += line.counts[feed::LineCount::delivered];
+            totals.lost += line.counts[feed::LineCount::lost];
+        }
+        for (const RingSnapshot& ring : poller.rings) {
+            totals.refused += ring.counts[RingCount::refused];
+        }
+    }
+    return totals;
 }
 
 }  // namespace pinstrike::actors

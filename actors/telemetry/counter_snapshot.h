@@ -11,9 +11,11 @@
 #include "actors/appliance/thread_loops.h"
 #include "actors/book/busiest.h"
 #include "actors/core/actor_report.h"
+#include "actors/core/core.h"
 #include "actors/peer/client.h"
 #include "actors/peer/server.h"
 #include "actors/peer/state_transfer.h"
+#include "actors/poller/router.h"
 #include "actors/poller/unknown_groups.h"
 #include "actors/topology/reload_counts.h"
 #include "actors/topology/series_list.h"
@@ -39,7 +41,6 @@
 namespace pinstrike::actors {
 
 class Appliance;
-class Core;
 class PollerTask;
 
 /// The counts of a table of counters, by row.
@@ -68,6 +69,9 @@ class RowTotals {
 
 using StreamTotals = RowTotals<feed::StreamCount, feed::StreamCount_count>;
 using LineTotals = RowTotals<feed::LineCount, feed::LineCount_count>;
+using PortTotals = RowTotals<nic::PortCount, nic::PortCount_count>;
+using RingTotals = RowTotals<RingCount, RingCount_count>;
+using CoreTotals = RowTotals<CoreCount, CoreCount_count>;
 using RefusalTotals = RowTotals<feed::Refusal, feed::Refusal_count>;
 using PeerRefusalTotals = RowTotals<peer::PeerRefusal, peer::PeerRefusal_count>;
 using SessionEndTotals = RowTotals<peer::SessionEnd, peer::SessionEnd_count>;
@@ -77,10 +81,7 @@ struct QueueSnapshot {
     std::string name;  ///< of a port with several queues: port/number
     std::string port;
     std::size_t burst_packets = 64;
-    std::uint64_t packets = 0;
-    std::uint64_t bytes = 0;
-    std::uint64_t full_bursts = 0;
-    std::uint64_t link_changes = 0;
+    PortTotals counts;
     std::uint64_t handed = 0;  ///< packets routed to lines
     nic::DeviceStatistics device;
     std::array<std::uint64_t, nic::Drop_count> dropped{};
@@ -125,13 +126,8 @@ struct RingSnapshot {
     std::string to;    ///< core
     std::size_t capacity_records = 0;
     std::uint64_t high_water_records = 0;
-    std::uint64_t routed = 0;
-    std::uint64_t refused = 0;  ///< messages
-    std::uint64_t waits = 0;
-    std::uint64_t pushed = 0;                  ///< messages
-    std::uint64_t broadcast = 0;               ///< records of events for every core
-    std::uint64_t repair_notices_dropped = 0;  ///< notices of repairs that found no room
-    std::uint64_t published_records = 0;       ///< of messages and broadcasts
+    RingTotals counts{};
+    std::uint64_t published_records = 0;  ///< of messages and broadcasts
 };
 
 struct PollerSnapshot : LoopSnapshot {
@@ -160,15 +156,8 @@ struct ActorSnapshot {
 struct CoreSnapshot : LoopSnapshot {
     std::string name;
     CpuIndex cpu = -1;
-    std::uint64_t events = 0;  ///< data messages taken from the rings
+    CoreTotals counts;
     std::uint64_t sleeps = 0;
-    std::uint64_t records = 0;
-    std::uint64_t batches = 0;
-    std::uint64_t gap_events = 0;
-    std::uint64_t control_events = 0;
-    std::uint64_t line_state_events = 0;
-    std::uint64_t line_mark_events = 0;
-    std::uint64_t announced_series = 0;
     StageSnapshot receive_to_actor;
     std::vector<ActorSnapshot> actors;
     std::vector<RingSnapshot> rings;  ///< by poller
@@ -234,7 +223,8 @@ struct CounterSnapshot {
     std::uint64_t clock_steps = 0;
     std::optional<double> clock_tick_ns;  ///< nullopt: the clock is not the time stamp counter
     RowTotals<ReloadCount, ReloadCount_count> reloads;
-    bool reload_refused = false;                                           ///< the latest one
+    bool reload_refused = false;      ///< the latest one
+    std::uint64_t admin_untaken = 0;  ///< connections that the admin socket could not accept
     std::optional<std::array<std::uint64_t, SeriesRow_count>> series_map;  ///< nullopt: no file
     /// Packets that the kernel's reverse path filter dropped, on all interfaces; nullopt: there is
     /// no port of kind uring.
@@ -254,6 +244,18 @@ enum class Running : std::uint8_t { yes, stopped };
 /// Takes a snapshot. It reads counters of devices.
 [[nodiscard]] CounterSnapshot take_counter_snapshot(Appliance& appliance,
                                                     Running running = Running::yes);
+
+/// Sums over all lines, ports and rings.
+struct Totals {
+    std::size_t lines = 0;
+    std::size_t lines_up = 0;
+    std::uint64_t packets = 0;
+    std::uint64_t delivered = 0;  ///< messages, as are the following
+    std::uint64_t lost = 0;
+    std::uint64_t refused = 0;  ///< by full rings
+};
+
+[[nodiscard]] Totals totals_of(const CounterSnapshot& counters);
 
 /// The part of one poller, without its cpu and the names of its ports. `cores`: the names of the
 /// cores to which it has rings, in order.

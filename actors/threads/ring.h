@@ -34,8 +34,9 @@
 //       the writes must not rise above the load (acquire).
 //   P3  relaxed store of origin, only while the ring is empty according to P2. The records
 //       before origin were released, and P1 publishes those after it later. So C3, the relaxed
-//       load after C1, finds the origin of all records that C1 showed. If C3 finds a later
-//       origin, that origin is not greater than head, and no records are published after it yet.
+//       load after C1, finds the origin of all records that C1 showed. C3 may also find an origin
+//       that was stored after the tail that C1 loaded. The ring was empty then, so C1 showed no
+//       records that are not released yet, and there is nothing to peek.
 //   A side needs no order to load its own index, which is a plain member. Nothing needs seq_cst,
 //   because no decision depends on one thread's stores to two places that the other thread reads
 //   in the opposite order. Parking makes such a decision and has its own fence (parking.h).
@@ -54,6 +55,7 @@
 #pragma once
 
 #include "actors/threads/mirrored_memory.h"
+#include "config/ask_ahead.h"
 #include "config/check.h"
 #include "config/counter.h"
 #include "config/hooks.h"
@@ -109,7 +111,9 @@ class Producer {
         }
         T* slots = next_slot();
         claimed_ += count;
-        fetch_ahead(slots, count);
+        for (std::size_t i = 0; i < count; ++i) {
+            ask_ahead(slots + i);
+        }
         return slots;
     }
 
@@ -135,18 +139,21 @@ class Producer {
         return claimed_ + count <= sure_ || has_room_now(count);
     }
 
-    /// Makes all claimed slots, which must be filled, visible to the consumer.
-    void publish() noexcept {
+    /// Makes all claimed slots, which must be filled, visible to the consumer. False: there were
+    /// none.
+    bool publish() noexcept {
         owner_.check();
-        if (claimed_ != published_) {
-            RING_HOOK("publish:before_store_tail");
-            published_ = claimed_;
-            control_->tail.store(claimed_, std::memory_order_release);  // P1, pairs with C1
-            RING_HOOK("publish:after_store_tail");
-            if (published_ >= next_return_) [[unlikely]] {
-                sure_ = published_;  // so that the next claim checks whether the ring is empty
-            }
+        if (claimed_ == published_) {
+            return false;
         }
+        RING_HOOK("publish:before_store_tail");
+        published_ = claimed_;
+        control_->tail.store(claimed_, std::memory_order_release);  // P1, pairs with C1
+        RING_HOOK("publish:after_store_tail");
+        if (published_ >= next_return_) [[unlikely]] {
+            sure_ = published_;  // so that the next claim checks whether the ring is empty
+        }
+        return true;
     }
 
     /// Copies and publishes all of `records`, or none.
@@ -159,9 +166,6 @@ class Producer {
         publish();
         return true;
     }
-
-    /// Whether some slots are claimed but not published.
-    [[nodiscard]] bool unpublished() const noexcept { return claimed_ != published_; }
 
     /// Whether the consumer released everything that was published. Exact on the producer's thread.
     [[nodiscard]] bool drained() const noexcept {
@@ -221,17 +225,6 @@ class Producer {
         control_->origin.store(origin_, std::memory_order_relaxed);  // P3
         RING_HOOK("claim:after_store_origin");
         next_return_ = claimed_ + warm_slots_;
-    }
-
-    /// Prefetches slots that are claimed some time later. Their cache lines were last in the
-    /// consumer's cache, and stores that wait for them would fill the store buffer. A prefetch
-    /// beyond the mapping, or of a slot that the consumer has not read yet, is useless but
-    /// harmless.
-    static void fetch_ahead(const T* slots, std::size_t count) noexcept {
-        constexpr std::size_t slots_ahead = 64;  // no measurable difference from 32 to 128
-        for (std::size_t i = 0; i < count; ++i) {
-            __builtin_prefetch(slots + slots_ahead + i, 1);
-        }
     }
 
     MirroredMemory memory_;

@@ -9,6 +9,14 @@
 
 namespace pinstrike::actors {
 
+const ActorKind& default_actor_kind() {
+    return *actor_kinds().front();
+}
+
+std::vector<std::string> default_actors() {
+    return {std::string{default_actor_kind().name()}};
+}
+
 const ActorKind* find_actor_kind(std::string_view kind) {
     const auto all = actor_kinds();
     const auto found = std::find_if(all.begin(), all.end(),

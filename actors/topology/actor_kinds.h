@@ -19,6 +19,10 @@ namespace pinstrike::actors {
 
 [[nodiscard]] std::span<const ActorKind* const> actor_kinds();
 
+/// The first of the list in actors/meson.build: cores have it by default, and `--book` writes its
+/// state.
+[[nodiscard]] const ActorKind& default_actor_kind();
+
 /// Null for an unknown kind.
 [[nodiscard]] const ActorKind* find_actor_kind(std::string_view kind);
 

@@ -43,11 +43,14 @@ struct PollerConfig {
     WaitStrategy wait = WaitStrategy::spin;  ///< park: sleeps briefly when idle (demos, uring)
 };
 
+/// The kinds of actors of a core whose config names none.
+[[nodiscard]] std::vector<std::string> default_actors();
+
 struct CoreConfig {
     std::string name;
     CpuIndex cpu = -1;
     WaitStrategy wait = WaitStrategy::spin;
-    std::vector<std::string> actors{"book"};  ///< kinds of actors
+    std::vector<std::string> actors = default_actors();  ///< kinds of actors
 };
 
 struct FeedConfig {

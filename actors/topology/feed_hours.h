@@ -1,7 +1,7 @@
 // path: cold
 #pragma once
 
-#include "actors/poller/poller_task.h"
+#include "actors/poller/poller_setup.h"
 #include "actors/topology/feed_config.h"
 #include "config/problem.h"
 

@@ -296,10 +296,6 @@ void check_recovery(const Rules& rules) {
         }
         if (!named.insert(recovery.sources[i]).second) {
             rules.report(path, fmt::format("found {} again, expected each source once", word));
-        } else if (recovery.sources[i] == feed::RepairKind::arf) {
-            rules.report(path,
-                         "found arf, expected retransmission or peer: the request format of the "
-                         "venue's own facility is not public, it needs the vendor's guide");
         } else if (recovery.sources[i] == feed::RepairKind::peer && rules.places.sound("peer") &&
                    rules.config.peer.connect.empty()) {
             rules.report(path,

@@ -27,8 +27,9 @@ namespace pinstrike::feed {
 /// The arbiter of one line. One thread uses it; any thread may read the counters. Allocates at
 /// construction only.
 ///
-/// Times are passed in and never decrease. The caller runs the timers, step(), up to a packet's
-/// time before it commits the block.
+/// Times are passed in and never decrease. The caller runs the timers, step(): in a replay up to a
+/// packet's time before it commits the block; live after the bursts that were waiting, because they
+/// may hold the copy that fills a hole.
 class Arbiter {
   public:
     /// No deadline.

@@ -40,7 +40,8 @@ namespace pinstrike::feed {
         "resets that neither stream delivered, inferred from the numbers after them") \
     ROW(resets_repeated, resets, "second copies of resets") \
     ROW(copies_restamped, blocks, \
-        "duplicates whose block time differs from that of the first copy") \
+        "duplicates with another block time than the first copy; one that is not later than all " \
+        "that was delivered may not be counted") \
     ROW(resets_stale, resets, "resets older than the messages they would reset, not applied") \
     ROW(streams_realigned, resets, \
         "times that a stream lost its copy of a reset and continued without it") \

@@ -29,7 +29,8 @@ struct MessagePlace {
     std::uint16_t form = 0;    ///< in the codec's own encoding
 };
 
-/// A block that the venue's codec has walked and checked, as an arbiter of any venue needs it.
+/// A block that the venue's codec has opened, as an arbiter of any venue needs it. `places`,
+/// `decodable` and the role of a control are known only after walk(), which the fast path omits.
 ///
 /// The two times are not adjacent on purpose. Both are copied into the header of each event, and
 /// the compiler copies adjacent ones with one vector load. That load spans two recent stores, so it
@@ -38,7 +39,7 @@ struct MessagePlace {
 struct Block {
     std::int64_t ts_receive_ns = 0;
     std::span<const std::byte> bytes;      ///< includes the header and the pad, nothing after it
-    const MessagePlace* places = nullptr;  ///< one per decodable message
+    const MessagePlace* places = nullptr;  ///< one per decodable message; null: not walked
     std::uint64_t sequence = 0;            ///< at most number_max (position.h)
     std::uint16_t messages = 0;            ///< numbers it carries
     std::uint16_t decodable = 0;           ///< the first so many can be decoded, the rest cannot

@@ -1,56 +1,21 @@
 // path: hot
 //
-// Reads and writes bytes of the wire: big-endian loads and stores at an address that the caller has
-// checked, and a bounds-checked Cursor.
+// A bounds-checked reader of bytes of the wire. The loads and stores at an address that the caller
+// has checked are those of nic/packet/bytes.h.
 #pragma once
 
-#include <bit>
+#include "nic/packet/bytes.h"
+
 #include <concepts>
 #include <cstddef>
-#include <cstdint>
-#include <cstring>
 #include <optional>
 #include <span>
-#include <type_traits>
 
 namespace pinstrike::feed {
 
-static_assert(std::endian::native == std::endian::little, "keys and loads assume little endian");
-
-template <std::integral T>
-[[nodiscard]] constexpr T byte_swapped(T value) {
-    using Bits = std::make_unsigned_t<T>;
-    const auto bits = static_cast<Bits>(value);
-    if constexpr (sizeof(T) == 1) {
-        return value;
-    } else if constexpr (sizeof(T) == 2) {
-        return static_cast<T>(__builtin_bswap16(bits));
-    } else if constexpr (sizeof(T) == 4) {
-        return static_cast<T>(__builtin_bswap32(bits));
-    } else {
-        return static_cast<T>(__builtin_bswap64(bits));
-    }
-}
-
-/// sizeof(T) bytes in memory order; the caller has checked the bounds.
-template <std::integral T>
-[[nodiscard]] inline T load_native(const std::byte* at) {
-    T value;
-    std::memcpy(&value, at, sizeof value);
-    return value;
-}
-
-/// A big-endian integer; the caller has checked the bounds.
-template <std::integral T>
-[[nodiscard]] inline T load_big_endian(const std::byte* at) {
-    return byte_swapped(load_native<T>(at));
-}
-
-template <std::integral T>
-inline void store_big_endian(std::byte* at, T value) {
-    const T swapped = byte_swapped(value);
-    std::memcpy(at, &swapped, sizeof swapped);
-}
+using nic::load_big_endian;
+using nic::load_native;
+using nic::store_big_endian;
 
 /// Reads forward through unchecked bytes and never past their end.
 class Cursor {

@@ -73,7 +73,7 @@ struct Header {
     std::int64_t ts_receive_ns = 0;   ///< arrival at this host, since the Unix epoch
     std::uint32_t sequence = 0;       ///< number(), the low 32 bits
     char type = ' ';                  ///< message type as sent
-    char indicator = ' ';             ///< BBO indicator of a quote as sent
+    char indicator = ' ';             ///< BBO indicator of a quote as sent (best_effect.h)
     char code = 'I';                  ///< denominator code of the body's prices
     std::uint8_t sequence_high = 0;   ///< number(), bits 32 to 39
 
@@ -204,12 +204,10 @@ struct alignas(64) Event {
 static_assert(sizeof(Event) == 64 && sizeof(Event::Body) == 32);
 static_assert(offsetof(Event, body) == 32);
 
-/// Prefetches, for writing, the slot 64 records after `slot`. For producers that fill consecutive
-/// slots, because the cache line of each was last in another core's cache. Without the prefetch,
-/// the stores to a sequence of slots would wait for all these transfers at once.
-inline void ask_ahead(const Event* slot) {
-    constexpr std::size_t ahead = 64;
-    __builtin_prefetch(slot + ahead, 1);
+/// The symbol of a message about a series or an underlying, as SeriesKey::symbol_word().
+[[nodiscard]] inline std::uint64_t symbol_word_of(const Event& event) {
+    return event.header.kind == EventKind::underlying ? event.body.underlying.symbol
+                                                      : event.body.series.symbol_word();
 }
 
 /// Second record of a quote with an appendage.

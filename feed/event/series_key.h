@@ -19,6 +19,7 @@ struct SeriesKey {
     std::int64_t strike_e8 = 0;
 
     static constexpr unsigned symbol_bytes = 5;
+    static constexpr std::uint64_t symbol_mask = 0xFF'FFFF'FFFFULL;
     static constexpr std::uint8_t gth_bit = 0x80;
 
     friend bool operator==(const SeriesKey&, const SeriesKey&) = default;
@@ -28,7 +29,7 @@ struct SeriesKey {
     }
 
     /// The symbol's five bytes alone, in the low 40 bits (little endian).
-    [[nodiscard]] std::uint64_t symbol_word() const { return name & 0xFF'FFFF'FFFFULL; }
+    [[nodiscard]] std::uint64_t symbol_word() const { return name & symbol_mask; }
 
     [[nodiscard]] bool gth() const {
         return (static_cast<std::uint8_t>(bytes()[5]) & gth_bit) != 0;

@@ -1,15 +1,16 @@
 // path: hot
 //
-// Decodes one message that was checked (walk.h) into an Event in a ring's slots, without a further
-// check. There is one function per category. The Sink provides the slots.
+// Decodes messages that were checked (walk.h) into events, without a further check. There is one
+// function per category.
 #pragma once
 
+#include "config/ask_ahead.h"
+#include "config/check.h"
 #include "feed/event/block.h"
 #include "feed/event/event.h"
 #include "feed/event/event_sink.h"
 #include "feed/opra/layout.h"
 #include "feed/opra/quote_event.h"
-#include "feed/opra/quote_form.h"
 #include "feed/opra/test_symbols.h"
 
 #include <algorithm>
@@ -26,13 +27,10 @@ namespace pinstrike::feed::opra {
 struct DecodeContext {
     __m256i header;          ///< the result of quote_header()
     std::uint64_t gth_bits;  ///< or-ed into SeriesKey::name
-    std::uint16_t line;
     bool wants_tests;
 };
 
 namespace detail {
-
-inline constexpr std::uint64_t symbol_mask = 0xFF'FFFF'FFFFULL;
 
 [[nodiscard]] inline std::int64_t strike_e8(std::int32_t strike, char code) {
     return std::int64_t{strike} * powers_to_e8[static_cast<std::size_t>(code) & code_bits];
@@ -41,8 +39,8 @@ inline constexpr std::uint64_t symbol_mask = 0xFF'FFFF'FFFFULL;
 /// a, d, f, k: symbol at 12, a reserved byte, expiration at 18, strike code at 21, strike at 22.
 [[nodiscard]] inline SeriesKey series_of_long(const std::byte* m, std::uint64_t gth_bits) {
     static_assert(long_quote::symbol.at == 12 && long_quote::expiration.at == 18);
-    const auto symbol = load_native<std::uint64_t>(m + 12) & symbol_mask;
-    const auto expiration = load_native<std::uint64_t>(m + 13) & ~symbol_mask;
+    const auto symbol = load_native<std::uint64_t>(m + 12) & SeriesKey::symbol_mask;
+    const auto expiration = load_native<std::uint64_t>(m + 13) & ~SeriesKey::symbol_mask;
     return {symbol | expiration | gth_bits,
             strike_e8(get_signed<long_quote::strike>(m), get_char<long_quote::strike_code>(m))};
 }
@@ -68,16 +66,9 @@ inline void write_header(Event& event, const DecodeContext& context, const std::
     header.sequence_high = 0;
 }
 
-/// Claims slots for a message of a series. nullptr: the message is a test and is filtered, or the
-/// ring is full.
-template <EventSink Sink>
-inline Event* claim_series(const SeriesKey& key, unsigned records, const DecodeContext& context,
-                           Sink& sink) {
-    if (!context.wants_tests && is_test_symbol(key.symbol_word())) [[unlikely]] {
-        sink.filtered();
-        return nullptr;
-    }
-    return sink.claim(key, records);
+/// Whether a message about this symbol is a test that no core gets.
+[[nodiscard]] inline bool is_filtered(std::uint64_t symbol_word, const DecodeContext& context) {
+    return !context.wants_tests && is_test_symbol(symbol_word);
 }
 
 template <class Rest>
@@ -86,33 +77,20 @@ inline void write_rest(Event* first, const Rest& rest) {
     std::memcpy(static_cast<void*>(first + 1), &rest, sizeof rest);
 }
 
-/// Decodes one quote, with a claim of its own.
-template <EventSink Sink>
-inline void decode_quote(const std::byte* m, const QuoteForm& form, std::uint32_t sequence,
-                         const DecodeContext& context, Sink& sink) {
+/// Decodes one quote into `event`. Returns the number of records; 0: it is a test.
+[[nodiscard]] inline unsigned decode_quote(const std::byte* m, const QuoteForm& form,
+                                           std::uint32_t sequence, const DecodeContext& context,
+                                           Event* event) {
     const QuoteEvent quote = quote_event(m, numbered_header(context.header, sequence), form,
                                          gth_of_name(context.gth_bits));
-    Event* event = claim_series(quote.series(), form.records, context, sink);
-    if (event == nullptr) [[unlikely]] {
-        return;
+    if (is_filtered(quote.symbol_word(), context)) [[unlikely]] {
+        return 0;
     }
     quote.store(event);
     if (form.records == 2) {
         store_32(event + 1, bests_of_quote(m, form));
     }
-}
-
-/// The most records that a quote takes.
-inline constexpr unsigned quote_records_max = 2;
-
-/// OPRA's numbers have 32 bits.
-[[nodiscard]] inline std::uint32_t first_number(const Block& block) {
-    return static_cast<std::uint32_t>(block.sequence);
-}
-
-/// Whether the numbers of so many messages are consecutive without a wrap.
-[[nodiscard]] inline bool counts_on(std::uint32_t sequence, unsigned messages) {
-    return std::uint64_t{sequence} + messages <= std::uint64_t{1} << 32;
+    return form.records;
 }
 
 /// Decodes consecutive quotes from message `first` on into slots that the sink offers, up to the
@@ -120,9 +98,8 @@ inline constexpr unsigned quote_records_max = 2;
 template <EventSink Sink>
 inline unsigned decode_quotes(const Block& block, unsigned first, unsigned end,
                               const DecodeContext& context, Sink& sink) {
-    Event* const offered = counts_on(first_number(block), end)
-                               ? sink.offer(quote_records_max * (end - first))
-                               : nullptr;
+    Event* const offered =
+        counts_on(block.sequence, end) ? sink.offer(quote_records_max * (end - first)) : nullptr;
     if (offered == nullptr) {
         return first;
     }
@@ -131,7 +108,7 @@ inline unsigned decode_quotes(const Block& block, unsigned first, unsigned end,
     const MessagePlace* const places = block.places;
     const bool wants_tests = context.wants_tests;
     const __m128i gth = gth_of_name(context.gth_bits);
-    __m256i numbered = numbered_header(context.header, first_number(block) + first);
+    __m256i numbered = numbered_header(context.header, sequence_of(block.sequence, first));
     Event* event = offered;
     unsigned messages = 0;
     unsigned i = first;
@@ -143,7 +120,7 @@ inline unsigned decode_quotes(const Block& block, unsigned first, unsigned end,
         const std::byte* m = bytes + place.offset;
         const QuoteForm& form = quote_forms[place.form];
         const QuoteEvent quote = quote_event(m, numbered, form, gth);
-        if (!wants_tests && is_test_symbol(quote.name() & symbol_mask)) [[unlikely]] {
+        if (!wants_tests && is_test_symbol(quote.symbol_word())) [[unlikely]] {
             sink.filtered();
             continue;
         }
@@ -161,47 +138,29 @@ inline unsigned decode_quotes(const Block& block, unsigned first, unsigned end,
     return i;
 }
 
-template <EventSink Sink>
 inline void decode_last_sale(const std::byte* m, std::uint32_t sequence,
-                             const DecodeContext& context, Sink& sink) {
-    const SeriesKey key = series_of_long(m, context.gth_bits);
-    Event* event = claim_series(key, 1, context, sink);
-    if (event == nullptr) {
-        return;
-    }
+                             const DecodeContext& context, Event* event) {
     write_header(*event, context, m, EventKind::trade, sequence, 1,
                  get_char<last_sale::price_code>(m));
-    event->body.trade = {.series = key,
+    event->body.trade = {.series = series_of_long(m, context.gth_bits),
                          .price = get_signed<last_sale::price>(m),
                          .volume = get<last_sale::volume>(m),
                          .trade_id = get<last_sale::trade_id>(m),
                          .reference = get<message::reference>(m)};
 }
 
-template <EventSink Sink>
 inline void decode_open_interest(const std::byte* m, std::uint32_t sequence,
-                                 const DecodeContext& context, Sink& sink) {
-    const SeriesKey key = series_of_long(m, context.gth_bits);
-    Event* event = claim_series(key, 1, context, sink);
-    if (event == nullptr) {
-        return;
-    }
+                                 const DecodeContext& context, Event* event) {
     write_header(*event, context, m, EventKind::open_interest, sequence, 1, 'I');
-    event->body.open_interest = {.series = key,
+    event->body.open_interest = {.series = series_of_long(m, context.gth_bits),
                                  .open_interest = get<open_interest::open_interest>(m)};
 }
 
-template <EventSink Sink>
 inline void decode_end_of_day(const std::byte* m, std::uint32_t sequence,
-                              const DecodeContext& context, Sink& sink) {
-    const SeriesKey key = series_of_long(m, context.gth_bits);
-    Event* event = claim_series(key, 2, context, sink);
-    if (event == nullptr) {
-        return;
-    }
+                              const DecodeContext& context, Event* event) {
     write_header(*event, context, m, EventKind::end_of_day, sequence, 2,
                  get_char<end_of_day::price_code>(m));
-    event->body.end_of_day = {.series = key,
+    event->body.end_of_day = {.series = series_of_long(m, context.gth_bits),
                               .volume = get<end_of_day::volume>(m),
                               .open_interest = get<end_of_day::open_interest>(m),
                               .open = get_signed<end_of_day::open>(m),
@@ -215,36 +174,20 @@ inline void decode_end_of_day(const std::byte* m, std::uint32_t sequence,
                                    .underlying_code = get_char<end_of_day::underlying_code>(m)});
 }
 
-template <EventSink Sink>
 inline void decode_series_map(const std::byte* m, std::uint32_t sequence,
-                              const DecodeContext& context, Sink& sink) {
-    const SeriesKey key = series_of_map(m, context.gth_bits);
-    Event* event = claim_series(key, 1, context, sink);
-    if (event == nullptr) {
-        return;
-    }
+                              const DecodeContext& context, Event* event) {
     write_header(*event, context, m, EventKind::series_map, sequence, 1, 'I');
-    event->body.series_map = {.series = key, .mapped_line = get<series_map::mapped_line>(m)};
+    event->body.series_map = {.series = series_of_map(m, context.gth_bits),
+                              .mapped_line = get<series_map::mapped_line>(m)};
 }
 
-template <EventSink Sink>
 inline void decode_underlying(const std::byte* m, std::uint32_t sequence,
-                              const DecodeContext& context, Sink& sink) {
-    const std::uint64_t symbol =
-        load_native<std::uint64_t>(m + underlying::symbol.at) & symbol_mask;
-    if (!context.wants_tests && is_test_symbol(symbol)) {
-        sink.filtered();
-        return;
-    }
-    Event* event = sink.claim_symbol(symbol, 1);
-    if (event == nullptr) {
-        return;
-    }
+                              const DecodeContext& context, Event* event) {
     write_header(*event, context, m, EventKind::underlying, sequence, 1,
                  get_char<underlying::code>(m));
     const bool two_sided = get_char<message::type>(m) == 'I';
     event->body.underlying = {
-        .symbol = symbol,
+        .symbol = load_native<std::uint64_t>(m + underlying::symbol.at) & SeriesKey::symbol_mask,
         .value = two_sided ? 0 : get_signed<underlying::value>(m),
         .bid = two_sided ? get_signed<underlying::bid>(m) : 0,
         .offer = two_sided ? get_signed<underlying::offer>(m) : 0,
@@ -254,20 +197,20 @@ inline void decode_underlying(const std::byte* m, std::uint32_t sequence,
 template <EventSink Sink>
 inline void decode_text(const std::byte* m, std::uint32_t sequence, const DecodeContext& context,
                         Sink& sink) {
+    constexpr std::size_t records_max = 1 + block::bytes_max / sizeof(Event);
+    std::array<Event, records_max> event{};
     const std::size_t length = get<text::length>(m);
     const std::size_t rest = length - std::min(length, Text::first_bytes);
     const auto records = static_cast<unsigned>(1 + (rest + sizeof(Event) - 1) / sizeof(Event));
-    Event* event = sink.claim_line(context.line, records);
-    if (event == nullptr) {
-        return;
-    }
-    write_header(*event, context, m, EventKind::text, sequence, records, 'I');
-    event->body.text = {.length_bytes = static_cast<std::uint16_t>(length), .text = {}};
-    std::memcpy(event->body.text.text, m + text::bytes, length - rest);
+    PINSTRIKE_CHECK(records <= records_max);
+    write_header(event.front(), context, m, EventKind::text, sequence, records, 'I');
+    event.front().body.text = {.length_bytes = static_cast<std::uint16_t>(length), .text = {}};
+    std::memcpy(event.front().body.text.text, m + text::bytes, length - rest);
     if (rest != 0) {
-        std::memset(static_cast<void*>(event + records - 1), 0, sizeof(Event));
-        std::memcpy(static_cast<void*>(event + 1), m + text::bytes + Text::first_bytes, rest);
+        std::memset(static_cast<void*>(&event[records - 1]), 0, sizeof(Event));
+        std::memcpy(static_cast<void*>(&event[1]), m + text::bytes + Text::first_bytes, rest);
     }
+    sink.push({event.data(), records});
 }
 
 /// Controls that carry no number of their own: start of day, reset, line integrity.
@@ -292,41 +235,54 @@ inline void decode_control(const std::byte* m, std::uint32_t own, std::uint32_t 
     sink.broadcast(event);
 }
 
-/// Decodes any message except quotes. `own` is its number, `of_block` that of the block's first
-/// message.
-template <EventSink Sink>
-inline void decode_other(char category, const std::byte* m, std::uint32_t own,
-                         std::uint32_t of_block, const DecodeContext& context, Sink& sink) {
+/// Decodes any message except quotes, controls and texts into `event`, which has space for two
+/// records. Returns the number of records; 0: it is a test.
+[[nodiscard]] inline unsigned decode_other(char category, const std::byte* m,
+                                           std::uint32_t sequence, const DecodeContext& context,
+                                           Event* event) {
     switch (category) {
         case 'a':
-            return decode_last_sale(m, own, context, sink);
+            decode_last_sale(m, sequence, context, event);
+            break;
         case 'd':
-            return decode_open_interest(m, own, context, sink);
+            decode_open_interest(m, sequence, context, event);
+            break;
         case 'f':
-            return decode_end_of_day(m, own, context, sink);
-        case 'C':
-            return decode_text(m, own, context, sink);
-        case 'H':
-            return decode_control(m, own, of_block, context, sink);
+            decode_end_of_day(m, sequence, context, event);
+            break;
         case 'R':
-            return decode_series_map(m, own, context, sink);
+            decode_series_map(m, sequence, context, event);
+            break;
         default:  // Y, because inspect_message() refuses all others
-            return decode_underlying(m, own, context, sink);
+            decode_underlying(m, sequence, context, event);
+            break;
     }
+    return is_filtered(symbol_word_of(*event), context) ? 0U : event->header.records;
 }
 
-/// Decodes one message of any category, with a claim of its own.
+/// Decodes one message of any category.
 template <EventSink Sink>
 inline void decode_message(const Block& block, unsigned index, const DecodeContext& context,
                            Sink& sink) {
     const MessagePlace place = block.places[index];
     const std::byte* m = block.bytes.data() + place.offset;
-    const std::uint32_t own = sequence_of(first_number(block), index);
-    if (place.form != no_quote_form) [[likely]] {
-        decode_quote(m, quote_forms[place.form], own, context, sink);
-    } else {
-        decode_other(get_char<message::category>(m), m, own, first_number(block), context, sink);
+    const std::uint32_t own = sequence_of(block.sequence, index);
+    const char category = get_char<message::category>(m);
+    if (category == 'H') {
+        return decode_control(m, own, sequence_of(block.sequence, 0), context, sink);
     }
+    if (category == 'C') {
+        return decode_text(m, own, context, sink);
+    }
+    std::array<Event, 2> event{};
+    const unsigned records =
+        place.form != no_quote_form
+            ? decode_quote(m, quote_forms[place.form], own, context, event.data())
+            : decode_other(category, m, own, context, event.data());
+    if (records == 0) {
+        return sink.filtered();
+    }
+    sink.push({event.data(), records});
 }
 
 }  // namespace detail

@@ -252,23 +252,4 @@ std::span<std::byte> BlockBuilder::finish() {
     return whole;
 }
 
-std::vector<std::byte> encode(const wire::Block& parsed) {
-    std::size_t size = block::header_bytes + parsed.tail.size();
-    for (const wire::Message& message : parsed.messages) {
-        size += encoded_bytes(message);
-    }
-    std::vector<std::byte> bytes(size);
-    put_block_header(bytes.data(), parsed.header);
-    std::byte* at = bytes.data() + block::header_bytes;
-    for (const wire::Message& message : parsed.messages) {
-        encode(at, message);
-        at += encoded_bytes(message);
-    }
-    std::copy(parsed.tail.begin(), parsed.tail.end(), at);
-    put<block::size>(bytes.data(), static_cast<std::uint16_t>(size));
-    put<block::messages>(bytes.data(), parsed.messages_count);
-    fix_checksum(bytes);
-    return bytes;
-}
-
 }  // namespace pinstrike::feed::opra

@@ -9,7 +9,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <vector>
 
 namespace pinstrike::feed::opra {
 
@@ -84,8 +83,5 @@ class BlockBuilder {
     std::size_t used_ = 0;
     unsigned messages_ = 0;
 };
-
-/// The bytes of a block as it was parsed: with its own tail instead of a new pad.
-[[nodiscard]] std::vector<std::byte> encode(const wire::Block& block);
 
 }  // namespace pinstrike::feed::opra

@@ -6,6 +6,7 @@
 // not overlap.
 #pragma once
 
+#include "feed/event/best_effect.h"
 #include "feed/event/cursor.h"
 
 #include <algorithm>
@@ -173,34 +174,6 @@ static_assert(covers(std::array{symbol, reserved, code, bid, offer}, 12, bytes))
 
 // clang-format on
 
-/// The effect of an indicator on the best bid or the best offer (OPRA BBO Indicator).
-enum class BestEffect : std::uint8_t { no_change, this_quote, appendage, none };
-
-/// The effects of an indicator on both sides; a space changes nothing.
-struct IndicatorEffect {
-    BestEffect bid;
-    BestEffect offer;
-};
-
-[[nodiscard]] constexpr bool known_indicator(char indicator) {
-    return indicator == ' ' || (indicator >= 'A' && indicator <= 'P');
-}
-
-/// The effect of a known indicator. The letters A to P fill a grid row by row. Its rows are the bid
-/// (0 no change, 1 this quote, 2 none, 3 appendage), its columns the offer (0 no change, 1 this
-/// quote, 2 appendage, 3 none).
-[[nodiscard]] constexpr IndicatorEffect effect_of(char indicator) {
-    constexpr std::array bids{BestEffect::no_change, BestEffect::this_quote, BestEffect::none,
-                              BestEffect::appendage};
-    constexpr std::array offers{BestEffect::no_change, BestEffect::this_quote,
-                                BestEffect::appendage, BestEffect::none};
-    if (indicator == ' ' || !known_indicator(indicator)) {
-        return {BestEffect::no_change, BestEffect::no_change};
-    }
-    const auto cell = static_cast<unsigned>(indicator - 'A');
-    return {bids[cell / 4], offers[cell % 4]};
-}
-
 /// In appendages_bytes: the indicator is unknown.
 inline constexpr std::uint8_t appendages_unknown = 0xFF;
 
@@ -231,9 +204,14 @@ inline constexpr auto appendage_sides = [] {
 
 /// The number of message `index` of a block that begins with `sequence`. After 4294967295 comes 1,
 /// because 0 is never a data number (OPRA Block Sequence Number).
-[[nodiscard]] constexpr std::uint32_t sequence_of(std::uint32_t sequence, unsigned index) {
-    const std::uint64_t sum = std::uint64_t{sequence} + index;
+[[nodiscard]] constexpr std::uint32_t sequence_of(std::uint64_t sequence, unsigned index) {
+    const std::uint64_t sum = sequence + index;
     return static_cast<std::uint32_t>(sum > 0xFFFF'FFFFULL ? sum - 0xFFFF'FFFFULL : sum);
+}
+
+/// Whether so many messages from this number on are numbered without a wrap.
+[[nodiscard]] constexpr bool counts_on(std::uint64_t sequence, unsigned messages) {
+    return sequence + messages <= std::uint64_t{1} << 32;
 }
 
 }  // namespace pinstrike::feed::opra

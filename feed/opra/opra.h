@@ -13,7 +13,7 @@
 #include "feed/opra/decode.h"
 #include "feed/opra/layout.h"
 #include "feed/opra/line_numbers.h"
-#include "feed/opra/quote_form.h"
+#include "feed/opra/quote_event.h"
 #include "feed/opra/rejects.h"
 #include "feed/opra/straight.h"
 #include "feed/opra/walk.h"
@@ -176,9 +176,25 @@ struct Opra {
     [[nodiscard, gnu::always_inline]] static bool decode_straight(const Block& block,
                                                                   const Header& base, bool gth,
                                                                   Sink& sink) {
+        Event* const offered = counts_on(block.sequence, block.messages)
+                                   ? sink.offer(quote_records_max * std::size_t{block.messages})
+                                   : nullptr;
+        if (offered == nullptr) [[unlikely]] {
+            return false;
+        }
         Header first = base;
         first.sequence = static_cast<std::uint32_t>(block.sequence);
-        return detail::decode_straight(block, context_of(first, gth, sink), sink);
+        const detail::StraightRun run = detail::run_straight(
+            {block.bytes.data(), block.bytes.size(), block.messages, first.sequence},
+            context_of(first, gth, sink), offered);
+        if (!run.sound) [[unlikely]] {
+            return false;
+        }
+        for (unsigned test = 0; test < run.tests; ++test) {
+            sink.filtered();
+        }
+        sink.take(block.messages - run.tests, run.records);
+        return true;
     }
 
     /// Decodes messages first .. first+count-1 (all below block.decodable) into `sink`. `base` has
@@ -202,7 +218,7 @@ struct Opra {
     template <EventSink Sink>
     static DecodeContext context_of(const Header& base, bool gth, Sink& sink) {
         return {detail::quote_header(base), gth ? std::uint64_t{SeriesKey::gth_bit} << 40 : 0,
-                base.line, static_cast<bool>(sink.wants_tests())};
+                static_cast<bool>(sink.wants_tests())};
     }
 
     /// The bit of the reason why the block is refused as a whole; 0: it is accepted.

@@ -1,8 +1,9 @@
 // path: hot
 //
-// Turns long and short quotes into events in registers, without a branch on the form. Shuffles move
-// the bytes to their places, and two stores write the first record of the event. The forms differ
-// only in their tables.
+// Quotes, long and short. A quote has one of eight forms: long or short, with an appendage for the
+// bid, the offer, both or neither. Tables indexed by the form give its length, the valid values of
+// its bytes, and the shuffles that turn it into an event in registers. So there is no branch on the
+// form, which is not predictable. Two stores write the first record of the event.
 //
 // An event takes few stores on purpose. A slot of a ring was last read by another core, so its
 // cache line has to come from that core's cache. The fewer stores wait for each cache line, the
@@ -10,17 +11,164 @@
 #pragma once
 
 #include "feed/event/event.h"
+#include "feed/event/series_key.h"
 #include "feed/opra/layout.h"
-#include "feed/opra/quote_form.h"
 
 #include <immintrin.h>
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
-namespace pinstrike::feed::opra::detail {
+namespace pinstrike::feed::opra {
+
+/// A form is an index: 0 for short or 1 for long, plus twice the sides that have an appendage (bit
+/// 0 the bid, bit 1 the offer).
+inline constexpr std::size_t quote_forms_count = 8;
+
+/// The most records that the event of a quote takes.
+inline constexpr unsigned quote_records_max = 2;
+
+/// The form of a message that is not a quote.
+inline constexpr std::uint16_t no_quote_form = quote_forms_count;
+
+[[nodiscard]] constexpr bool is_long_form(std::size_t form) {
+    return form % 2 != 0;
+}
+
+[[nodiscard]] constexpr unsigned appendage_sides_of_form(std::size_t form) {
+    return static_cast<unsigned>(form / 2);
+}
+
+/// The length and the form of a quote in one word. One addition sums up what the category and the
+/// indicator contribute to both.
+class QuoteShape {
+  public:
+    constexpr QuoteShape() = default;
+
+    constexpr QuoteShape(std::size_t bytes, std::size_t form)
+        : word_(static_cast<std::uint32_t>(bytes | form << 16)) {}
+
+    [[nodiscard]] constexpr QuoteShape operator+(QuoteShape other) const {
+        QuoteShape sum;
+        sum.word_ = word_ + other.word_;
+        return sum;
+    }
+
+    [[nodiscard]] constexpr std::size_t bytes() const { return word_ & 0xFFFFU; }
+
+    /// Valid only if is_quote().
+    [[nodiscard]] constexpr std::uint16_t form() const {
+        return static_cast<std::uint16_t>(word_ >> 16);
+    }
+
+    [[nodiscard]] constexpr bool is_quote() const { return bytes() < no_quote_bytes; }
+
+    /// Longer than any block. Twice this value still fits into half a word.
+    static constexpr std::size_t no_quote_bytes = 0x4000;
+
+  private:
+    std::uint32_t word_ = 0;
+};
+
+namespace detail {
+
+struct QuoteShapes {
+    std::array<QuoteShape, 256> of_category;
+    std::array<QuoteShape, 256> of_indicator;
+
+    constexpr QuoteShapes() {
+        of_category.fill({QuoteShape::no_quote_bytes, 0});
+        of_category['q'] = {short_quote::bytes, 0};
+        of_category['k'] = {long_quote::bytes, 1};
+        for (std::size_t byte = 0; byte < 256; ++byte) {
+            const std::size_t bytes = appendages_bytes[byte];
+            of_indicator[byte] = bytes == appendages_unknown
+                                     ? QuoteShape{QuoteShape::no_quote_bytes, 0}
+                                     : QuoteShape{bytes, std::size_t{2} * appendage_sides[byte]};
+        }
+    }
+};
+
+inline constexpr QuoteShapes quote_shapes;
+
+}  // namespace detail
+
+/// Whether the message at `m` is a quote with a known indicator, and its length and form if so. The
+/// caller has checked that the message header is in the block.
+[[nodiscard]] inline QuoteShape quote_shape_of(const std::byte* m) {
+    return detail::quote_shapes.of_category[static_cast<std::uint8_t>(m[message::category.at])] +
+           detail::quote_shapes.of_indicator[static_cast<std::uint8_t>(m[message::indicator.at])];
+}
+
+namespace detail {
+
+/// For each of 32 bytes: the lowest valid value, and the highest minus the lowest.
+struct ByteLimits {
+    alignas(32) std::array<std::uint8_t, 32> least{};
+    alignas(32) std::array<std::uint8_t, 32> more{};
+
+    constexpr ByteLimits() { more.fill(0xFF); }
+
+    constexpr void set(std::size_t at, std::uint8_t first, std::uint8_t last) {
+        least[at] = first;
+        more[at] = static_cast<std::uint8_t>(last - first);
+    }
+
+    constexpr void set_code(std::size_t at) { set(at, 'A', 'I'); }
+
+    constexpr void set_expiration(std::size_t at) {
+        set(at, 'A', 'X');
+        set(at + 1, 1, 31);
+        set(at + 2, 0, 99);
+    }
+};
+
+[[nodiscard]] inline __m256i load_32(const void* at) {
+    __m256i bytes;
+    std::memcpy(&bytes, at, sizeof bytes);
+    return bytes;
+}
+
+/// 32 bytes, each of which is zero if the corresponding byte at `at` is within its limits.
+[[nodiscard]] inline __m256i excess(const std::byte* at, const ByteLimits& limits) {
+    const __m256i above = _mm256_sub_epi8(load_32(at), load_32(limits.least.data()));
+    return _mm256_subs_epu8(above, load_32(limits.more.data()));
+}
+
+/// The head of a quote is its first 29 bytes and the three bytes before it.
+inline constexpr std::size_t before_head = 3;
+static_assert(before_head + short_quote::bytes == 32);
+
+/// The limits of a quote's bytes: of its head, and of its last 32 bytes, which hold the appendages.
+struct QuoteLimits {
+    ByteLimits head;
+    ByteLimits tail;
+};
+
+/// Indexed by form.
+inline constexpr auto quote_limits = [] {
+    std::array<QuoteLimits, quote_forms_count> limits;
+    for (std::size_t form = 0; form < limits.size(); ++form) {
+        ByteLimits& head = limits[form].head;
+        if (is_long_form(form)) {
+            head.set_expiration(before_head + long_quote::expiration.at);
+            head.set_code(before_head + long_quote::strike_code.at);
+            head.set_code(before_head + long_quote::price_code.at);
+        } else {
+            head.set(before_head + message::category.at, 'q', 'q');
+            head.set_expiration(before_head + short_quote::expiration.at);
+        }
+        for (auto count = std::popcount(appendage_sides_of_form(form)); count != 0; --count) {
+            const std::size_t from_end = static_cast<std::size_t>(count) * appendage::bytes;
+            limits[form].tail.set_code(32 - from_end + appendage::code.at);
+        }
+    }
+    return limits;
+}();
 
 /// The shuffle index that gives 0.
 inline constexpr char none = -128;
@@ -207,7 +355,7 @@ struct QuoteEvent {
         return static_cast<std::uint64_t>(_mm256_extract_epi64(body, 0));
     }
 
-    [[nodiscard]] SeriesKey series() const { return {name(), _mm256_extract_epi64(body, 1)}; }
+    [[nodiscard]] std::uint64_t symbol_word() const { return name() & SeriesKey::symbol_mask; }
 
     void store(Event* event) const {
         store_32(event, header);
@@ -258,4 +406,5 @@ struct QuoteEvent {
     return _mm256_or_si256(_mm256_or_si256(bests, row_of_32(form.bests_fill)), ids);
 }
 
-}  // namespace pinstrike::feed::opra::detail
+}  // namespace detail
+}  // namespace pinstrike::feed::opra

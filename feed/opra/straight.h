@@ -9,30 +9,38 @@
 // harmless: no byte value gives an index outside a table, no byte outside the block is read, and no
 // message fills more slots than were offered for it.
 //
-// There are three paths. The short-quote path is for blocks of short quotes without appendages,
-// which are the most frequent. It recognises them by their size, so that no message waits for the
-// length of the one before. The AVX2 path (here) and the AVX-512 path (wide_quotes.h) accept any
-// block, with vectors of 32 and 64 bytes. They have no branch on the form of a quote, because such
-// a branch is not predictable.
+// run_straight() selects one of three paths:
+//
+//     run_plain   A block whose size is that of short quotes without appendages, the most frequent
+//                 one. No message waits for the length of the one before. If another message is
+//                 among them, the block begins again on one of the other two paths.
+//     run_wide    Any block of six messages or more, with vectors of 64 bytes, if the processor has
+//                 AVX-512 VBMI (wide_quotes.cpp).
+//     run_narrow  Any other block, with vectors of 32 bytes.
+//
+// The last two have no branch on the form of a quote, because such a branch is not predictable.
 #pragma once
 
+#include "config/ask_ahead.h"
 #include "feed/event/block.h"
 #include "feed/event/event.h"
 #include "feed/opra/decode.h"
 #include "feed/opra/layout.h"
 #include "feed/opra/quote_event.h"
-#include "feed/opra/quote_form.h"
-#include "feed/opra/straight_run.h"
 #include "feed/opra/test_symbols.h"
 #include "feed/opra/walk.h"
-#include "feed/opra/wide_quotes.h"
 
 #include <immintrin.h>
 
 #include <cstddef>
 #include <cstdint>
 
-namespace pinstrike::feed::opra::detail {
+namespace pinstrike::feed::opra {
+
+/// Whether this processor has AVX-512 VBMI. Tests and benchmarks set it to false to compare.
+extern bool wide_quotes;
+
+namespace detail {
 
 /// A block on the fast path.
 struct StraightBlock {
@@ -41,6 +49,45 @@ struct StraightBlock {
     unsigned messages;       ///< as its header says
     std::uint32_t sequence;  ///< of the first message; the numbers do not wrap within the block
 };
+
+/// The result of the fast path for one block.
+struct StraightRun {
+    bool sound = false;       ///< all messages are valid; false: discard all that was written
+    unsigned tests = 0;       ///< test messages that were not written
+    std::size_t records = 0;  ///< records that were written
+};
+
+/// Whether a message of this category goes to one core and takes at most two records, so that the
+/// fast path can decode it between quotes.
+[[nodiscard]] inline bool stands_amid_quotes(char category) {
+    return category == 'a' || category == 'Y' || category == 'd' || category == 'f' ||
+           category == 'R';
+}
+
+/// The result of take_amid_quotes().
+struct TakenAmid {
+    std::uint32_t bytes = 0;    ///< length of the message; 0: it was not decoded
+    std::uint32_t records = 0;  ///< 0: it is a test
+};
+
+/// Checks the message at `m`, with `left` bytes in the block, and writes it to `event`. Decodes
+/// nothing if the category cannot stand between quotes or the message is not decodable. A separate
+/// function that returns its result by value, because one message in seventy is not a quote, and
+/// the loop over the others must keep its values in registers.
+[[nodiscard, gnu::noinline]] inline TakenAmid take_amid_quotes(const std::byte* m, std::size_t left,
+                                                               std::uint32_t sequence,
+                                                               const DecodeContext& context,
+                                                               Event* event) {
+    const char category = get_char<message::category>(m);
+    if (!stands_amid_quotes(category)) {
+        return {};
+    }
+    const std::uint32_t bytes = inspect_message(m, left).bytes;
+    if (bytes == 0) {
+        return {};
+    }
+    return {bytes, decode_other(category, m, sequence, context, event)};
+}
 
 /// Whether a block has the length of one of short quotes without appendages, with or without a pad.
 [[nodiscard]] inline bool has_size_of_plain_quotes(StraightBlock block) {
@@ -66,7 +113,7 @@ template <bool wants_tests>
         appendages |= appendages_bytes[static_cast<std::uint8_t>(m[message::indicator.at])];
         const QuoteEvent quote{header_of_quote(m, header), quote_body(m, form, gth)};
         header = next_number(header);
-        if (!wants_tests && is_test_symbol(quote.name() & symbol_mask)) [[unlikely]] {
+        if (!wants_tests && is_test_symbol(quote.symbol_word())) [[unlikely]] {
             ++tests;
             continue;
         }
@@ -104,7 +151,7 @@ template <bool wants_tests>
             }
             at += other.bytes;
             event += other.records;
-            tests += other.tests;
+            tests += other.records == 0 ? 1 : 0;
             continue;
         }
         at += shape.bytes();
@@ -113,7 +160,7 @@ template <bool wants_tests>
         wrong = _mm256_or_si256(wrong, excess(bytes + at - 32, limits.tail));
         const QuoteForm& form = quote_forms[shape.form()];
         const QuoteEvent quote = quote_event(m, numbered, form, gth);
-        if (!wants_tests && is_test_symbol(quote.name() & symbol_mask)) [[unlikely]] {
+        if (!wants_tests && is_test_symbol(quote.symbol_word())) [[unlikely]] {
             ++tests;
             continue;
         }
@@ -130,10 +177,19 @@ template <bool wants_tests>
             static_cast<std::size_t>(event - events)};
 }
 
-/// `events` has two slots for each message.
-[[nodiscard, gnu::always_inline]] inline StraightRun run(StraightBlock block,
-                                                         const DecodeContext& context,
-                                                         Event* events) {
+/// The AVX-512 path (wide_quotes.cpp). `sequence` is the number of the first message. The fields of
+/// StraightBlock are separate arguments, so that they are passed in registers. A struct would be
+/// written to memory and loaded here in another width, which prevents store forwarding.
+[[nodiscard]] StraightRun run_wide(const std::byte* bytes, std::size_t size, unsigned messages,
+                                   std::uint32_t sequence, const DecodeContext& context,
+                                   Event* events);
+
+/// Checks all messages of a block and writes their events. `events` has two slots for each message.
+/// `context.header` has the number of the first message.
+[[nodiscard, gnu::always_inline]] inline StraightRun run_straight(StraightBlock block,
+                                                                  const DecodeContext& context,
+                                                                  Event* events) {
+    constexpr unsigned wide_messages_min = 6;  // with fewer, the call costs more than it saves
     if (has_size_of_plain_quotes(block)) [[likely]] {
         const StraightRun plain = context.wants_tests ? run_plain<true>(block, context, events)
                                                       : run_plain<false>(block, context, events);
@@ -141,38 +197,12 @@ template <bool wants_tests>
             return plain;
         }
     }
-    if (go_wide(block.messages)) {
+    if (block.messages >= wide_messages_min && wide_quotes) {
         const DecodeContext shown = context;
         return run_wide(block.bytes, block.size, block.messages, block.sequence, shown, events);
     }
     return run_narrow(block, context, events);
 }
 
-/// Writes the events of the whole block into slots that the sink offers. `context.header` has the
-/// number of the first message. False: the block does not take the fast path, or the sink offers no
-/// slots; nothing was taken.
-template <EventSink Sink>
-[[nodiscard, gnu::always_inline]] inline bool decode_straight(const Block& block,
-                                                              const DecodeContext& context,
-                                                              Sink& sink) {
-    if (!counts_on(first_number(block), block.messages)) [[unlikely]] {
-        return false;
-    }
-    Event* const offered = sink.offer(quote_records_max * std::size_t{block.messages});
-    if (offered == nullptr) [[unlikely]] {
-        return false;
-    }
-    const StraightRun made =
-        run({block.bytes.data(), block.bytes.size(), block.messages, first_number(block)}, context,
-            offered);
-    if (!made.sound) [[unlikely]] {
-        return false;
-    }
-    for (unsigned test = 0; test < made.tests; ++test) {
-        sink.filtered();
-    }
-    sink.take(block.messages - made.tests, made.records);
-    return true;
-}
-
-}  // namespace pinstrike::feed::opra::detail
+}  // namespace detail
+}  // namespace pinstrike::feed::opra

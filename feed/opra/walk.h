@@ -1,22 +1,19 @@
 // path: hot
 //
-// Checks one message at a time: whether it is complete and decodable, and how long it is. Messages
-// do not carry their length, so a message that cannot be decoded ends its block (OPRA Message
-// Header).
+// Checks messages: whether they are complete and decodable, and how long they are. Messages do not
+// carry their length, so a message that cannot be decoded ends its block (OPRA Message Header).
+// inspect_message() checks one message of any kind, find_quotes() consecutive quotes.
 #pragma once
 
 #include "feed/event/block.h"
 #include "feed/opra/layout.h"
-#include "feed/opra/quote_form.h"
+#include "feed/opra/quote_event.h"
 #include "feed/opra/rejects.h"
 
 #include <immintrin.h>
 
-#include <array>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <span>
 
 namespace pinstrike::feed::opra {
@@ -142,74 +139,6 @@ inline constexpr Field no_expiration{0, 0};
     }
     return detail::inspect_other(category, m, left);
 }
-
-namespace detail {
-
-/// For each of 32 bytes: the lowest valid value, and the highest minus the lowest.
-struct ByteLimits {
-    alignas(32) std::array<std::uint8_t, 32> least{};
-    alignas(32) std::array<std::uint8_t, 32> more{};
-
-    constexpr ByteLimits() { more.fill(0xFF); }
-
-    constexpr void set(std::size_t at, std::uint8_t first, std::uint8_t last) {
-        least[at] = first;
-        more[at] = static_cast<std::uint8_t>(last - first);
-    }
-
-    constexpr void set_code(std::size_t at) { set(at, 'A', 'I'); }
-
-    constexpr void set_expiration(std::size_t at) {
-        set(at, 'A', 'X');
-        set(at + 1, 1, 31);
-        set(at + 2, 0, 99);
-    }
-};
-
-[[nodiscard]] inline __m256i load_32(const void* at) {
-    __m256i bytes;
-    std::memcpy(&bytes, at, sizeof bytes);
-    return bytes;
-}
-
-/// 32 bytes, each of which is zero if the corresponding byte at `at` is within its limits.
-[[nodiscard]] inline __m256i excess(const std::byte* at, const ByteLimits& limits) {
-    const __m256i above = _mm256_sub_epi8(load_32(at), load_32(limits.least.data()));
-    return _mm256_subs_epu8(above, load_32(limits.more.data()));
-}
-
-/// The head of a quote is its first 29 bytes and the three bytes before it.
-inline constexpr std::size_t before_head = 3;
-static_assert(before_head + short_quote::bytes == 32);
-
-/// The limits of a quote's bytes: of its head, and of its last 32 bytes, which hold the appendages.
-struct QuoteLimits {
-    ByteLimits head;
-    ByteLimits tail;
-};
-
-/// Indexed by form.
-inline constexpr auto quote_limits = [] {
-    std::array<QuoteLimits, quote_forms_count> limits;
-    for (std::size_t form = 0; form < limits.size(); ++form) {
-        ByteLimits& head = limits[form].head;
-        if (is_long_form(form)) {
-            head.set_expiration(before_head + long_quote::expiration.at);
-            head.set_code(before_head + long_quote::strike_code.at);
-            head.set_code(before_head + long_quote::price_code.at);
-        } else {
-            head.set(before_head + message::category.at, 'q', 'q');
-            head.set_expiration(before_head + short_quote::expiration.at);
-        }
-        for (auto count = std::popcount(appendage_sides_of_form(form)); count != 0; --count) {
-            const std::size_t from_end = static_cast<std::size_t>(count) * appendage::bytes;
-            limits[form].tail.set_code(32 - from_end + appendage::code.at);
-        }
-    }
-    return limits;
-}();
-
-}  // namespace detail
 
 /// Finds the next quotes of a block, at most `count`, up to the first other message. They may have
 /// any form, and there is no branch on it. Stores their places and moves `at` past them. Returns

@@ -1,5 +1,9 @@
 // path: hot
-#include "feed/opra/wide_quotes.h"
+//
+// The AVX-512 path of straight.h, for processors with VBMI. A quote has at most 63 bytes including
+// its appendages, so one register holds it, and one permutation of the register gives each record
+// of its event.
+#include "feed/opra/straight.h"
 
 // gcc 12 warns of the registers that its own intrinsics leave undefined on purpose (gcc bug
 // 105593).
@@ -8,6 +12,7 @@
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #endif
 
+#include "config/ask_ahead.h"
 #include "feed/opra/layout.h"
 #include "feed/opra/quote_event.h"
 #include "feed/opra/test_symbols.h"
@@ -246,6 +251,8 @@ PINSTRIKE_WIDE inline __m512i first_record(const WideForm& form, __m512i message
 
 }  // namespace
 
+namespace detail {
+
 PINSTRIKE_WIDE StraightRun run_wide(const std::byte* bytes, std::size_t size, unsigned messages,
                                     std::uint32_t sequence, const DecodeContext& context,
                                     Event* events) {
@@ -267,14 +274,13 @@ PINSTRIKE_WIDE StraightRun run_wide(const std::byte* bytes, std::size_t size, un
         const std::size_t length = lengths[at];
         const QuoteShape shape = quote_shape_of(m);
         if (length != shape.bytes() || length > left) [[unlikely]] {  // six bits are ambiguous
-            const detail::TakenAmid other =
-                detail::take_amid_quotes(m, left, sequence + i, context, event);
+            const TakenAmid other = take_amid_quotes(m, left, sequence + i, context, event);
             if (other.bytes == 0) {
                 return {};
             }
             at += other.bytes;
             event += other.records;
-            tests += other.tests;
+            tests += other.records == 0 ? 1 : 0;
             continue;
         }
         at += length;
@@ -290,8 +296,8 @@ PINSTRIKE_WIDE StraightRun run_wide(const std::byte* bytes, std::size_t size, un
             (static_cast<std::uint8_t>(m[long_quote::strike_code.at]) & form.code_mask) |
             form.strike_code;
         _mm512_store_si512(event, first_record(form, message, code, numbered));
-        detail::store_32(event + 1, _mm512_castsi512_si256(_mm512_or_si512(
-                                        placed(form.bests, message), row(form.bests_fill))));
+        store_32(event + 1, _mm512_castsi512_si256(_mm512_or_si512(placed(form.bests, message),
+                                                                   row(form.bests_fill))));
         ask_ahead(event);
         event += appendage_sides_of_form(shape.form()) == 0 ? 1 : 2;
     }
@@ -299,4 +305,5 @@ PINSTRIKE_WIDE StraightRun run_wide(const std::byte* bytes, std::size_t size, un
             static_cast<std::size_t>(event - events)};
 }
 
+}  // namespace detail
 }  // namespace pinstrike::feed::opra

@@ -12,7 +12,6 @@ namespace pinstrike::feed {
 enum class RepairKind : std::uint8_t {
     retransmission,  ///< the published groups, which take no requests
     peer,            ///< another instance
-    arf,             ///< the venue's own request facility; its format is not public
 };
 
 struct RecoveryConfig {

@@ -10,10 +10,7 @@ const std::vector<Choice<RepairKind>>& kinds() {
         {"retransmission", RepairKind::retransmission,
          "the lines' published retransmission groups, which are then received: it waits for "
          "messages that others requested"},
-        {"peer", RepairKind::peer, "another instance, which keeps the last seconds of every line"},
-        {"arf", RepairKind::arf,
-         "the venue's own request facility; refused: its format is not public, it needs the "
-         "vendor's guide"}};
+        {"peer", RepairKind::peer, "another instance, which keeps the last seconds of every line"}};
     return choices;
 }
 

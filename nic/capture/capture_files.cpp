@@ -41,7 +41,8 @@ std::vector<std::string> captures_in(const std::string& folder, Problems& proble
         entry.increment(error);
     }
     if (error) {
-        tell(problems, folder, fmt::format("the folder cannot be read: {}", error.message()));
+        tell(problems, folder, fmt::format("the folder cannot be read: {}", error.message()),
+             remedy_of(error.value()));
     } else if (files.empty()) {
         tell(problems, folder,
              "the folder has no capture: expected files that end in .pcap, .pcapng or .cap, with "

@@ -59,7 +59,9 @@ std::optional<CaptureInput> CaptureInput::open(const std::string& path, Problems
     struct stat status {};
 
     if (!file.valid() || ::fstat(file.get(), &status) != 0) {
-        tell(problems, path, fmt::format("cannot be opened: {}", text_of_error(errno)));
+        const int error = errno;
+        tell(problems, path, fmt::format("cannot be opened: {}", text_of_error(error)),
+             remedy_of(error));
         return std::nullopt;
     }
     const int fd = file.get();
@@ -69,8 +71,17 @@ std::optional<CaptureInput> CaptureInput::open(const std::string& path, Problems
     archive_entry* entry = nullptr;
     const int opened = archive_read_open_fd(reader, fd, block_bytes);
     const int begun = opened == ARCHIVE_OK ? archive_read_next_header(reader, &entry) : opened;
-    if (begun != ARCHIVE_OK && begun != ARCHIVE_EOF) {
-        tell(problems, path, fmt::format("cannot be read: {}", said_by(reader)));
+    if (begun == ARCHIVE_EOF) {
+        tell(problems, path,
+             fmt::format("{} empty, a pcap or pcapng file expected",
+                         path == "-" ? "standard input is" : "is"),
+             input.remedy());
+        return std::nullopt;
+    }
+    if (begun != ARCHIVE_OK) {
+        const Remedy remedy = remedy_of(archive_errno(reader));
+        tell(problems, path, fmt::format("cannot be read: {}", said_by(reader)),
+             remedy == Remedy::retry ? remedy : input.remedy());
         return std::nullopt;
     }
     return input;

@@ -42,6 +42,10 @@ class CaptureInput {
     /// once.
     [[nodiscard]] bool is_regular() const { return is_regular_; }
 
+    /// The remedy for content that is not a capture. A pipe may bring other bytes at the next
+    /// start.
+    [[nodiscard]] Remedy remedy() const { return is_regular_ ? Remedy::change : Remedy::retry; }
+
   private:
     struct Free {
         void operator()(archive* reader) const;

@@ -3,6 +3,7 @@
 // The kind of port `pcap`: its keys, rules and needs.
 #include "nic/port_kind.h"
 
+#include "nic/capture/capture_files.h"
 #include "nic/capture/pcap_port.h"
 #include "nic/port_keys.h"
 
@@ -20,17 +21,6 @@ namespace pinstrike::nic {
 namespace {
 
 constexpr auto is_capture = is_kind<PortKind::capture>;
-
-std::optional<Pace> parse_pace(const std::string& text) {
-    if (text == "max") {
-        return Pace{0};
-    }
-    if (text == "real") {
-        return Pace{1};
-    }
-    const auto factor = text.starts_with('x') ? parse_number(text.substr(1)) : std::nullopt;
-    return factor && *factor > 0 && *factor <= 1e6 ? std::optional{Pace{*factor}} : std::nullopt;
-}
 
 Form<Pace> pace_form() {
     return scalar_form<Pace>(
@@ -111,6 +101,12 @@ void check_pipes(const PortConfig& config, std::size_t queues, Problems& problem
     }
 }
 
+/// Leaves out folders that cannot be read; open() reports these.
+std::vector<std::string> files_of(const PortConfig& port) {
+    Problems ignored;
+    return capture_files(port.files, ignored);
+}
+
 Ports open(const PortOpening& opening) {
     const PortConfig& config = opening.config;
     const GroupsByQueue& groups = opening.groups_by_queue;
@@ -130,6 +126,17 @@ Ports open(const PortOpening& opening) {
 
 }  // namespace
 
+std::optional<Pace> parse_pace(const std::string& text) {
+    if (text == "max") {
+        return Pace{0};
+    }
+    if (text == "real") {
+        return Pace{1};
+    }
+    const auto factor = text.starts_with('x') ? parse_number(text.substr(1)) : std::nullopt;
+    return factor && *factor > 0 && *factor <= 1e6 ? std::optional{Pace{*factor}} : std::nullopt;
+}
+
 extern const PortKindRow capture_port;
 
 constinit const PortKindRow capture_port{
@@ -141,6 +148,7 @@ constinit const PortKindRow capture_port{
     .check_together = check_pace,
     .may_repeat_times = [](const PortConfig& /*port*/) { return true; },
     .source = [](const PortConfig& port) { return fmt::format("{} captures", port.files.size()); },
+    .files = files_of,
     // The port opens a file, for reading only, when its first packet is due (pcap_port.h).
     .system_calls = [](const PortConfig& /*port*/) -> std::vector<SystemCall> {
         return {{"close"}, {"fstat"}, {"lseek"}, {"newfstatat"}, {"openat", 2, O_ACCMODE, O_RDONLY},

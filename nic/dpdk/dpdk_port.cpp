@@ -51,8 +51,8 @@ std::size_t DpdkPort::receive(std::span<Packet> burst, std::int64_t now_ns) {
     } else {
         hand_out<false>(burst.first(received), now_ns);
     }
-    counters_.packets.add(received);
-    counters_.full_bursts.add(received == asked ? 1 : 0);
+    counters_.bump(PortCount::packets, received);
+    counters_.bump(PortCount::full_bursts, received == asked ? 1 : 0);
     return received;
 }
 
@@ -94,7 +94,7 @@ inline void DpdkPort::hand_out(std::span<Packet> burst, std::int64_t now_ns) noe
     if (special != 0) [[unlikely]] {
         held_.note_special();
     }
-    counters_.bytes.add(bytes);
+    counters_.bump(PortCount::bytes, bytes);
 }
 
 inline void DpdkPort::give_back() noexcept {
@@ -191,7 +191,7 @@ void DpdkPort::watch_link(std::int64_t now_ns) {
     if (up == link_up_) {
         return;
     }
-    counters_.link_changes.add();
+    counters_.bump(PortCount::link_changes);
     link_up_ = up;
     if (membership_ && up.value_or(false)) {
         membership_->announce(now_ns);  // a switch on a new link does not know this host's groups

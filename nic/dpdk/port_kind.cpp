@@ -155,9 +155,13 @@ void check_devices(const PortRules& rules) {
     }
 }
 
-bool reads_captures(const PortConfig& port) {
+std::vector<std::string> captures_of(const PortConfig& port) {
     const Vdev vdev = parse_vdev(port.vdev);
-    return vdev.driver == "net_pcap" && vdev.argument("rx_pcap");
+    return vdev.driver == "net_pcap" ? vdev.arguments_named("rx_pcap") : std::vector<std::string>{};
+}
+
+bool reads_captures(const PortConfig& port) {
+    return !captures_of(port).empty();
 }
 
 std::string source_of(const PortConfig& port) {
@@ -247,6 +251,7 @@ constinit const PortKindRow dpdk_port{
     .check_together = check_devices,
     .may_repeat_times = reads_captures,
     .source = source_of,
+    .files = captures_of,
     .system_calls = calls_of_dpdk,
     .rights = rights_of,
     .open = open,

@@ -35,10 +35,6 @@ enum class UdpChecksumSent : std::uint8_t { none, computed };
            udp_header_bytes;
 }
 
-/// The longest payload that fits an IPv4 packet.
-inline constexpr std::size_t udp_payload_bytes_max =
-    0xFFFF - ipv4_header_bytes_min - udp_header_bytes;
-
 /// Writes the Ethernet header of an IPv4 frame, including a VLAN tag if `vlan` is not 0. Returns
 /// the length of the header.
 inline std::size_t write_ethernet_header(std::byte* out, const Mac& destination, const Mac& source,
@@ -56,7 +52,7 @@ inline std::size_t write_ethernet_header(std::byte* out, const Mac& destination,
 }
 
 /// Writes all headers of a datagram. The payload must already be at out +
-/// udp_headers_bytes(route.vlan); `payload_bytes` is at most udp_payload_bytes_max.
+/// udp_headers_bytes(route.vlan), and the IPv4 packet has at most 65535 bytes.
 inline void write_udp_headers(std::byte* out, const UdpRoute& route, std::size_t payload_bytes,
                               UdpChecksumSent checksum) noexcept {
     std::byte* ip = out + write_ethernet_header(out, multicast_mac(route.destination.address),

@@ -98,10 +98,10 @@ struct UringState {
     std::vector<std::string> remarks;
     FileDescriptor link_socket;
     bool link_was_up = false;
-    /// True if all sockets have joined their groups on the interface that now has the name. The
-    /// control thread writes it. Relaxed order is enough because it publishes no other data to the
-    /// poll thread.
-    std::atomic<bool> joined = true;
+    /// The index of the interface on which all sockets have joined their groups; 0: not all have.
+    /// The control thread writes it. Relaxed order is enough because it publishes no other data to
+    /// the poll thread.
+    std::atomic<unsigned> joined_at = 0;
     bool started = false;
     Counter errors;
 };
@@ -125,10 +125,10 @@ std::unique_ptr<GroupSocket> group_socket(FileDescriptor fd, Group group, unsign
     return made;
 }
 
-/// True if packets can arrive, because the link is up and the groups are joined on the interface
-/// that now has the name.
+/// True if the link is up, and the groups are joined on the interface that had the name at the last
+/// follow_interface().
 bool is_linked(const UringState& state) {
-    return state.joined.load(std::memory_order_relaxed) &&
+    return state.joined_at.load(std::memory_order_relaxed) != 0 &&
            link_is_up(state.link_socket.get(), state.interface);
 }
 
@@ -164,6 +164,7 @@ std::unique_ptr<UringPort> UringPort::open(const PortConfig& config, std::string
         }
         state->sockets.add(group_socket(std::move(fd), group, interface->index));
     }
+    state->joined_at.store(interface->index, std::memory_order_relaxed);
     if (std::string remark = reverse_path_remark(*interface); !remark.empty()) {
         state->remarks.push_back(std::move(remark));
     }
@@ -238,7 +239,7 @@ void UringPort::housekeep(std::int64_t /*now_ns*/) {
     const bool up = is_linked(*state_);
     if (up != state_->link_was_up) {
         state_->link_was_up = up;
-        counters_.link_changes.add();
+        counters_.bump(PortCount::link_changes);
     }
 }
 
@@ -261,7 +262,7 @@ InterfaceChange UringPort::follow_interface() const {
         }
     }
     state_->interface.index = index;
-    state_->joined.store(all, std::memory_order_relaxed);
+    state_->joined_at.store(all ? index : 0, std::memory_order_relaxed);
     return some ? InterfaceChange::joined_again : InterfaceChange::none;
 }
 
@@ -273,7 +274,9 @@ DeviceStatistics UringPort::statistics() const {
     }
     statistics.missed = missed;
     statistics.errors = state_->errors.read();
-    statistics.link_up = is_linked(*state_);
+    // An interface that was made again is up before the groups are joined on it.
+    const unsigned joined_at = state_->joined_at.load(std::memory_order_relaxed);
+    statistics.link_up = is_linked(*state_) && joined_at == index_of(state_->interface.name);
     return statistics;
 }
 

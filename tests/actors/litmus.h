@@ -1,9 +1,9 @@
 // path: cold
 //
-// Litmus tests of fences: two threads meet, take one step each at nearly the same moment, meet
-// again, and then look whether a wake-up was lost; over and over. On two x86 processors that finds
-// a fence that is left out, which an interleaving test (sequentially consistent) and the thread
-// sanitizer do not.
+// Litmus tests of fences. In each round two threads meet, take one step each at nearly the same
+// moment, meet again, and check whether a wake-up was lost. On two x86 processors this finds a
+// missing fence, which an interleaving test (sequentially consistent) and the thread sanitizer do
+// not find.
 #pragma once
 
 #include <array>
@@ -18,15 +18,15 @@ namespace pinstrike::actors::litmus {
 
 inline constexpr std::uint32_t rounds = 200'000;
 
-/// Under a sanitizer the added instructions order memory as a fence would, so that repeating a
-/// litmus test finds nothing.
+/// Under a sanitizer the added instructions order memory as a fence would, so a litmus test finds
+/// nothing.
 #ifdef PINSTRIKE_SANITIZED
 inline constexpr bool finds_fences = false;
 #else
 inline constexpr bool finds_fences = true;
 #endif
 
-/// Where two threads wait for each other.
+/// A barrier of two threads.
 class Meeting {
   public:
     void come(std::size_t who) {
@@ -46,15 +46,15 @@ class Meeting {
     std::array<Place, 2> arrived_{};
 };
 
-/// Does `one` and `other` at nearly the same moment in each round, and `check` behind both. Each
-/// side waits for up to `delay_most` turns of an empty loop before its step (4096: two
-/// microseconds), for the steps differ in length, and in where they may be overtaken. On a busy
-/// machine a meeting takes long: there are fewer rounds then.
+/// In each round, calls `one` and `other` at nearly the same moment and then `check`. Each side
+/// first waits for up to `delay_most` iterations of an empty loop (4096: two microseconds), because
+/// the steps differ in length and in their critical moment. On a busy machine a meeting takes long,
+/// so there are fewer rounds.
 template <class One, class Other, class Check>
 void race(One&& one, Other&& other, Check&& check, std::uint32_t delay_most = 4096) {
     constexpr std::chrono::seconds longest{5};
     Meeting meeting;
-    std::atomic<bool> over{false};  // relaxed: the meeting orders it
+    std::atomic<bool> over{false};  // relaxed: the barrier orders it
     const auto delay = [delay_most](std::minstd_rand& random) {
         for (auto left = random() % delay_most; left != 0; --left) {
             asm volatile("" : : "r"(left) : "memory");
@@ -80,7 +80,7 @@ void race(One&& one, Other&& other, Check&& check, std::uint32_t delay_most = 40
         delay(random);
         one(round);
         meeting.come(0);
-        check(round);  // the other thread waits at the next round's meeting
+        check(round);  // the other thread waits at the next barrier
     }
     over.store(true, std::memory_order_relaxed);
     meeting.come(0);

@@ -1,12 +1,13 @@
 // Walks every interleaving of a few threads, at the weave points that the code under test names.
 //
-// The "threads" are fibers in one thread: at each weave point one pauses, and the weaver decides
-// who goes on. It decides anew in each run, depth first, until every order has been walked. So a
-// failing order is found always or never, and told as the list of points it passed.
+// The "threads" are fibers in one thread. At each weave point the fiber pauses, and the weaver
+// selects the fiber that continues. It makes other choices in each run, depth first, until it has
+// run every order. So a failing order is found in every run of the test, and its list of weave
+// points is reported.
 //
-// It does not see reorderings by the processor, because each fiber's memory operations execute in
-// program order. is_fenced() therefore checks that a fence stands where a proof at the head of a
-// file needs one. The thread sanitizer and the stress tests cover the rest.
+// It does not show reorderings by the processor, because each fiber's memory operations execute in
+// program order. is_fenced() therefore checks that there is a fence where the proof at the head of
+// a file needs one. The thread sanitizer and the stress tests cover the rest.
 #pragma once
 
 #include "config/hooks.h"
@@ -36,8 +37,8 @@ inline std::vector<std::string_view> points_of(const std::function<void()>& body
     return points;
 }
 
-/// Whether a fence stands between the point behind a store and the next point `load`, each time
-/// that `store` is followed by `load`. At least one time is needed.
+/// True if each `store` that is followed by a `load` has a fence between the two points, and there
+/// is at least one such pair.
 inline bool is_fenced(const std::vector<std::string_view>& points, std::string_view store,
                       std::string_view load) {
     bool found = false;
@@ -56,10 +57,10 @@ class Weaver {
   public:
     using Body = std::function<void()>;
 
-    /// Runs `make` once for every order of the fibers it returns. After each run `check` is called.
-    /// Returns the number of orders walked. A fiber that waits for ever is reported to `on_stuck`.
-    /// Only orders with at most `preemptions_max` switches away from a fiber that could go on:
-    /// nearly all races need two or three, and without a bound the orders grow beyond counting.
+    /// Calls `make` once for every order of the fibers that it returns, and `check` after each run.
+    /// Returns the number of orders. A fiber that waits for ever is reported to `on_stuck`. An
+    /// order has at most `preemptions_max` switches away from a fiber that could continue: nearly
+    /// all races need two or three, and without a bound there are too many orders.
     std::size_t walk(const std::function<std::vector<Body>()>& make,
                      const std::function<void()>& check,
                      const std::function<void(const std::string&)>& on_stuck,
@@ -114,7 +115,7 @@ class Weaver {
     }
 
     static void at_point(const char* where) {
-        if (where != fence_point) {  // one thread runs here, so a fence changes nothing
+        if (where != fence_point) {  // one thread runs here, so a fence has no effect
             active_->pause(where);
         }
     }
@@ -164,7 +165,7 @@ class Weaver {
         return true;
     }
 
-    /// The fiber that ran last stands first, so that the order without preemption comes first.
+    /// The fiber that ran last is the first choice, so the order without preemption is the first.
     void choose(std::vector<Fiber*>& able) {
         const auto last = std::find(able.begin(), able.end(), running_);
         const bool could_go_on = last != able.end();

@@ -3,14 +3,14 @@
 
     alerts_fire_test.py PINSTRIKE SOURCE_ROOT RELAY MOVED_CLOCK MISBEHAVING_THREAD DASHBOARDS [--faster 5]
 
-A dozen instances run at once, with faults of their own but for two, which have none and on which
-nothing may fire. The rules are the shipped ones, untouched: all faults begin together, each ends when
-its alerts fire, and the test lasts as long as the longest window of a rule (15 minutes) and a little
-more. An alert of the rules that no fault here is for fails the test; one whose fault this machine
-cannot have is named behind SKIP. No deadline is near what is usual. In the end every query of every panel in
-DASHBOARDS is asked over the time of the faults: none may be without data.
+A dozen instances run at once. Each has faults of its own, except two, on which nothing may fire. The
+rules are the shipped ones, unchanged. All faults begin together, each ends when its alerts fire, and
+the test lasts a little longer than the longest window of a rule (15 minutes). The test fails if an
+alert of the rules has no fault here; an alert whose fault this machine cannot have is listed after
+SKIP. All deadlines are much longer than the usual times. Finally the test sends every query of every
+panel in DASHBOARDS for the time of the faults: each must have data.
 
-`--faster` divides every duration of the rules; it is for work on this test alone.
+`--faster` divides every duration of the rules; use it only for work on this test.
 """
 
 import argparse
@@ -23,7 +23,7 @@ import sys
 import time
 from pathlib import Path
 
-import subjects  # first: it knows where the others are
+import subjects  # first, because it adds the folders of the others
 import faults
 import live
 from scraped import alerts, filled_in, instant, prometheus, ranged
@@ -34,14 +34,14 @@ RESOLVES_WITHIN_S = 40 * 60
 UP_WITHIN_S = 5 * 60
 QUIET_BEFORE_S = 75
 PANEL_STEP_S = 5
-PANEL_RATE = "20s"  # what Grafana makes of a scrape every 5 s
-# A machine that stops its processors for long brings these by itself, and threads that nap for a
-# millisecond when little comes (`wait: park`) the first.
+PANEL_RATE = "20s"  # Grafana's value for a scrape every 5 s
+# Long preemptions by the machine cause these by themselves. Threads that sleep for a millisecond when
+# little traffic comes (`wait: park`) cause the first.
 BY_MACHINE = {"PinstrikeLatencyHigh", "PinstrikeStreamsApart"}
 
 
 def patiently(ask):
-    """What it answers, if not at once: it may be slow where the machine is."""
+    """Returns ask(), and repeats it for a minute if there is no answer."""
     for _ in range(60):
         try:
             return ask()
@@ -52,10 +52,10 @@ def patiently(ask):
 
 
 class Watch:
-    """What Prometheus knows."""
+    """Queries to Prometheus."""
 
     def __init__(self, port, names, faster):
-        """`names`: of the instances, by address."""
+        """`names`: the names of the instances, by address."""
         self.port, self.names, self.faster = port, names, faster
 
     def firing(self):
@@ -64,7 +64,7 @@ class Watch:
                 for each in patiently(lambda: alerts(self.port)) if each["state"] == "firing"}
 
     def value(self, expression):
-        """Of the only row; 0 without."""
+        """The value of the only row; 0 if there is none."""
         rows = patiently(lambda: instant(self.port, expression))
         return float(rows[0]["value"][1]) if rows else 0.0
 
@@ -124,7 +124,7 @@ class Case:
         return len(self.resolved_s) == len(self.alerts)
 
     def missing(self, now_s):
-        """What should have been long ago."""
+        """Fails if a deadline has passed."""
         if self.ended_s is None and now_s - self.began_s > FIRES_WITHIN_S:
             return [f"{alert} does not fire on {name}" for alert, name in self.alerts
                     if (alert, name) not in self.fired_s]
@@ -141,7 +141,7 @@ class Case:
 
 
 class Instances:
-    """All of them, by name, running, and the exchange that the wired hear."""
+    """All instances, by name, running, and the exchange that sends to the wired ones."""
 
     def __init__(self, options, folder):
         self.here, self.options, self.folder = Here(), options, folder
@@ -171,7 +171,7 @@ class Instances:
         for name in ("heard", "lines", "cable"):
             self.wire(name)
         self.wire("missing", room="    kernel_buffer: 64KiB\n")
-        # more descriptors than the driver first gives buffers to
+        # more descriptors than the driver first fills with buffers
         self.wire("starved", port="af_xdp", room="    descriptors_count: 8192\n")
         self.wire("crowd", port="af_xdp")
         wired = [each for each in self.by_name.values() if isinstance(each, Wired)]
@@ -196,7 +196,7 @@ class Instances:
         return {each.address: name for name, each in self.by_name.items()}
 
     def put_before_others(self, *names):
-        """With the exchange: those of which it matters how long a thing takes."""
+        """With the exchange: the instances whose timing matters."""
         for process in (self.exchange.relay, self.exchange.generator,
                         *(self[name].process for name in names)):
             live.put_before_others(process)
@@ -210,7 +210,7 @@ class Instances:
 
 def wire_cases(instances):
     cable, missing, starved = (instances[name] for name in ("cable", "missing", "starved"))
-    # a line each, but for the last
+    # one line for each instance except the last
     faulty = faults.OnTheWire(instances["lines"], instances.exchange, "AB1/lose=0.12", "B2/delay",
                               "AB3/lose", "B4/lose", "A4/falsify=0.02")
     return [
@@ -242,7 +242,7 @@ def simulated_cases(instances, watch):
 
 
 def rogue_cases(instances, watch):
-    """Those that a machine may be unable to bring."""
+    """Faults that a machine may be unable to cause."""
     no_counter = "" if watch.value('pinstrike_clock_tsc{feed="rogue"}') else (
         "no invariant time stamp counter here: the system's clock is the program's")
     no_filter = "no filter of system calls here" if (
@@ -264,14 +264,14 @@ def cases_of(instances, watch):
 
 
 def expect_all(cases, rules):
-    """No rule without a fault, no fault without a rule."""
+    """Each rule has a fault, and each fault a rule."""
     here = {alert for case in cases for alert, _ in case.alerts}
     there = set(re.findall(r"- alert: (\S+)", rules.read_text()))
     live.expect(here == there, f"alerts without a fault, or faults without: {here ^ there}")
 
 
 def expect_quiet(watch, seconds):
-    """Before the faults, for so long; what starts on a busy machine may be late."""
+    """Before the faults, for QUIET_BEFORE_S; on a busy machine an instance may start late."""
     begin_s = quiet_s = time.monotonic()
     while time.monotonic() - quiet_s < seconds:
         firing = {each for each in watch.firing() if each[0] not in BY_MACHINE}
@@ -282,7 +282,7 @@ def expect_quiet(watch, seconds):
 
 
 def drive(cases, watch, well):
-    """Until all is over; {(alert, instance)} of what fired beside it."""
+    """Until all faults have ended; returns {(alert, instance)} of other alerts that fired."""
     beside = set()
     begin_s = time.monotonic()
     for case in cases:
@@ -308,7 +308,7 @@ def drive(cases, watch, well):
 
 
 def expect_panels_filled(dashboards, port, begin_s):
-    """Each query had data while the faults were on, those of counters that few drivers have among them."""
+    """Each query had data during the faults, also queries of counters that few drivers have."""
     end_s = time.time()
     span = f"{int(end_s - begin_s)}s"
     queries = [(f"{each['title']}, {panel['title']}", filled_in(target["expr"], PANEL_RATE, span))
@@ -346,7 +346,7 @@ def parse_options():
 
 def main():
     options = parse_options()
-    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # where the tests run under nohup, it is ignored
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # under nohup, SIGHUP is ignored
     if shutil.which("prometheus") is None:
         live.skip("prometheus is not installed")
     rules = options.root / "deploy/prometheus/pinstrike.rules.yml"

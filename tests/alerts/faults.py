@@ -1,4 +1,4 @@
-"""Faults that begin and end when told."""
+"""Faults, each with a beginning and an end that a test chooses."""
 
 import atexit
 import signal
@@ -10,20 +10,20 @@ import time
 from hold import hold_in_pulses, hold_until, thread_of
 from subjects import AS_LONG_AS_IT_TAKES
 
-# In which some 1600 records come: a ring of 1024 is more than nearly full.
+# Some 1600 records come in this time, so a ring of 1024 is full.
 PULSE_S = 4
 
 
 class InThread:
-    """Goes on in a thread of its own until `ended` is set."""
+    """A fault that runs in a thread until `ended` is set."""
 
     def __init__(self):
         self.ended = threading.Event()
         self.thread = None
 
     def begin(self):
-        # What is held could not be waited for: before anything else at the end, also of a test that
-        # fails.
+        # A held thread cannot be waited for, so it is released before anything else at the end, also
+        # if the test fails.
         atexit.register(self.ended.set)
         self.thread = threading.Thread(target=self.go_on, daemon=True)
         self.thread.start()
@@ -85,7 +85,7 @@ class KilledOften(InThread):
     what = "killed and started again, until Prometheus knows of three times"
 
     def __init__(self, subject, prometheus, least_s):
-        """`least_s`: how long it runs before it is killed, so that the next start can be told."""
+        """`least_s`: how long it runs before it is killed, so that the next start differs from it."""
         super().__init__()
         self.subject, self.prometheus, self.least_s = subject, prometheus, least_s
 
@@ -101,7 +101,7 @@ class KilledOften(InThread):
 
 
 class Otherwise:
-    """Started again with another config, and with its own at the end."""
+    """Restarts the subject with another config, and with its own at the end."""
 
     def __init__(self, subject, what, **config):
         self.subject, self.what, self.config = subject, what, config
@@ -209,7 +209,7 @@ class Misbehaviour:
 
 
 class RecoveryEnded(Misbehaviour):
-    """Brought back by a restart alone."""
+    """Ends only with a restart."""
 
     def __init__(self, subject, file):
         super().__init__(file, 2, "")

@@ -1,9 +1,9 @@
-"""The instances that alerts are fired on, and what they hear.
+"""The instances on which alerts fire, and their traffic.
 
-Simulated ones make their own traffic. Wired ones have a namespace of their own and hear one
-generator through tests/live/relay.cpp, which takes faults while it runs; a network of its own brings
-Prometheus to their metrics. The test itself lives in the namespace that this network begins in, so
-that no port of the machine is used.
+Simulated instances make their own traffic. Each wired instance has a namespace of its own and receives
+one generator's traffic through tests/live/relay.cpp, to which faults can be added while it runs. A
+separate network connects Prometheus with their metrics. The test itself runs in a namespace of this
+network, so that it uses no port of the machine.
 """
 
 import os
@@ -16,7 +16,7 @@ sys.path[:0] = [str(HERE.parent / "live"), str(HERE.parent / "commands")]
 import live  # noqa: E402
 from instance import Instance, config  # noqa: E402
 
-# Some 90 blocks a second and stream: many instances, and few processors.
+# Some 90 blocks a second and stream, because many instances share few processors.
 RATE = "400"
 TRAFFIC = ["--lines", "1-4", "--rate", RATE, "--shape", "ordinary", "--series", "2000", "--roots",
            "50"]
@@ -38,7 +38,7 @@ AS_LONG_AS_IT_TAKES = "36000s"
 
 
 class Here:
-    """A namespace for the test itself, for Prometheus, the simulated, and the network of metrics."""
+    """A namespace for the test, Prometheus, the simulated instances, and the network of metrics."""
 
     def __init__(self):
         self.name = f"ps{os.getpid()}m"
@@ -56,7 +56,7 @@ class Here:
         live.run("ip", "link", "set", "metrics", "up")
 
     def join(self, space):
-        """The address that this namespace is now reached at."""
+        """Connects a namespace to the network of metrics, and returns its address there."""
         self.wired_count += 1
         end, address = f"m{self.wired_count}", f"10.93.0.{self.wired_count}"
         live.run("ip", "link", "add", end, "type", "veth", "peer", "name", "metrics", "netns", space)
@@ -81,7 +81,7 @@ class Here:
 class Simulated:
     def __init__(self, here, folder, pinstrike, name, number, *, feed=None, more="",
                  before=(), environment=None):
-        """`feed`: its name, if not the instance's; `more`: keys of the config; `before`: words
+        """`feed`: the feed's name, if it is not the instance's; `more`: keys of the config; `before`: words
         before the program."""
         self.here, self.name, self.pinstrike, self.more = here, name, pinstrike, more
         self.feed = feed or name
@@ -122,7 +122,7 @@ class Wired(Instance):
         self.run(self.text)
 
     def hear_over_a_switch(self):
-        """The relay's frames come over a bridge, so that it does not meet a link that is down."""
+        """The relay's frames come over a bridge, so that its own link is never down."""
         space, ends = self.wire.sender, ("toswitch", "inswitch")
         live.run("ip", "-n", space, "link", "add", ends[0], "type", "veth", "peer", "name", ends[1])
         live.run("ip", "-n", space, "link", "add", "name", "switch", "type", "bridge",

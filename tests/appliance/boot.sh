@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds the package, and gives it to a test that boots a Debian 12 (boot_test.py, machine_test.py). Some minutes, and
-# much longer where the compiler's cache is empty.
+# Builds the package, and passes it to a test that boots Debian 12 (boot_test.py, machine_test.py).
+# Takes some minutes, and much longer if the compiler's cache is empty.
 #
 #   boot.sh TEST.py
 set -euo pipefail

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The package on a booted Debian 12: installed, run, reloaded, stalled, drained, misconfigured, upgraded, removed, purged.
+"""The package on a booted Debian 12: installed, run, reloaded, stalled, drained, misconfigured,
+upgraded, removed, purged.
 
     boot_test.py PACKAGE.deb
 
@@ -58,7 +59,7 @@ def serve(box):
 
 
 def operate(box):
-    """By `ctl`: looked at, reloaded, tapped; good and bad; by root, a member of the group, a stranger."""
+    """`ctl`: views, reloads, captures, valid and not; by root, a member of the group, and a stranger."""
     before = box.value(UNIT, "MainPID")
     box.run("ls -ld /run/pinstrike/wire /run/pinstrike/wire/admin.sock")
     expect("4 of 4 up" in box.run("pinstrike ctl wire status"), "ctl status")
@@ -93,7 +94,7 @@ def stall(box):
     expect(len(seen) == 1, "its process is seen from outside")
     thread = stop_thread(int(seen[0]), "core0")
     say("thread core0 stands")
-    # A thread that was killed is gone only when who looks on has seen it go.
+    # A killed thread disappears only when its tracer has seen its end.
     box.wait("the watchdog ends it", lambda: os.waitpid(thread, WAIT_ALL | os.WNOHANG)[0] == thread)
     box.wait("and systemd starts it again", lambda: box.value(UNIT, "NRestarts") == "1" and
              box.value(UNIT, "ActiveState") == "active")
@@ -103,7 +104,7 @@ def stall(box):
 
 
 def inner_number(path):
-    """A process's number in the innermost namespace, if it is a pinstrike."""
+    """The number of a process in its innermost namespace, if the process is pinstrike."""
     try:
         if (path / "comm").read_text().strip() != "pinstrike":
             return None
@@ -126,7 +127,7 @@ def refuse(box, name, text, why):
 
 
 def compare_with_start_pre(box):
-    """Why the unit has no ExecStartPre: the same config, checked there, is started again and again."""
+    """Shows why the unit has no ExecStartPre: with it, systemd starts a bad config again and again."""
     box.write("/etc/pinstrike/bad.yaml", "lines: 1-500\n")
     box.ask("mkdir -p /run/systemd/system/pinstrike@bad.service.d")
     box.write_inside("/run/systemd/system/pinstrike@bad.service.d/pre.conf",
@@ -140,7 +141,7 @@ def compare_with_start_pre(box):
 
 
 def drain(box):
-    """An end that was asked for is no failure: nothing starts it again."""
+    """A requested end is not a failure, so systemd does not start the unit again."""
     box.run("pinstrike ctl wire drain")
     box.wait("it ends", lambda: box.value(UNIT, "ActiveState") == "inactive")
     time.sleep(3)

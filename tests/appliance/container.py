@@ -1,5 +1,5 @@
-"""A Debian 12 root, booted with its own systemd in a container, and taken away again; and what it shares with one
-that is booted as a machine (machine.py)."""
+"""A Debian 12 root that is booted with its own systemd in a container and removed afterwards; and code that
+machine.py, which boots it as a machine, shares."""
 
 import os
 import shutil
@@ -37,14 +37,14 @@ def skip_unless_possible(needed=NEEDED):
 
 
 def needed_by(package):
-    """What a package depends on, the first of alternatives."""
+    """The dependencies of a package, the first of alternatives."""
     text = subprocess.run(["dpkg-deb", "-f", package, "Depends"], capture_output=True, text=True,
                           check=True).stdout
     return [each.split("|")[0].split("(")[0].strip() for each in text.split(",")]
 
 
 def make_root(root, package, packages):
-    """What the package depends on and these beside it; the package's file at /root/pinstrike.deb."""
+    """A root with the dependencies of the package and `more`; the package is at /root/pinstrike.deb."""
     wanted = ["systemd", "systemd-sysv", "dbus", "iproute2", "procps", *packages, *needed_by(package)]
     done = subprocess.run(["mmdebstrap", "--quiet", "--variant=minbase",
                            f"--include={','.join(wanted)}", "bookworm", root],
@@ -55,21 +55,21 @@ def make_root(root, package, packages):
 
 
 class Booted:
-    """What may be done on any, by its `ask`."""
+    """Operations on any booted system, by its `ask`."""
 
     def ask(self, command, timeout=180):
-        """A shell command inside, whatever its status."""
+        """Runs a shell command inside, and returns its result with any status."""
         raise NotImplementedError
 
     def explain(self):
-        """What tells more where a test fails."""
+        """Information for a failed test."""
         return ""
 
     def fail(self, text):
         fail(text + self.explain())
 
     def run(self, command, timeout=180):
-        """As a user at its shell: printed, and right."""
+        """Runs and prints a command as a user at a shell; it must succeed."""
         say(f"# {command}")
         done = self.ask(command, timeout)
         say((done.stdout + done.stderr).rstrip())
@@ -147,7 +147,7 @@ class Container(Booted):
         (self.root / path.lstrip("/")).write_text(text)
 
     def write_inside(self, path, text):
-        """Where the container has a file system of its own (/run)."""
+        """A path in a file system that only the container sees (/run)."""
         subprocess.run(["nsenter", "-t", self.leader, "-a", "--", "tee", path], input=text, text=True,
                        stdout=subprocess.DEVNULL, check=True, timeout=60)
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`hugepages` and `nics`, on a host made by hand: folders like the kernel's, and a driverctl that only notes.
+"""`hugepages` and `nics`, with folders like the kernel's and a driverctl that only records its calls.
 
     host_tools_test.py BUILD_FOLDER_OF_DEPLOY PINSTRIKE
 """
@@ -70,11 +70,11 @@ class Host(unittest.TestCase):
         done = self.tool("hugepages", "reserve")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(self.total(), 10 + need - 4)
-        # Again, with all of it free: nothing is added.
+        # The same again with all pages free: nothing is added.
         self.set_pages(total=self.total(), free=need)
         self.assertEqual(self.tool("hugepages", "reserve").returncode, 0)
         self.assertEqual(self.total(), 10 + need - 4)
-        # One more config, while an instance holds its pages.
+        # Another config, while an instance holds its pages.
         process = self.here / "proc" / "7"
         process.mkdir()
         (process / "comm").write_text("pinstrike\n")

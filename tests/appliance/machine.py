@@ -1,7 +1,7 @@
-"""A Debian 12 booted as a machine (qemu without KVM), with two NICs behind an emulated IOMMU, on a switch that
-gives each NIC only the groups that it joined; and taken away again.
+"""Debian 12, booted as a machine (qemu without KVM) with two NICs behind an emulated IOMMU, on a switch that
+forwards to each NIC only the groups that it joined. It is removed afterwards.
 
-Control goes past the NICs: qemu's guest agent runs commands inside, qemu's monitor pulls cables.
+Control does not use the NICs: qemu's guest agent runs commands inside, and qemu's monitor pulls cables.
 """
 
 import base64
@@ -20,20 +20,20 @@ from container import SHELL, Booted, make_root, say
 
 NEEDED = ("mmdebstrap", "dpkg-deb", "mke2fs", "ip", "bridge", "qemu-system-x86_64")
 PACKAGES = ["udev", "kmod", "pciutils", "curl", "ethtool", "linux-image-amd64", "qemu-guest-agent", "driverctl"]
-# The first is the IOMMU as deploy/RUNBOOK.md asks for it. A clock emulated on a shared processor comes late for the
-# kernel's test of its timer.
+# The first is the IOMMU, as deploy/RUNBOOK.md requires it. An emulated clock on a shared processor is too late for
+# the kernel's test of its timer.
 KERNEL_LINE = "root=/dev/vda rw console=ttyS0 intel_iommu=on iommu=pt no_timer_check"
-# Behind ports of their own: an IOMMU group each, with ids that a host might show.
+# Each NIC is behind its own PCI port, so it has an IOMMU group of its own.
 NICS = {"nic_a": ("0000:01:00.0", "52:54:00:0a:0a:01"), "nic_b": ("0000:02:00.0", "52:54:00:0b:0b:01")}
 PLAIN_NIC = ("nic_c", "52:54:00:0c:0c:01")
-# Seconds that anything may take: on an idle machine a tenth of it is enough.
+# The time limit of each step in seconds; an idle machine needs a tenth.
 SLOW = 600
-# The guest's agent answers at once, but for a machine that stands still; one that is going down never does.
+# The guest's agent answers at once, later if the machine is stalled, and never while it shuts down.
 ANSWER_WITHIN_S = 60
 
 
 class JsonSocket:
-    """One JSON text a line, asked and answered: qemu's monitor and its guest agent."""
+    """Requests and answers of one line of JSON each: qemu's monitor and its guest agent."""
 
     def __init__(self, path):
         self.socket = socket.socket(socket.AF_UNIX)
@@ -65,14 +65,14 @@ class JsonSocket:
 
 
 class Switch:
-    """A network namespace with a bridge that snoops IGMP, a port for each NIC, and `source` to send on."""
+    """A network namespace with a bridge that snoops IGMP, a port for each NIC, and `source` for sending."""
 
     def __init__(self):
         self.space = f"pinstrike-machine-{os.getpid()}"
 
     def make(self, nics):
         self.ip("netns", "add", self.space, here=True)
-        # A querier, as such switches need one: without it they would flood groups that nobody joined.
+        # A querier: without one, such switches flood groups that no host has joined.
         self.ip("link", "add", "switch", "type", "bridge", "mcast_snooping", "1", "mcast_querier", "1",
                 "mcast_igmp_version", "3", "mcast_query_interval", "1000", "mcast_query_response_interval", "500",
                 "mcast_startup_query_interval", "500")
@@ -112,7 +112,7 @@ class Machine(Booted):
         self.process = None
         self.monitor = None
         self.agent = None
-        # Cleaned up too where the test's runner loses patience.
+        # Also cleaned up if the test's runner ends the test.
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
 
     def __enter__(self):
@@ -153,7 +153,7 @@ class Machine(Booted):
         """`-cpu max`: the package wants AVX2, which qemu emulates since 7.2."""
         words = ["-nodefaults", "-no-user-config", "-display", "none", "-machine", "q35", "-accel",
                  "tcg,thread=multi", "-cpu", "max", "-smp", "3", "-m", "3072",
-                 # 48 bits of addresses, as servers' have; with 39 DPDK would want physical ones, and root.
+                 # 48 address bits, as on servers; with 39, DPDK would need physical addresses and root.
                  "-device", "intel-iommu,intremap=on,aw-bits=48",
                  "-kernel", self.folder / "vmlinuz", "-initrd", self.folder / "initrd.img", "-append", KERNEL_LINE,
                  "-drive", f"if=none,id=disk,format=raw,cache=unsafe,file={self.folder / 'disk'}",
@@ -184,7 +184,7 @@ class Machine(Booted):
         return self.fail(f"qemu does not open its {name}")
 
     def wait_for_boot(self):
-        """Until the agent answers and systemd has started all."""
+        """Waits until the agent answers and systemd has started all units."""
         end = time.monotonic() + 2 * SLOW
         while time.monotonic() < end and self.process.poll() is None:
             try:
@@ -196,7 +196,7 @@ class Machine(Booted):
         self.fail("it does not boot")
 
     def greet(self):
-        """A new connection; answers to what an old one asked are thrown away."""
+        """A new connection; answers to requests of an old one are ignored."""
         if self.agent:
             self.agent.close()
         self.agent = self.connect("agent")
@@ -205,7 +205,7 @@ class Machine(Booted):
             pass
 
     def ask(self, command, timeout=2 * SLOW, text=""):
-        """A shell command inside, whatever its status; `text` is its input."""
+        """Runs a shell command inside, and returns its result with any status; `text` is its input."""
         words = [*SHELL, command]
         number = self.agent.ask("guest-exec", ANSWER_WITHIN_S, **{
             "path": words[0], "arg": words[1:], "capture-output": True,
@@ -225,7 +225,7 @@ class Machine(Booted):
             self.fail(f"{path} cannot be written")
 
     def pull_cable(self, nic):
-        """Both ends see it: a switch forgets who had joined behind a port that is down."""
+        """Unplugs or plugs both ends: a switch forgets the members behind a port that is down."""
         say(f"(the cable of {nic} is pulled)")
         self.monitor.ask("set_link", name=nic, up=False)
         self.switch.ip("link", "set", nic, "down")
@@ -238,12 +238,12 @@ class Machine(Booted):
     def reboot(self):
         say("# systemctl reboot")
         before = self.ask("cat /proc/sys/kernel/random/boot_id").stdout
-        self.ask("(sleep 2; systemctl reboot) >/dev/null 2>&1 &")  # behind the agent's answer
+        self.ask("(sleep 2; systemctl reboot) >/dev/null 2>&1 &")  # after the agent's answer
         while self.now_booted() in ("", before):
             time.sleep(2)
 
     def now_booted(self):
-        """Which boot this is; "" where it goes down meanwhile."""
+        """The id of this boot; "" if the machine shuts down meanwhile."""
         self.wait_for_boot()
         try:
             return self.ask("cat /proc/sys/kernel/random/boot_id").stdout

@@ -5,14 +5,14 @@ removed and purged.
 
     machine_test.py PACKAGE.deb
 
-The machine is qemu's, every instruction emulated, with an IOMMU and two Intel 82574 (e1000e); the switch is a Linux
-bridge that sends each NIC only the groups it joined, so a stream that arrives was asked for by IGMP on that NIC.
-Some ten minutes; its transcript is the output. Skipped (77) without root or its tools.
+The machine is qemu's, which emulates every instruction, with an IOMMU and two Intel 82574 (e1000e). The switch is a
+Linux bridge that forwards to each NIC only the groups that it joined, so a stream arrives only if the NIC requested it
+by IGMP. Takes some ten minutes; the output is a transcript. Skipped (77) without root or its tools.
 
-What this cannot show: speed, latency and losses under load (nothing here runs at a NIC's rate; 400 messages a second
-are sent); NICs with more than one queue, hence one poller where the example has two; flow rules and receive stamps
-(the 82574 has none); NUMA; isolated processors; the watchdog's ten seconds (an emulated processor stands still for
-longer when its host is busy: the drop-in below); the tests' own clock as a session's (`hours: any`).
+The test cannot show: speed, latency and losses under load (only 400 messages a second are sent); NICs with more than
+one queue, so it uses one poller where the example has two; flow rules and receive stamps (the 82574 has none); NUMA;
+isolated processors; the watchdog's ten seconds (an emulated processor may be stopped for longer when its host is busy,
+see the drop-in below); session hours (the test runs at any time, with `hours: any`).
 """
 
 import json
@@ -43,7 +43,7 @@ DROP_IN = f"""{PATIENCE}# The account as JSON is for the test.
 ExecStart=
 ExecStart=/usr/bin/pinstrike run /etc/pinstrike/%i.yaml --account {ACCOUNT}
 """
-# Two and a half minutes, at what an emulated machine on a busy host carries.
+# Two and a half minutes, at a rate that an emulated machine on a busy host can carry.
 TRAFFIC = ["--lines", "1-96,201-204", "--shape", "ordinary", "--series", "20000", "--roots", "200",
            "--messages", "60000", "--rate", "400"]
 
@@ -62,7 +62,7 @@ NET_ADMIN = "0000000000001000"
 
 
 def edited(text):
-    """The example as somebody edits it who has these NICs, with one queue each, and three processors."""
+    """The example, edited for these NICs, with one queue each, and three processors."""
     text = text.replace("0000:3b:00.0", NICS["nic_a"][0]).replace("0000:5e:00.0", NICS["nic_b"][0])
     before, rest = text.split("pollers:\n")
     after = rest[rest.index("# When data is expected"):]
@@ -102,7 +102,7 @@ def prepare(host):
 
 
 def groups_of_lines(host):
-    """What each NIC should join: {nic: groups}, as the config says."""
+    """The groups that each NIC should join by the config: {nic: groups}."""
     printed = host.ask(f"pinstrike check --config-only {CONFIG}").stdout
     rows = re.findall(r"\{number: \d+, a: ([\d.]+):\d+, b: ([\d.]+):\d+", printed)
     expect(len(rows) == 101, "the config has 101 lines")
@@ -152,7 +152,7 @@ def figure(host, name, nic):
 
 
 def carry(host, ears, groups, folder):
-    """Both streams; the cable of NIC A pulled, and plugged in again, in the midst of it."""
+    """Both streams; meanwhile the cable of NIC A is pulled and plugged in again."""
     words = ["generate", "--interface", "source", *TRAFFIC, "--truth", folder / "truth"]
     say(f"(on the switch) pinstrike {' '.join(map(str, words))}")
     with subprocess.Popen(host.switch.inside(folder / "usr/bin/pinstrike", *words)) as generator:
@@ -197,18 +197,19 @@ def stop(host, ears, groups, folder):
     sent = sum(line["delivered"] for line in truth["lines"])
     host.wait(f"all {sent} messages are delivered", lambda: f"since the start {sent} delivered, 0 lost, 0 refused"
               in host.value(UNIT, "StatusText"), SLOW)
-    handed = {nic: figure(host, "port_handed_packets_total", nic) for nic in NICS}
-    say(f"  packets handed to lines: {handed}")
-    expect(handed["nic_a"] < handed["nic_b"], "stream B carried alone for a while")
+    passed = {nic: figure(host, "port_handed_packets_total", nic) for nic in NICS}
+    say(f"  packets passed to lines: {passed}")
+    expect(passed["nic_a"] < passed["nic_b"], "stream B carried alone for a while")
     for nic in NICS:
         expect(figure(host, "device_missed_packets_total", nic) == 0, f"{nic} missed none")
     host.run(f"systemctl stop {UNIT}")
     expect(host.value(UNIT, "Result") == "success", "the service ends well")
-    journal = host.run(f"journalctl --no-pager -o cat -u {UNIT} | grep -v -E 'stream_back|line_back|line_down|streams?_'")
+    journal = host.run(f"journalctl --no-pager -o cat -u {UNIT} | "
+                       "grep -v -E 'stream_back|line_back|line_down|streams?_'")
     expect("the account balances" in journal, "its account balances")
     live.compare_account(json.loads(host.ask(f"cat {ACCOUNT}").stdout), truth)
     say("  ok: line by line its account is the generator's")
-    # Not thread_stalled: an emulated processor stands still for seconds when its host is busy.
+    # Not thread_stalled: an emulated processor may be stopped for seconds when its host is busy.
     for wrong in ("gap_declared", "call_refused", "device_missed", "link_flapped"):
         expect(wrong not in journal, f"the journal has no {wrong}")
     expect(not re.search("DMAR.*fault|vfio.*error", host.ask("dmesg").stdout, re.IGNORECASE),
@@ -226,7 +227,7 @@ def reboot(host, groups):
 
 
 def held_by(host):
-    """What the feed has of the machine."""
+    """The resources of the machine that the feed uses."""
     return [host.value(UNIT, "MainPID"), host.ask("driverctl list-overrides").stdout,
             host.ask("cat /proc/sys/vm/nr_hugepages").stdout, host.ask(f"cat {CONFIG}").stdout]
 

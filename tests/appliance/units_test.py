@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What the package installs, judged without installing it: units, manual pages, completions.
+"""Checks the files of the package without installing it: units, manual pages, completions.
 
     units_test.py units|pages|completions|zsh BUILD_FOLDER_OF_DEPLOY PINSTRIKE
 
@@ -47,7 +47,7 @@ def check_units(built, pinstrike):
         for unit in UNITS:
             text = (built / unit).read_text()
             expect("@bindir@" not in text and "@libexecdir@" not in text, f"{unit} has paths")
-            # As installed, but for the programs, which are not there yet.
+            # As installed, except the programs, which do not exist yet.
             text = re.sub(r"=\S*/bin/pinstrike ", f"={pinstrike} ", text)
             text = re.sub(r"=\S*/pinstrike/hugepages ", f"={name}/hugepages ", text)
             (Path(name) / unit).write_text(text)
@@ -74,13 +74,13 @@ def check_pages(built, pinstrike):
         text = re.sub(r".\x08|\x1b\[[0-9;]*m", "", done.stdout)
         for word in words:
             expect(word in text, f"{page} does not say {word}")
-    # Every command once, also those behind a word of their own (ctl INSTANCE capture).
+    # Every command once, also subcommands (ctl INSTANCE capture).
     titles = re.findall(r"^## (.*)", (built / "pinstrike.1.scd").read_text().replace("\\", ""), re.MULTILINE)
     expect("ctl capture" in titles and "bench stages" in titles, f"sections: {titles}")
     for title in titles:
         words = title.split()
         expect(titles.count(title) == 1 and len(set(words)) == len(words), f"there is no command {title}")
-    # Every key of the table has its paragraph.
+    # Every key of the table has a paragraph.
     keys = [one["name"] for one in json.loads(run(pinstrike, "explain", "--json").stdout)
             if one["kind"] == "key"]
     source = (built / "pinstrike.yaml.5.scd").read_text().replace("\\", "")
@@ -112,7 +112,7 @@ def check_completions(built, pinstrike):
                           (["pinstrike", "run", "/et"], [])):
         got = completed(built, pinstrike, *words)
         expect(got == wanted, f"{words} is completed to {got}, not {wanted}")
-    # What each command's help lists is offered, and nothing has been forgotten.
+    # The completions are exactly the options that each command's help lists.
     commands = completed(built, pinstrike, "pinstrike", "")
     printed = run(pinstrike, "--help").stdout.split("Subcommands:\n")[1].split("\n\n")[0]
     expect(commands == [line.split()[0] for line in printed.splitlines()], f"commands: {commands}")
@@ -125,7 +125,7 @@ def check_completions(built, pinstrike):
 
 
 def check_in_zsh(built, pinstrike):
-    """An interactive zsh completes, at the first key as at the next."""
+    """An interactive zsh completes, at the first key and at later ones."""
     need("zsh")
     with tempfile.TemporaryDirectory() as name, ZshSession(Path(name), built, pinstrike) as zsh:
         for typed, completed_to in (("pinstrike supp", "support-bundle "),
@@ -133,12 +133,12 @@ def check_in_zsh(built, pinstrike):
                                     ("pinstrike explain PinstrikeRingN", "PinstrikeRingNearlyFull ")):
             zsh.type(typed + "\t")
             zsh.wait_for(completed_to)
-            zsh.type("\x15")  # the line is taken back
+            zsh.type("\x15")  # clears the line
 
 
 class ZshSession:
     def __init__(self, folder, built, pinstrike):
-        # As it is installed, but for the folder of bash's.
+        # As installed, except bash's folder.
         text = (built / "_pinstrike").read_text()
         text = re.sub(r"source \S+/pinstrike", f"source {built / 'pinstrike'}", text)
         (folder / "_pinstrike").write_text(text)

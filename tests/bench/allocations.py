@@ -18,7 +18,7 @@ import time
 import urllib.request
 from pathlib import Path
 
-ROOMS = ("nic", "feed", "actors", "config", "command")
+MODULES = ("nic", "feed", "actors", "config", "command")
 SHORT_SECONDS, LONG_SECONDS = 2, 12
 ADDRESS = "127.0.0.1:19465"
 CONFIG = f"""
@@ -35,7 +35,7 @@ metrics_address: {ADDRESS}
 
 
 def run(pinstrike, folder, seconds):
-    """What was allocated in all until the end, as jeprof's collapsed stacks; what it was told."""
+    """Returns all allocations until the end, as jeprof's collapsed stacks, and the hot threads' count."""
     prefix = folder / f"heap{seconds}"
     config = folder / "allocations.yaml"
     config.write_text(CONFIG)
@@ -44,18 +44,18 @@ def run(pinstrike, folder, seconds):
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                           env=os.environ | {"MALLOC_CONF": settings}) as process:
         hot = hot_allocations(process, seconds)
-        told = process.communicate(timeout=120)[0]
+        text = process.communicate(timeout=120)[0]
     profiles = list(folder.glob(f"{prefix.name}*.heap"))
     if process.returncode != 0 or len(profiles) != 1:
         sys.exit(f"the run of {seconds} s ended with {process.returncode} and {len(profiles)} "
-                 f"profiles:\n{told[-2000:]}")
+                 f"profiles:\n{text[-2000:]}")
     stacks = subprocess.run(["jeprof", "--collapsed", "--alloc_space", pinstrike, profiles[0]],
                             capture_output=True, text=True, check=True).stdout
     return stacks, hot
 
 
 def hot_allocations(process, seconds):
-    """Shortly before the end, of all hot threads together."""
+    """The allocations of all hot threads, shortly before the end."""
     deadline = time.monotonic() + seconds + 60
     for line in process.stdout:
         if " running " in line or time.monotonic() > deadline:
@@ -69,11 +69,11 @@ def hot_allocations(process, seconds):
     return sum(map(float, found))
 
 
-def room_of(stack):
-    """And the function in it, without its parameters."""
+def module_of(stack):
+    """The module and the function whose code allocated; without parameters."""
     for frame in reversed(stack.split(";")):
         match = re.search(r"pinstrike::(\w+)::([\w:~]+)", frame)
-        if match and match.group(1) in ROOMS and "note_allocation" not in frame:
+        if match and match.group(1) in MODULES and "note_allocation" not in frame:
             return match.group(1), f"{match.group(1)}::{match.group(2)}"
     libraries = [("DPDK", r"rte_|eal_|DPDK"), ("libpcap", r"pcap_"), ("hwloc", r"hwloc"),
                  ("prometheus, civetweb", r"prometheus|mg_|civetweb"), ("start", r"_dl_")]
@@ -83,16 +83,16 @@ def room_of(stack):
     return "other", "other"
 
 
-def by_room(stacks):
-    rooms, places = {}, {}
+def by_module(stacks):
+    modules, places = {}, {}
     for line in stacks.splitlines():
         stack, _, count = line.rpartition(" ")
         if not count.isdigit():
             continue
-        room, place = room_of(stack)
-        rooms[room] = rooms.get(room, 0) + int(count)
+        module, place = module_of(stack)
+        modules[module] = modules.get(module, 0) + int(count)
         places[place] = places.get(place, 0) + int(count)
-    return rooms, places
+    return modules, places
 
 
 def main():
@@ -100,12 +100,12 @@ def main():
     with tempfile.TemporaryDirectory(prefix="pinstrike-allocations-") as folder:
         short, _ = run(pinstrike, Path(folder), SHORT_SECONDS)
         long, hot = run(pinstrike, Path(folder), LONG_SECONDS)
-    (rooms, places), (later, later_places) = by_room(short), by_room(long)
+    (modules, places), (later, later_places) = by_module(short), by_module(long)
     seconds = LONG_SECONDS - SHORT_SECONDS
     print("| module | bytes until it runs, about | bytes a second afterwards |\n|---|---|---|")
-    for room in sorted(later, key=later.get, reverse=True):
-        rate = (later[room] - rooms.get(room, 0)) / seconds
-        print(f"| {room} | {rooms.get(room, 0):,} | {max(rate, 0):,.0f} |")
+    for module in sorted(later, key=later.get, reverse=True):
+        rate = (later[module] - modules.get(module, 0)) / seconds
+        print(f"| {module} | {modules.get(module, 0):,} | {max(rate, 0):,.0f} |")
     print("\n| the ten largest places | bytes | a second afterwards |\n|---|---|---|")
     for place in sorted(later_places, key=later_places.get, reverse=True)[:10]:
         rate = (later_places[place] - places.get(place, 0)) / seconds

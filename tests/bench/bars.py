@@ -1,4 +1,4 @@
-"""Charts as SVG: one bar a row, one of several parts that stand behind each other, or dots over
+"""Charts as SVG: one bar per row, which may have several parts, or dots over
 time."""
 
 from xml.sax.saxutils import escape
@@ -28,7 +28,7 @@ def legend(names, y):
 
 
 def figure(value):
-    """Three digits that count, and all before the point."""
+    """Three significant digits, and all digits before the point."""
     return f"{value:,.0f}" if value >= 1000 else f"{value:.3g}"
 
 
@@ -53,7 +53,7 @@ def bars(title, unit, rows):
 
 
 def stacked(title, unit, names, rows):
-    """`rows`: (name, {part: value}); what is below 0 by noise is left out."""
+    """`rows`: (name, {part: value}); values below 0 (noise) are left out."""
     highest = max(sum(max(value, 0) for value in values.values()) for _, values in rows)
     parts = legend(names, TOP - 8)
     for i, (row, values) in enumerate(rows):

@@ -17,18 +17,11 @@ using feed::Event;
 /// An EventSink that accepts all events into the same slots and keeps none.
 class Slots {
   public:
-    Event* claim(const feed::SeriesKey& key, unsigned records) {
-        hash_ ^= feed::hash(key);
-        return next(records);
-    }
-
-    Event* claim_symbol(std::uint64_t, unsigned records) { return next(records); }
-
-    Event* claim_line(std::uint16_t, unsigned records) { return next(records); }
-
     Event* offer(std::size_t records) { return records <= slots_.size() ? slots_.data() : nullptr; }
 
     void take(std::size_t, std::size_t) {}
+
+    void push(std::span<const Event> message) { hash_ ^= feed::hash(message.front().body.series); }
 
     void broadcast(const Event&) {}
 
@@ -39,13 +32,7 @@ class Slots {
     [[nodiscard]] std::uint64_t hash() const { return hash_; }
 
   private:
-    Event* next(unsigned records) {
-        at_ = at_ + records > slots_.size() - 32 ? 0 : at_ + records;
-        return &slots_[at_];
-    }
-
     std::array<Event, 320> slots_{};
-    std::size_t at_ = 0;
     std::uint64_t hash_ = 0;
 };
 

@@ -1,4 +1,4 @@
-"""How far processors 0 and 1 lie from each other, for scripts: distance.h says why it matters."""
+"""The latency between processors 0 and 1, for scripts; distance.h says why it matters."""
 
 import json
 import subprocess
@@ -8,19 +8,19 @@ PATIENCE_SECONDS = 300
 
 
 def watch(program, seconds):
-    """What bench_distance saw in that time: near_to_ns, near_share, changes, samples."""
+    """The results of bench_distance: near_to_ns, near_share, changes, samples."""
     done = subprocess.run([program, "--seconds", str(seconds), "--json"], check=True,
                           stdout=subprocess.PIPE, text=True)
     return json.loads(done.stdout)
 
 
 def span(near_to_ns, far=False):
-    """As --distance of a benchmark takes it."""
+    """The value for a benchmark's --distance."""
     return f"{near_to_ns}:inf" if far else f"0:{near_to_ns}"
 
 
 class Near:
-    """Runs whole programs while the processors lie near each other."""
+    """Runs whole programs while the latency between the processors is low."""
 
     def __init__(self, program, near_to_ns):
         self.program = program
@@ -29,8 +29,8 @@ class Near:
         self.taken_again = 0
 
     def take(self, measure):
-        """What `measure` gives; again where the processors were far behind it. When five minutes
-        have been waited in all, whatever the distance."""
+        """Returns measure(), and repeats it if the latency between the processors was high afterwards.
+        After five minutes of waiting in total, accepts any latency."""
         while True:
             while self.is_far():
                 time.sleep(0.1)
@@ -46,7 +46,7 @@ class Near:
         [[_, bounce_ns]] = watch(self.program, 0)["samples"]
         return bounce_ns >= self.near_to_ns
 
-    def told(self):
+    def note(self):
         return (f"Runs repeated because the distance of the processors had changed: "
                 f"{self.taken_again}" +
                 ("; some runs were accepted at any distance." if self.waited > PATIENCE_SECONDS else "."))

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Instructions of each stage, counted by callgrind, beside those on record.
+"""Compares the instructions of each stage, counted by callgrind, with the recorded ones.
 
     instructions.py PINSTRIKE RECORD --compiler TEXT [--write]
 
-Fails where a stage takes over 5 % more than RECORD says, or is not there any more, or where the
-packets have another number of messages; --write sets the record anew, which is to
-be done on purpose, with the reason in the commit. Counts are the same each time and on each machine
-for one compiler and one instruction set: with any other it is skipped, and says so.
+Fails if a stage takes over 5 % more than RECORD says, if a stage is missing, or if the packets have
+another number of messages. --write records the counts again; do that only on purpose, and give the
+reason in the commit. For one compiler and one instruction set, the counts are the same each time and
+on each machine. With any other, the test is skipped and says so.
 """
 
 import argparse
@@ -22,7 +22,7 @@ ALLOWED_GROWTH = 0.05
 SAME_TRAFFIC = 0.002
 SKIPPED = 77
 
-# Preset and actor cores; "full, mix" is what the design load is counted in.
+# Preset and actor cores; the design load is stated for "full, mix".
 CASES = [("full", 1), ("full-mix", 1), ("ordinary", 1), ("ordinary-mix", 1), ("ordinary-mix", 2)]
 
 
@@ -31,7 +31,7 @@ def case_name(preset, cores):
 
 
 def measured(command):
-    """Standard output of a command that succeeds; else its last words, and the end."""
+    """The standard output of a command; if the command fails, prints its last output and exits."""
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         sys.exit(f"{' '.join(map(str, command))} ended with {done.returncode}:\n"
@@ -40,7 +40,7 @@ def measured(command):
 
 
 def inclusive_counts(profile):
-    """By stage's order: instructions inside its measured function."""
+    """By the order of the stages: instructions in the measured function."""
     text = measured(["callgrind_annotate", "--inclusive=yes", "--threshold=100",
                      "--show-percs=no", profile])
     counts = {}
@@ -52,21 +52,21 @@ def inclusive_counts(profile):
 
 
 def count_case(pinstrike, folder, preset, cores):
-    """Instructions a packet of each stage, and messages a packet."""
+    """Instructions per packet of each stage, and messages per packet."""
     capture = folder / f"{preset}.pcap"
     if not capture.exists():
         measured([pinstrike, "generate", "--out", capture, "--preset", preset, "--packets", "2000",
                   "--series", "100000"])
     profile = folder / "callgrind.out"
-    told = measured(["valgrind", "--tool=callgrind", f"--callgrind-out-file={profile}",
+    text = measured(["valgrind", "--tool=callgrind", f"--callgrind-out-file={profile}",
                      "--toggle-collect=*measured_*", pinstrike, "bench", "stages", "--capture",
                      capture, "--cores", str(cores), "--series", "100000", "--counting", "--json"])
-    shape = json.loads(told)["shapes"][0]
+    shape = json.loads(text)["shapes"][0]
     counts = inclusive_counts(profile)
     instructions = {}
     path = 0.0
     for stage in shape["stages"]:
-        if stage["stage"] == "pop":  # another thread's first
+        if stage["stage"] == "pop":  # the first file of another thread
             path = 0.0
         so_far = counts[stage["order"]] / stage["measured_packets"]
         instructions[stage["stage"]] = round(so_far - path, 1)
@@ -76,7 +76,7 @@ def count_case(pinstrike, folder, preset, cores):
 
 
 def print_case(name, now, then):
-    """Says what grew too much."""
+    """Prints the stages that take too many instructions."""
     messages = now["messages_per_packet"]
     grown = []
     print(f"{name}: {messages:.2f} messages a packet\n"
@@ -93,7 +93,7 @@ def print_case(name, now, then):
 
 
 def differently_measured(name, now, then):
-    """What makes the figures another thing than those on record: other packets, a stage gone."""
+    """Reasons why the figures are not comparable with the record: other packets, a missing stage."""
     gone = then.get("instructions_per_packet", {}).keys() - now["instructions_per_packet"].keys()
     found = [f"{name}: {stage}: on record, and not measured any more" for stage in sorted(gone)]
     messages, before = now["messages_per_packet"], then.get("messages_per_packet")

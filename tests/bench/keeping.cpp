@@ -215,8 +215,8 @@ class Path {
     [[nodiscard]] Trial figures() const {
         Trial trial;
         const actors::RingCounters& ring = poller_->router().counters(0);
-        trial.messages = static_cast<double>(ring.routed.read());
-        trial.refused = static_cast<double>(ring.refused.read());
+        trial.messages = static_cast<double>(ring.read(actors::RingCount::routed));
+        trial.refused = static_cast<double>(ring.read(actors::RingCount::refused));
         if (keeper_ != nullptr) {
             trial.skipped = static_cast<double>(poller_->history()->skipped().read());
         }

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""What recovery and a history cost the poll thread, on every packet shape: a table.
+"""The cost of recovery and of a history for the poll thread, for every packet shape: a table.
 
     keeping.py PINSTRIKE BENCH_KEEPING [--processes N] [--pairs N] [--seconds S] [--hugepages N]
 
-bench_keeping makes pairs of trials, without and with; the cost is what a packet takes with, as a
-multiple of what it takes without. Where the memory of a process happens to lie moves that by up to a
-tenth and stays as long as the process: so each figure is the median of several processes, with the
-lowest and the highest behind it, and beside it stands what two equal paths without differ by.
+bench_keeping makes pairs of trials, without and with them. The cost is the time of a packet with them,
+divided by the time without. The place of a process's memory changes it by up to a tenth, for as long
+as the process runs. So each figure is the median of several processes, followed by the lowest and the
+highest; the last column is the difference of two equal paths without them.
 
-`behind the port` leaves out the port's part: net_pcap copies each frame, with the poll core, into a
-buffer that the history's thread has read, which is what a NIC does by itself. `whole` has it in.
+`behind the port` excludes the port: the poll core copies each frame of net_pcap into a buffer that the
+history's thread has read, which a NIC does by itself. `whole` includes it.
 """
 
 import argparse
@@ -59,7 +59,7 @@ def arguments():
 
 
 def main():
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that what is reserved is given back
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that reserved pages are given back
     options = arguments()
     if options.hugepages is not None:
         reserve_hugepages(options.hugepages)

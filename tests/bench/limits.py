@@ -1,7 +1,7 @@
-"""What bounds each goal that is missed, by figures of the same report.
+"""Explains the bound of each goal that is missed, by figures of the same report.
 
-A goal has its row in EXPLAINED: the beginning of its name, and who explains it of what the parts
-have kept. A goal that is missed and that nobody explains fails the report.
+Each goal has a row in EXPLAINED: the beginning of its name, and the function that explains it by the
+figures of the parts. The report fails if a goal is missed and has no explanation.
 """
 
 import json
@@ -16,13 +16,13 @@ WITHIN = 1.3  # of the work alone
 
 
 def instructions_of(shape, stages):
-    """A packet, by callgrind."""
+    """Instructions per packet, by callgrind."""
     counts = json.loads(INSTRUCTIONS.read_text())["cases"][shape]["instructions_per_packet"]
     return sum(counts.get(stage, 0) for stage in stages)
 
 
 def side(parts, shape, stages):
-    """Nanoseconds a packet that these stages take, and in words which take most."""
+    """Nanoseconds per packet of these stages, and the most expensive ones as text."""
     ns = parts["stages"]["stages"][shape]["ns"]
     largest = sorted((stage for stage in stages if stage in ns), key=ns.get, reverse=True)[:3]
     total = sum(ns.get(stage, 0) for stage in stages)
@@ -52,12 +52,12 @@ def path_goal(parts, name, goal, unit, ratio):
 def stops_goal(parts, name):
     stops = [stop for stop in parts["latency"].get("stops", []) if f"at {stop['share']}," in name]
     if not stops:
-        return "stops of the machine, also of threads at work; their histogram is not measured yet"
-    told = "; ".join(f"{stop['thread']} {stop['per_second']:.0f} a second, {stop['percent']:.2f} % of "
+        return "preemption, also of threads at work; its histogram is not measured yet"
+    text = "; ".join(f"{stop['thread']} {stop['per_second']:.0f} a second, {stop['percent']:.2f} % of "
                      f"its time, longest {stop['longest_us']:.0f} us" if stop["per_second"] else
-                     f"{stop['thread']} was never idle, so no stop is detected" for stop in stops)
-    return (f"stops of the machine: {told}. A stop that hits a thread at work is not detected, and "
-            "stays in these figures")
+                     f"{stop['thread']} was never idle, so no preemption is detected" for stop in stops)
+    return (f"preemption: {text}. Preemption of a thread at work is not detected, and stays in these "
+            "figures")
 
 
 def median_latency_goal(parts, name):
@@ -110,7 +110,7 @@ def book_goal(parts, *_):
     limit = row_of(parts, "book", "limit")
     rate = row_of(parts, "book", "skewed, plain quotes, pre")
     alone = row_of(parts, "book", "skewed, plain quotes, one")
-    told = ("" if limit is None else
+    text = ("" if limit is None else
             f" Reading as many records and touching a cache line of an equally large table for each, "
             f"without any other work, reaches {limit:.0f} M a second here: {1e3 / limit:.0f} of the "
             f"{1e3 / rate:.0f} ns that a quote takes.")
@@ -123,7 +123,7 @@ def book_goal(parts, *_):
             f"line in the second-level cache takes {close:.1f} ns if the lines are adjacent, and "
             f"{apart:.1f} ns if they are scattered over a table.")
     return (f"the entry of a quote is a cache line of a table that no cache holds: without the prefetch "
-            f"a quote takes {1e3 / alone:.0f} ns.{told}{work}")
+            f"a quote takes {1e3 / alone:.0f} ns.{text}{work}")
 
 
 def bounded_goal(parts, *_):
@@ -135,7 +135,7 @@ def bounded_goal(parts, *_):
 
 
 def workload_goal(parts, *_):
-    """A sender has all messages to send, whoever takes them: what two threads must share."""
+    """The share of the work that two threads must do, because one thread sends all messages."""
     cells = parts["workloads"]["cells"]
     beyond = {name: cell for name, cell in cells.items() if cell["ours"] > WITHIN}
     sending = [name for name, cell in beyond.items() if WITHIN < least(cell) <= cell["ours"]]
@@ -153,8 +153,8 @@ def workload_goal(parts, *_):
 
 
 def least(cell):
-    """Of the work alone, what sender and work take at least: side by side where there is one actor,
-    shared by two cores where there are more."""
+    """The least time of sender and work, relative to the work alone: in parallel if there is one actor,
+    shared by two cores if there are more."""
     return max(1.0, cell["sender"]) if cell["actors"] == 1 else 1 + cell["sender"] / 2
 
 
@@ -183,7 +183,7 @@ EXPLAINED = [
 
 
 def missed(parts):
-    """Name, goal, unit and ratio of each goal that was measured and not reached."""
+    """Name, goal, unit and ratio of each goal that was measured and missed."""
     for part in parts.values():
         for row in part["goals"]:
             name, goal, _, ratio = (cell.strip() for cell in row.strip("|").split("|"))
@@ -193,7 +193,7 @@ def missed(parts):
 
 
 def machine(parts):
-    """What the machine gives, in words."""
+    """The machine's limits, as text."""
     chain = row_of(parts, "machine", "additions, one") / 1e3
     beside = row_of(parts, "machine", "additions, four") / 1e3
     line = row_of(parts, "machine", "a line of memory")

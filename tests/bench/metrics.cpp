@@ -59,7 +59,7 @@ void counters() {
 
 void histograms() {
     const auto values = latencies_ns();
-    actors::Histogram ours;
+    Histogram ours;
     print_cost("histogram: pinstrike, 544 buckets", [&] {
         for (const std::int64_t value : values) {
             ours.record(value);

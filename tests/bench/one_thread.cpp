@@ -84,7 +84,7 @@ std::vector<double> measure(const Options& options, nic::Port& port) {
     core.start();
     std::vector<double> rates;
     for (int run = -1; run < options.runs; ++run) {
-        const std::uint64_t before = poller->router().counters(0).routed.read();
+        const std::uint64_t before = poller->router().counters(0).read(actors::RingCount::routed);
         const double begin = cpu_seconds();
         double end = begin;
         while (end - begin < options.seconds) {
@@ -95,12 +95,13 @@ std::vector<double> measure(const Options& options, nic::Port& port) {
             }
             end = cpu_seconds();
         }
-        const std::uint64_t routed = poller->router().counters(0).routed.read() - before;
+        const std::uint64_t routed =
+            poller->router().counters(0).read(actors::RingCount::routed) - before;
         if (run >= 0) {
             rates.push_back(static_cast<double>(routed) / (end - begin) / 1e6);
         }
     }
-    PINSTRIKE_CHECK(poller->router().counters(0).refused.read() == 0);
+    PINSTRIKE_CHECK(poller->router().counters(0).read(actors::RingCount::refused) == 0);
     return rates;
 }
 

@@ -242,9 +242,9 @@ class Bench {
     template <class Poller>
     static Trial so_far(Poller& poller) {
         Trial trial;
-        trial.refused = poller.router().counters(0).refused.read();
+        trial.refused = poller.router().counters(0).read(actors::RingCount::refused);
         for (std::size_t i = 0; i < poller.lines_count(); ++i) {
-            const auto& counters = poller.arbiter(i).counters();
+            const auto& counters = poller.line(i).arbiter.counters();
             trial.messages += static_cast<double>(counters.read(feed::LineCount::delivered));
             trial.lost += counters.read(feed::LineCount::lost);
         }

@@ -4,21 +4,21 @@
     path.py PINSTRIKE BENCH_PATH [--runs N] [--seconds S] [--cells PATTERN...] [--hugepages N] [--far]
 
 A cell is SHAPE/STREAMS/END: END is `book` (one core keeps a book of 1.5 M series), `book-trusting`
-(UDP checksums not summed in software, as behind a NIC that gives its verdict) or `drain` (the core
-only empties its ring: what the poll path alone would take). `--cells 'ordinary*/a/*'` chooses.
+(UDP checksums are not verified in software, as if a NIC did it) or `drain` (the core only empties its
+ring, which shows the poll path alone). `--cells 'ordinary*/a/*'` selects cells.
 
-Captures are looped: of 10,000 frames, but 2,000 of full blocks where there is no book. So both shapes
-are 2 MB there, and stay in the last cache, where a NIC puts what it receives; for a book, which is to
-see many series, more is worth more than that.
+Captures are looped. They have 10,000 frames, or 2,000 frames of full blocks if there is no book. Without
+a book, both shapes then have 2 MB and stay in the last-level cache, where a NIC puts its packets. With a
+book, a larger capture with more series matters more.
 
-Only trials count during which the two processors lay near each other, where the machine moves them
-(distance.h; bench_distance, beside BENCH_PATH, says which distance that is); with --far, far.
+If the machine moves its processors, only trials with low latency between the two processors count
+(distance.h; bench_distance, beside BENCH_PATH, has the limit); with --far, those with high latency.
 
-A figure is the median of N searches, each for the highest offered rate at which nothing was missed,
-refused or lost (bench_path says how); behind it stand the lowest and the highest. The searches of
-all cells take turns, and testpmd in rxonly mode receives the same capture in each turn: that is the
-ceiling of the port on one core. Which huge pages there are is as the script finds it, unless it is
-told to reserve N of 2 MiB and give them back. Rates are the machine's: run it on a quiet one.
+A figure is the median of N searches, followed by the lowest and the highest. Each search finds the
+highest offered rate at which nothing was missed, refused or lost (see bench_path). The searches of all
+cells alternate, and in each round testpmd in rxonly mode receives the same capture, which shows the
+limit of the port on one core. The script uses the hugepages that it finds, unless it is
+asked to reserve N of 2 MiB and give them back. Run it on an idle machine.
 """
 
 import argparse
@@ -55,11 +55,11 @@ CELLS = ([(shape, "a", end) for shape in SHAPES for end in ENDS] +
          [(shape, "ab", "book") for shape in SHAPES])
 
 HUGEPAGES = Path("/sys/kernel/mm/hugepages/hugepages-2048kB")
-HUGEPAGES_NEEDED = 256  # for testpmd's buffers and ours, which take turns
+HUGEPAGES_NEEDED = 256  # for the buffers of testpmd and of our port, which run alternately
 
 
 def reserve_hugepages(count):
-    """As many as were before remain at the end."""
+    """Reserves hugepages, and restores the earlier number at the end."""
     file = HUGEPAGES / "nr_hugepages"
     before = file.read_text()
     atexit.register(file.write_text, before)
@@ -77,7 +77,7 @@ def frames(shape, end):
 
 
 def capture(pinstrike, path, shape, streams, count=10000):
-    """About so many frames that may be looped for ever."""
+    """A capture of about so many frames that can be looped."""
     subprocess.run([pinstrike, "generate", "--out", path, "--no-session", "--end-with-reset",
                     "--packets", str(count if streams == "a" else count // 2), "--streams",
                     streams.upper(), "--series", "1500000", "--lines", "1-96", *SHAPES[shape]],
@@ -85,7 +85,7 @@ def capture(pinstrike, path, shape, streams, count=10000):
 
 
 def testpmd(path, huge):
-    """Packets per second that testpmd in rxonly mode takes, or None where it is not installed."""
+    """Packets per second that testpmd receives in rxonly mode; None if it is not installed."""
     program = shutil.which("dpdk-testpmd")
     if program is None:
         return None
@@ -96,17 +96,17 @@ def testpmd(path, huge):
                "--forward-mode=rxonly", "--burst=64", "--no-flush-rx", "--stats-period=1",
                "--total-num-mbufs=32768"]
     try:
-        rates = rates_told(command, 4)[1:]  # the first second has the start in it
+        rates = rates_of(command, 4)[1:]  # the first second includes the start
     finally:
         base = os.environ.get("RUNTIME_DIRECTORY", "/var/run")
         shutil.rmtree(Path(base) / "dpdk" / prefix, ignore_errors=True)
     if not rates:
-        sys.exit("path.py: dpdk-testpmd told no rate: " + " ".join(command))
+        sys.exit("path.py: dpdk-testpmd printed no rate: " + " ".join(command))
     return statistics.median(rates)
 
 
-def rates_told(command, count):
-    """The first rates above 0 that testpmd prints; it is ended whatever happens."""
+def rates_of(command, count):
+    """The first rates above 0 that testpmd prints. Always ends testpmd."""
     rates = []
     with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.DEVNULL, text=True) as process:
@@ -136,15 +136,15 @@ def run_bench(options, path, end, huge, *words):
 
 
 def holds(options, path, end, huge, packets_per_second):
-    """Whether ten seconds of trials, one behind the other, lose nothing."""
+    """Whether trials of ten seconds in total lose nothing."""
     trials = (run_bench(options, path, end, huge, "--rate", packets_per_second)
               for _ in range(math.ceil(10 / options.seconds)))
     return all(trial["missed"] + trial["refused"] + trial["lost"] == 0 for trial in trials)
 
 
 def held_for_ten_seconds(options, figures, cell, huge):
-    """The highest tenth of the cell's median at which ten seconds lose nothing, in packets a second;
-    None: half of it did not hold."""
+    """The highest rate, in tenths of the cell's median, at which ten seconds lose nothing, in packets a
+    second; None: not even half of the median."""
     shape, streams, end = cell
     with tempfile.TemporaryDirectory(prefix="pinstrike-bench-") as folder:
         file = Path(folder) / "held.pcap"
@@ -161,7 +161,7 @@ def machine(compiler, huge):
     virtual = "hypervisor" in cpuinfo
     name, family, model = (re.search(rf"^{key}\s*: (.*)", cpuinfo, re.MULTILINE)
                            for key in ("model name", "cpu family", "model"))
-    # A virtual machine's processor is called after its maker alone; its numbers say which it is.
+    # A virtual processor's name may have only the maker; family and model identify it.
     parts = [f"{name[1]} (family {family[1]}, model {model[1]})" if name and family and model
              else platform.processor(),
              f"{os.cpu_count()} {'virtual ' if virtual else ''}cores",
@@ -172,7 +172,7 @@ def machine(compiler, huge):
 
 
 class Steal:
-    """The share of processor time that a hypervisor gave to others."""
+    """The share of processor time that a hypervisor gave to other machines."""
 
     def __init__(self):
         self.begin = self.times()
@@ -187,18 +187,18 @@ class Steal:
 
 
 def source(cell):
-    """Of which capture a cell is: shape, streams, frames."""
+    """The capture of a cell: shape, streams, frames."""
     shape, streams, end = cell
     return shape, streams, frames(shape, end)
 
 
 def called(shape, streams, count):
-    """In tables of costs, where 10,000 frames are the rule."""
+    """The name of a capture in tables of costs; 10,000 frames are not mentioned."""
     return f"{shape}, {streams.upper()}" + (f", {count:,} frames" if count != 10000 else "")
 
 
 class Figures:
-    """What the searches of all cells found, in millions a second."""
+    """The results of the searches of all cells, in millions a second."""
 
     def __init__(self, cells):
         self.cells = cells
@@ -270,7 +270,7 @@ def measure(options, cells, huge):
                 for cell in (cell for cell in cells if source(cell) == kind):
                     found = run_bench(options, path, cell[2], huge)
                     if options.far and found["gave_up"]:
-                        return figures  # they are seldom so far apart, and no figure is of it
+                        return figures  # this is rare, and no figure is of it
                     figures.add(cell, found, ceiling)
                     print(f"run {turn + 1} {'/'.join(cell)}: "
                           f"{found['packets_per_second'] / 1e6:.2f} M packets/s, "
@@ -295,7 +295,7 @@ def arguments():
 
 
 def main():
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that what is reserved is given back
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that reserved pages are given back
     options = arguments()
     cells = [cell for cell in CELLS
              if any(fnmatch.fnmatch("/".join(cell), pattern) for pattern in options.cells)]

@@ -3,16 +3,16 @@
 
     report.py BUILD [--parts NAME...] [--out FOLDER] [--runs N] [--hugepages N] [--compiler TEXT]
 
-Runs the benchmarks of BUILD one by one and writes FOLDER/report.md and its plots (FOLDER: where this
-script is). A figure is the median of N runs, the lowest and highest behind it; those of one table
-took turns, so that a ratio is of one run of the machine. An hour and a half; leave the machine alone
-meanwhile.
+Runs the benchmarks of BUILD one by one and writes FOLDER/report.md and its plots (FOLDER: the folder of
+this script). A figure is the median of N runs, followed by the lowest and the highest. The runs of one
+table alternate, so that a ratio is not affected by slow changes of the machine. Takes an hour and a
+half; do not use the machine meanwhile.
 
-Where the machine moves the two processors about, figures of both are of when they lay near each other
-(distance.h); part `far` has those of far.
+If the machine moves the two processors, figures of both are of times with low latency between them
+(distance.h); part `far` has figures with high latency.
 
-What a part found is kept in FOLDER/report.json as soon as it is measured, with when and on what:
-`--parts` measures some of them again, and the report is of all that are kept.
+FOLDER/report.json keeps the results of each part, with time and machine. `--parts` measures some parts
+again, and the report has all parts that are kept.
 """
 
 import argparse
@@ -29,7 +29,7 @@ from parts import actors, instances, rows, stages, two_threads
 
 
 class Report:
-    """What every part found: its sections, its goals, and what others need of it."""
+    """The results of every part: its sections, its goals, and its figures for other parts."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -41,13 +41,13 @@ class Report:
         self.part = {"sections": [], "goals": []}
 
     def keep(self, name, measured):
-        """The part that was begun is this one, measured so."""
+        """Begins a part, and keeps how it was measured."""
         self.parts[name] = {"measured": measured, **self.part}
         self.kept.write_text(json.dumps(self.parts, indent=1) + "\n")
         self.write()
 
     def needed(self, name, what):
-        """What another part left for those behind it."""
+        """Figures that another part has kept for later parts."""
         if what not in self.parts.get(name, {}):
             sys.exit(f"report.py: other parts need part {name}, which is not measured yet")
         return self.parts[name][what]
@@ -60,7 +60,7 @@ class Report:
         return f"![{name}](report-{name}.svg)"
 
     def goal(self, what, goal, figure, unit, lower=False):
-        """`figure` None: it was not measured."""
+        """`figure` None: not measured."""
         if figure is None:
             self.part["goals"].append(f"| {what} | {goal:g} {unit} | not measured | |")
             return
@@ -82,7 +82,7 @@ class Report:
 
 
 def explain_limits(report, _):
-    """Of all parts that are kept: what is not, explains nothing."""
+    """Explains by all parts that are kept; parts that were not measured explain nothing."""
     for part, what in (("distance", "told"), ("path", "rates"), ("stages", "stages"), ("latency", "goals"),
                        ("rows", "rows"), ("workloads", "cells")):
         report.needed(part, what)
@@ -118,13 +118,13 @@ def arguments():
 
 
 def main():
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that what is reserved is given back
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that reserved pages are given back
     options = arguments()
     if options.hugepages is not None:
         path.reserve_hugepages(options.hugepages)
     report = Report(options.out)
     if MEASURED_NEAR & set(options.parts):
-        options.parts.append("distance")  # how far is near holds for this machine, today
+        options.parts.append("distance")  # the limit of near holds only for this machine and day
     for name in (name for name in PARTS if name in options.parts):
         about = path.machine(options.compiler, path.enough_hugepages())
         steal, begun = path.Steal(), time.monotonic()

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""How throughput grows with pollers and cores: a model, and what it is held against.
+"""How throughput grows with pollers and cores: a model, compared with measurements.
 
     scaling.py PINSTRIKE BENCH_ONE_THREAD [--runs N]
 
-The model divides the time that a message takes a poller and a core (cost by stage) by the numbers of
-pollers and cores, because they share only memory. report.py holds it against what was measured on one thread and on
-two. Run alone this prints the first of these: poller and core taking turns on one processor.
+The model divides the time of a message in a poller and in a core (cost by stage) by the numbers of
+pollers and cores, because they share only memory. report.py compares it with measurements on one thread
+and on two. Run alone, this script prints the first of these: poller and core alternate on one processor.
 """
 
 import argparse
@@ -19,7 +19,7 @@ from pathlib import Path
 
 import path
 
-FULL_RATE = 120  # M messages/s, what OPRA's circuits are planned for
+FULL_RATE = 120  # M messages/s, the planned rate of OPRA's circuits
 RECORD_BYTES = 64
 RECORDS = 1.125  # a message of the realistic mix: one quote in eight has an appendage
 CONFIG = Path(__file__).parents[2] / "config/opra_full_rate.yaml"
@@ -47,7 +47,7 @@ def split(processors, poller_ns, core_ns):
 
 
 def points(costs, one_thread, two_threads):
-    """A table: what the model expects of one thread and of two, and what was measured."""
+    """A table: the model's throughput of one and two threads, and the measured one."""
     lines = ["| threads | shape | expected, M messages/s | measured | of expected |",
              "|---|---|---|---|---|"]
     ratios = []
@@ -75,7 +75,7 @@ def hosts(costs):
 
 
 def needs(costs):
-    """Of the full rate."""
+    """The pollers and cores that the full rate needs by the model, as text."""
     found = []
     for shape in ("full-mix, AB", "ordinary-mix, AB"):
         pollers, cores = (math.ceil(FULL_RATE * ns / 1e3) for ns in costs[shape])
@@ -84,12 +84,12 @@ def needs(costs):
 
 
 def threads_of(kind):
-    """Of the shipped config."""
+    """The threads of a kind in the shipped config."""
     return re.findall(rf"^  - \{{name: {kind}\d", CONFIG.read_text(), re.MULTILINE)
 
 
 def carried(costs):
-    """By the shipped config, here."""
+    """The throughput of the shipped config on this machine."""
     pollers, cores = len(threads_of("poller")), len(threads_of("core"))
     rates = [min(pollers * 1e3 / costs[shape][0], cores * 1e3 / costs[shape][1])
              for shape in ("full-mix, AB", "ordinary-mix, AB")]
@@ -101,12 +101,12 @@ def carried(costs):
 
 
 def gigabytes(lines):
-    """A second, of so many lines a message that are written and read."""
+    """Gigabytes a second at the full rate, if each message writes and reads so many cache lines."""
     return 2 * lines * RECORD_BYTES * FULL_RATE / 1e3
 
 
 def ring_bandwidth(costs, stages, ring_rate):
-    """What the rings and the memory behind them must carry, beside what they were seen to."""
+    """The required and the measured throughput of rings and memory."""
     name = "full-mix, AB"
     pop_ns = stages[name]["ns"]["pop"] / stages[name]["messages"]
     cores = math.ceil(FULL_RATE * costs[name][1] / 1e3)

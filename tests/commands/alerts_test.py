@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Alert rules: each fires and resolves, speaks of metrics that there are, and has its page.
+"""Alert rules: each fires and resolves, uses existing metrics, and has a section in the runbook.
 
     alerts_test.py PINSTRIKE SOURCE_ROOT
 
-What metrics there are, a running instance says that has one of everything.
+The existing metrics are those of a running instance that has one of everything.
 """
 
 import re
@@ -26,7 +26,7 @@ def promtool(*words):
 
 
 def exposed(pinstrike):
-    """Names of the metrics of an instance that has one of everything."""
+    """The names of the metrics of an instance that has one of everything."""
     with tempfile.TemporaryDirectory() as folder, everything(pinstrike, Path(folder)) as url:
         return metric_names(url)
 

@@ -35,7 +35,7 @@ traffic: {lines_count: 4, roots_count: 100, series_count: 5000, rate_messages_pe
           a: {loss: 0.01}, b: {loss: 0.01, skew: 100us}}
 """
 
-# Not one frame comes: the generator is not due for minutes.
+# No frame comes, because the generator's first frame is due only after minutes.
 IDLE = LOADED.replace("rate_messages_per_second: 300000", "rate_messages_per_second: 1") \
              .replace("lines_count: 4,", "lines_count: 4, session: false,")
 
@@ -54,7 +54,7 @@ running = []
 
 @atexit.register
 def leave_nothing_behind():
-    """Also when a test fails: a run that goes on would disturb whatever comes after it."""
+    """Also ends the run if a test fails, because it would affect later tests."""
     for process in running:
         if process.poll() is None:
             process.kill()
@@ -69,7 +69,7 @@ def start(pinstrike, *arguments, **options):
 
 
 def ended(process, status, what):
-    """Waits for the end; its standard error."""
+    """Waits for the end, and returns the standard error."""
     _, errors = process.communicate(timeout=60)
     expect(process.returncode == status,
            f"{what}: ended with {process.returncode}, not {status}: {errors}")
@@ -79,14 +79,14 @@ def ended(process, status, what):
 
 
 def cpu_seconds(process):
-    """Processor time of a process's hot threads so far, by name."""
+    """The processor time of a process's hot threads so far, by name."""
     ticks = os.sysconf("SC_CLK_TCK")
     times = {}
     for task in Path(f"/proc/{process.pid}/task").iterdir():
         try:
             text = (task / "stat").read_text().strip()
         except OSError:
-            continue  # the thread has ended since
+            continue  # the thread has ended meanwhile
         name, fields = re.fullmatch(r"\d+ \((.*)\) (.*)", text).groups()
         if name.startswith(("poll", "core")):
             user, system = fields.split()[11:13]
@@ -95,7 +95,7 @@ def cpu_seconds(process):
 
 
 def await_pollers(process):
-    """The pollers start last, when all actors have."""
+    """The pollers start last, after all actors."""
     deadline = time.monotonic() + 60
     while not any(name.startswith("poll") for name in cpu_seconds(process)):
         expect(time.monotonic() < deadline and process.poll() is None, "no poller has started")
@@ -103,7 +103,7 @@ def await_pollers(process):
 
 
 def stopped_by(pinstrike, folder, number):
-    """Under load, a signal drains, balances, and is no failure."""
+    """Under load, a signal drains the rings, the account balances, and the status is 0."""
     config, account = folder / "loaded.yaml", folder / "account.json"
     config.write_text(LOADED)
     process = start(pinstrike, "run", config, "--account", account)
@@ -120,7 +120,7 @@ def stopped_by(pinstrike, folder, number):
 
 
 def ends_with_its_terminal(pinstrike, folder):
-    """SIGHUP means a reload, but not where it says that the terminal is gone."""
+    """SIGHUP means a reload, except when the terminal was closed."""
     config, account = folder / "loaded.yaml", folder / "account.json"
     config.write_text(LOADED)
     account.unlink(missing_ok=True)
@@ -157,7 +157,7 @@ def ends_cleanly_when_asked_twice(pinstrike, folder):
 
 
 def tells_of_a_full_book(pinstrike, folder):
-    """What a full book has no room for is said, and stands in the account."""
+    """The messages that a full book refuses are reported, and are in the account."""
     config, account = folder / "full.yaml", folder / "account.json"
     config.write_text(LOADED.replace("series_capacity: 40000", "series_capacity: 1000"))
     errors = ended(start(pinstrike, "run", config, "--for", "2s", "--account", account), 0,
@@ -165,7 +165,7 @@ def tells_of_a_full_book(pinstrike, folder):
     for core in json.loads(account.read_text())["cores"]:
         expect(core["series_refused"] > 0, f"{core['core']} refused nothing: {core}")
         said = f"{core['core']}: {core['series_refused']} messages of series did not fit"
-        expect(said in errors, f"not told: {said}; but: {errors}")
+        expect(said in errors, f"not reported: {said}; but: {errors}")
 
 
 def lasts(pinstrike, folder):
@@ -197,14 +197,14 @@ def idles(pinstrike, folder):
 
 
 def cpus_of_threads(process):
-    """The processors each thread may use, by the thread's name."""
+    """The processors that each thread may use, by the thread's name."""
     return {(task / "comm").read_text().strip():
             re.search(r"Cpus_allowed_list:\s*(\S+)", (task / "status").read_text()).group(1)
             for task in Path(f"/proc/{process.pid}/task").iterdir()}
 
 
 def keeps_off_the_hot_processors(pinstrike, folder):
-    """All but the hot threads are on control_cpu; these are on any, having no cpu of their own."""
+    """All threads except the hot ones are on control_cpu. The hot ones have no cpu, so they may use any."""
     with socket.socket() as holder:
         holder.bind(("127.0.0.1", 0))
         port = holder.getsockname()[1]
@@ -233,30 +233,30 @@ def refuses(pinstrike, folder):
                       .replace("series_capacity: 40000", "series_capacity: many"))
     errors = ended(start(pinstrike, "run", config), 78, "a wrong config")
     for place in ("wrong.yaml:3:", "wrong.yaml:11:", "did you mean"):
-        expect(place in errors, f"a wrong config: {place} not told: {errors}")
+        expect(place in errors, f"a wrong config: {place} not reported: {errors}")
     config.write_text(LOADED.replace("wait: park}\ncores", "cpu: 4000}\ncores"))
     errors = ended(start(pinstrike, "run", config), 78, "a cpu that is not there")
-    expect("4000" in errors, f"a cpu that is not there is not told: {errors}")
+    expect("4000" in errors, f"a cpu that is not there is not reported: {errors}")
     for name, content in (("absent.pcap", None), ("text.pcap", b"this is no capture, is it?")):
         if content is not None:
             (folder / name).write_bytes(content)
         errors = ended(start(pinstrike, "replay", folder / name), 1, name)
-        expect(name in errors, f"{name} is not told: {errors}")
+        expect(name in errors, f"{name} is not reported: {errors}")
     ended(start(pinstrike, "replay", folder / "a.pcap", "--pace", "quickly"), 2, "a wrong pace")
     ended(start(pinstrike, "run"), 2, "no config")
 
 
 def tells_rings_that_cannot_be_mapped(pinstrike, folder):
-    """Memory that the host does not give ends as what does not fit it, not by an abort."""
+    """If the host refuses memory, the program ends as for a config that does not fit, not by an abort."""
     config = folder / "large.yaml"
     config.write_text(LOADED + "ring_slots: 1048576\n")  # 64 MiB
 
     def limit():
-        """Of files, which a ring's memory is one of."""
+        """A limit on the size of files; the memory of a ring is a file."""
         resource.setrlimit(resource.RLIMIT_FSIZE, (32 << 20, 32 << 20))
 
     errors = ended(start(pinstrike, "run", config, preexec_fn=limit), 78, "rings beyond the limit")
-    expect("memory of a ring: File too large" in errors, f"rings beyond the limit are not told: {errors}")
+    expect("memory of a ring: File too large" in errors, f"rings beyond the limit are not reported: {errors}")
 
 
 def replay_is_stopped_by_a_signal(pinstrike, folder):
@@ -270,13 +270,13 @@ def replay_is_stopped_by_a_signal(pinstrike, folder):
     process.terminate()
     errors = ended(process, 1, "SIGTERM in a replay")
     expect("not read to their end: SIGTERM after" in errors,
-           f"a replay cut short is not told: {errors}")
+           f"a replay cut short is not reported: {errors}")
     expect(json.loads(account.read_text())["balanced"], "a replay cut short does not balance")
 
 
 def main():
     pinstrike = sys.argv[1]
-    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # where the tests run under nohup, it is ignored
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # under nohup, SIGHUP is ignored
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         stopped_by(pinstrike, folder, signal.SIGTERM)

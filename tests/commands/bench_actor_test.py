@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""`pinstrike bench actor`: tables that agree with themselves; clear complaints.
+"""`pinstrike bench actor`: consistent tables, and clear error messages.
 
     bench_actor_test.py PINSTRIKE
 
-No figure is judged by how large it is: machines differ.
+The size of figures is not checked, because machines differ.
 """
 
 import re
@@ -23,7 +23,7 @@ def bench_actor(*words):
 
 
 def rows(text):
-    """Name to figures, of the table."""
+    """The figures of the table, by name."""
     found = {}
     for line in text.split("\n\n")[0].splitlines()[1:]:
         name, *figures = re.split(r"\s{2,}", line.strip())
@@ -77,7 +77,7 @@ class Bench(unittest.TestCase):
             self.assertEqual((done.returncode, done.stderr), (0, ""))
             self.check_row(rows(done.stdout)["alone"], 20000)
 
-    def test_a_capture_that_is_cut_short_is_taken_and_told(self):
+    def test_a_capture_that_is_cut_short_is_taken_and_reported(self):
         with tempfile.TemporaryDirectory(prefix="pinstrike-test-") as folder:
             whole, cut = f"{folder}/day.pcap", f"{folder}/cut.pcap"
             subprocess.run([PINSTRIKE, "generate", "--out", whole, "--preset", "ordinary",
@@ -92,7 +92,7 @@ class Bench(unittest.TestCase):
     def test_a_capture_without_messages_is_no_traffic(self):
         with tempfile.TemporaryDirectory(prefix="pinstrike-test-") as folder:
             empty = f"{folder}/empty.pcap"
-            with open(empty, "wb") as file:  # a head of microseconds and Ethernet, and no frame
+            with open(empty, "wb") as file:  # a pcap header (microseconds, Ethernet) without frames
                 file.write(struct.pack("<IHHiIII", 0xa1b2c3d4, 2, 4, 0, 0, 65535, 1))
             for name, part in ((empty, "holds no message of a published line"),
                                (f"{folder}/missing.pcap", "missing.pcap")):

@@ -1,6 +1,6 @@
 """Small captures for tests of commands: OPRA blocks, frames of any link layer, pcap and pcapng.
 
-The traffic is made up: line 4 at 09:30 in New York, a start of day and quotes of two series.
+The traffic is invented: line 4 at 09:30 in New York, a start of day and quotes of two series.
 """
 
 import struct
@@ -70,8 +70,15 @@ def udp(payload, port=45004, checksum=0):
     return struct.pack(">HHHH", port, port, 8 + len(payload), checksum) + payload
 
 
+def udp_checksum(payload, source=(162, 69, 44, 4), group=(224, 0, 204, 4)):
+    """Of a datagram between these addresses."""
+    sent = udp(payload)
+    pseudo = bytes(source) + bytes(group) + struct.pack(">BBH", 0, 17, len(sent))
+    return internet_checksum(pseudo + sent) or 0xFFFF
+
+
 def datagram(payload, stream="A", **options):
-    """Line 4's, on stream A or B."""
+    """A frame of line 4, on stream A or B."""
     network = 204 if stream == "A" else 206
     return ipv4(udp(payload), source=(162, 69, 44 if stream == "A" else 52, 4),
                 group=(224, 0, network, 4), **options)

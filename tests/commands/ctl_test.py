@@ -31,7 +31,7 @@ def expect(condition, what):
 
 
 class Instance:
-    """A running feed with an admin socket, and what it logs."""
+    """A running feed with an admin socket, and its log."""
 
     def __init__(self, pinstrike, folder):
         self.pinstrike, self.folder = pinstrike, folder
@@ -41,13 +41,13 @@ class Instance:
         self.config.write_text(self.text, encoding="utf-8")
         self.socket, self.log, self.account = folder / "a.sock", folder / "log", folder / "account"
         with self.log.open("w") as log:
-            # A session of its own: no terminal whose hang-up would mean the end.
+            # A session of its own, because SIGHUP of a terminal would end it.
             self.process = subprocess.Popen(
                 [pinstrike, "run", self.config, "--admin", self.socket, "--no-view", "--account",
                  self.account], stderr=log, stdout=subprocess.DEVNULL, start_new_session=True)
 
     def logged(self, word, count=1):
-        """Waits until the log has so many lines with the word; the last."""
+        """Waits until the log has so many lines with the word; returns the last one."""
         end = time.monotonic() + DEADLINE_S
         while True:
             lines = [line for line in self.log.read_text().splitlines() if word in line]
@@ -58,7 +58,7 @@ class Instance:
             time.sleep(0.05)
 
     def ask(self, *words, status=0):
-        """`ctl` with these words: what it writes; of a refusal, what it complains of."""
+        """The output of `ctl` with these words; the error message if `status` is not 0."""
         asked = subprocess.run([self.pinstrike, "ctl", self.socket, *words], capture_output=True,
                                text=True, timeout=DEADLINE_S)
         expect(asked.returncode == status,
@@ -104,10 +104,10 @@ def check_views(instance):
     for line in lines:
         expect(line["delivered"] > 0 and line["a"]["accepted"] > line["b"]["accepted"] > 0,
                f"A comes first, and B has what A lost: {line}")
-        # Where the machine stops, both copies of a block wait for the same look.
+        # After a preemption, both copies of a block may be received at the same time.
         ahead = line["a"]["ahead"]
         expect(ahead["count"] > 0 and ahead["highest_ns"] > 50e3, f"the skew is 150 us: {ahead}")
-        # As they were read: no order among them holds to the last message.
+        # The counters are read one after the other, so they may differ by the latest messages.
         taken = line["a"]["accepted"] + line["b"]["accepted"]
         expect(abs(taken - line["delivered"]) < 0.5 * taken, f"accepted is not delivered: {line}")
     expect(len(instance.ask("lines").splitlines()) == 4, "not a row a line")
@@ -131,7 +131,7 @@ def check_views(instance):
 
 
 def check_clear(instance):
-    """What is shown begins anew; what is scraped and accounted for does not."""
+    """The views restart at zero; metrics and account do not."""
     before = instance.view("status")["status"]
     scraped = instance.metric("port_packets_total")
     instance.ask("clear")
@@ -139,11 +139,11 @@ def check_clear(instance):
     expect(after["status"]["packets"] < before["packets"], f"not cleared: {before} {after}")
     expect(after["counted_seconds"] < after["running_seconds"], f"since when: {after}")
     expect(instance.metric("port_packets_total") >= scraped, "a scraped total fell")
-    expect("the counts shown were reset" in instance.logged("admin_asked"), "nobody is told who cleared")
+    expect("the counts shown were reset" in instance.logged("admin_asked"), "the log does not say who cleared")
 
 
 def check_capture(instance):
-    """The next packets of one line, as they came: decoded, they are that line's."""
+    """The next packets of a line as they were received: decoded, they are of that line."""
     capture = instance.folder / "line2.pcapng"
     instance.ask("capture", "2", "50", "--out", capture)
     decoded = subprocess.run([instance.pinstrike, "decode", capture, "--json"], check=True,
@@ -152,16 +152,16 @@ def check_capture(instance):
     expect({block["line"] for block in blocks if "line" in block} == {2}, "packets of other lines")
     expect({block["stream"] for block in blocks if "stream" in block} == {"A", "B"},
            "not both streams")
-    told = instance.ask("capture", "77", "1", "--out", capture, status=1)
-    expect("77" in told and "no such line" in told, f"line 77: {told}")
-    told = instance.ask("capture", "2", "5", "--out", "/dev/full", status=1)
-    expect("not written whole" in told, f"a full disk: {told}")
-    # One that is given up, while it waits for more than ever come, is in nobody's way.
+    text = instance.ask("capture", "77", "1", "--out", capture, status=1)
+    expect("77" in text and "no such line" in text, f"line 77: {text}")
+    text = instance.ask("capture", "2", "5", "--out", "/dev/full", status=1)
+    expect("not written whole" in text, f"a full disk: {text}")
+    # A client that gives up while it waits for packets blocks no other.
     waiting = subprocess.Popen([instance.pinstrike, "ctl", instance.socket, "capture", "1",
                                 "100000", "--out", instance.folder / "cut.pcap"])
     instance.logged("capture of 100000 packets")
-    told = instance.ask("capture", "1", "1", "--out", capture, status=1)
-    expect("another capture is in progress" in told, f"two at once: {told}")
+    text = instance.ask("capture", "1", "1", "--out", capture, status=1)
+    expect("another capture is in progress" in text, f"two at once: {text}")
     waiting.send_signal(signal.SIGINT)
     waiting.wait(DEADLINE_S)
     decoded = subprocess.run([instance.pinstrike, "decode", instance.folder / "cut.pcap", "--json"],
@@ -192,7 +192,7 @@ def check_level(instance):
 
 
 def check_reload(instance):
-    """All that changed or nothing, by name; by `ctl` and by SIGHUP."""
+    """Applies all changes or none, and names them; by `ctl` and by SIGHUP."""
     expect("log_level: debug -> info" in instance.ask("reload"), "the file's level comes back")
     expect(instance.ask("reload") == "nothing differs\n", "the same file again")
     instance.change("book:", "silence: {stream_silent_after: 5s, stream_down_after: 6s}\nbook:")
@@ -201,7 +201,7 @@ def check_reload(instance):
     expect("silence.stream_silent_after: 12s -> 5s" in taken and "ports[0].sources" in taken,
            f"a reload: {taken}")
     end = time.monotonic() + DEADLINE_S
-    # The simulator's senders are none of those: nothing comes through, and the streams go silent.
+    # The simulator's sender is not allowed, so all packets are dropped and the streams become silent.
     while instance.view("lines")["lines"][0]["a"]["state"] == "up":
         expect(time.monotonic() < end, "the new filter and threshold do nothing")
         time.sleep(0.2)
@@ -214,13 +214,13 @@ def check_reload(instance):
     good = instance.text
     instance.change("lines: 1-3", "lines: 1-2")
     instance.change("book:", "log_level: debug\nbook:")
-    told = instance.ask("reload", status=1)
-    expect("lines: needs a restart" in told and "a list of 3 -> a list of 2" in told,
-           f"lines cannot change: {told}")
+    text = instance.ask("reload", status=1)
+    expect("lines: needs a restart" in text and "a list of 3 -> a list of 2" in text,
+           f"lines cannot change: {text}")
     expect(instance.view("status")["log_level"] == "info", "half of a refused reload was taken")
     instance.change("kind: opra", "kind: oprah")
-    told = instance.ask("reload", status=1)
-    expect(f"{instance.config}:" in told and "oprah" in told, f"a broken file: {told}")
+    text = instance.ask("reload", status=1)
+    expect(f"{instance.config}:" in text and "oprah" in text, f"a broken file: {text}")
     instance.config.unlink()
     expect("No such file" in instance.ask("reload", status=1), "no file")
     expect(instance.metric("config_reload_refused") == 1, "the last reload was refused")
@@ -232,7 +232,7 @@ def check_reload(instance):
 
 
 def check_strangers(instance):
-    """Garbage gets an answer that says what was expected; nobody else may ask."""
+    """An invalid request gets an answer with what was expected; other users may not connect."""
     for request in (b"\n", b"hello\n", b"[1]\n", b'{"ask": 7}\n', b'{"ask": "nonsense"}\n',
                     b'{"ask": "capture"}\n', b'{"ask": "log-level", "level": "\xff"}\n'):
         with socket.socket(socket.AF_UNIX) as client:
@@ -243,14 +243,14 @@ def check_strangers(instance):
         expect("expected" in json.loads(answer)["error"], f"{request} is answered with {answer}")
     if os.getuid() == 0:
         instance.folder.chmod(0o755)
-        told = subprocess.run([instance.pinstrike, "ctl", instance.socket, "status"], user=65534,
+        done = subprocess.run([instance.pinstrike, "ctl", instance.socket, "status"], user=65534,
                               group=65534, extra_groups=[], capture_output=True, text=True,
                               timeout=DEADLINE_S)
-        expect(told.returncode == 1 and "only root" in told.stderr, f"a stranger: {told}")
+        expect(done.returncode == 1 and "only root" in done.stderr, f"a stranger: {done}")
 
 
 def check_top(instance):
-    """Lines where there is no terminal; a screen that keys change, and q leaves, where there is."""
+    """Without a terminal it prints lines; on a terminal it has a screen with keys, which q leaves."""
     command = [instance.pinstrike, "top", instance.socket, "--interval", "200ms"]
     lines = subprocess.run([*command, "--count", "3"], capture_output=True, text=True, check=True,
                            timeout=DEADLINE_S).stdout.splitlines()
@@ -283,15 +283,15 @@ def check_drain(instance):
     expect(json.loads(instance.account.read_text())["balanced"], "a drain: not balanced")
     expect("drain, requested by user" in instance.log.read_text(), "who drained")
     expect(not instance.socket.exists(), "the socket's file is left")
-    told = instance.ask("status", status=1)
-    expect("is the instance running?" in told, f"nobody is there: {told}")
+    text = instance.ask("status", status=1)
+    expect("is the instance running?" in text, f"nobody is there: {text}")
     top = subprocess.run([instance.pinstrike, "top", instance.socket], capture_output=True,
                          text=True, timeout=DEADLINE_S)
     expect(top.returncode == 1 and "is the instance running?" in top.stderr, f"top of nobody: {top}")
 
 
 def check_left_over(pinstrike, folder):
-    """What kill -9 leaves is taken over; a live instance's place is not."""
+    """A socket that kill -9 left is replaced; the socket of a running instance is not."""
     with running(pinstrike, folder) as first:
         second = subprocess.run([pinstrike, "run", first.config, "--admin", first.socket],
                                 capture_output=True, text=True, timeout=DEADLINE_S)
@@ -304,7 +304,7 @@ def check_left_over(pinstrike, folder):
 
 def main():
     pinstrike = sys.argv[1]
-    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # where the tests run under nohup, it is ignored
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # under nohup, SIGHUP is ignored
     with tempfile.TemporaryDirectory() as name:
         with running(pinstrike, Path(name)) as instance:
             check_views(instance)

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Grafana's dashboards: whole, led to by each alert, and no query without data.
+"""Grafana's dashboards are complete, each alert links to them, and each query has data.
 
     dashboards_test.py PINSTRIKE SOURCE_ROOT FOLDER
 
-FOLDER holds them as the build wrote them. Each query is asked of a real Prometheus that scrapes two
-running instances, one with traffic and losses, one with one of everything. tests/dashboards draws
-them with Grafana's components.
+FOLDER has the dashboards that the build wrote. The test sends each query to a real Prometheus that
+scrapes two running instances: one has traffic and losses, the other has one of everything.
+tests/dashboards draws the dashboards with Grafana's components.
 """
 
 import json
@@ -24,7 +24,7 @@ A_COUNTER = r"pinstrike_\w+_(?:total|bucket|sum|count)\b(?:\{[^}]*\})?"
 
 
 def check_whole(dashboard):
-    """What Grafana takes in silence, and a reader would miss."""
+    """Faults that Grafana accepts silently and a reader would notice."""
     uid = dashboard["uid"]
     if dashboard["editable"] or not dashboard["title"] or not dashboard["description"]:
         fail(f"{uid}: editable, or without title or description")
@@ -63,7 +63,7 @@ def check_overlaps(dashboard):
 
 
 def check_alerts(dashboards, rules):
-    """Each alert names the panel to look at first, and that panel its section of the runbook."""
+    """Each alert names its first panel, and that panel links to the alert's section of the runbook."""
     named = dict(re.findall(r"runbook: RUNBOOK\.md#(\w+)\n +panel: (\S+)", rules))
     linked = {}
     for dashboard in dashboards:
@@ -80,7 +80,7 @@ def answer(port, expr):
 
 
 def check_queries(dashboards, port):
-    """Each gives data within some seconds; histograms need a sample first."""
+    """Each query has data within some seconds; histograms need a sample first."""
     queries = [(f"{dashboard['uid']}, {panel['title']}", target["expr"])
                for dashboard in dashboards for panel in dashboard["panels"]
                for target in panel["targets"]
@@ -96,7 +96,7 @@ def check_queries(dashboards, port):
 
 
 def check_variables(dashboards, port):
-    """Each offers something: its metric is there, and has its label."""
+    """Each variable has values: its metric exists and has its label."""
     for dashboard in dashboards:
         for one in dashboard["templating"]["list"]:
             if one["type"] != "query":

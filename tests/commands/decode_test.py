@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""`pinstrike decode` as a user runs it: equal to the independent reading, and right exit codes.
+"""`pinstrike decode` as a user runs it: equal to the independent decoder, and with correct exit codes.
 
     decode_test.py PINSTRIKE TESTS_FOLDER
 
-Captures are written here from blocks that are sound, odd, damaged and cut, so that every rule of
-what prints and what does not is met. Real packets: real_packets_test.py.
+The captures have valid, unusual, damaged and cut blocks, so that the test reaches every rule for what is
+printed. For real packets, see real_packets_test.py.
 """
 
 import json
@@ -24,7 +24,7 @@ SEEDS = sorted((TESTS / "fuzz" / "corpus" / "opra_block").iterdir())
 
 
 def checksummed(block):
-    """The block with the checksum that it should carry."""
+    """The block with a correct checksum."""
     size = min(struct.unpack_from(">H", block, 1)[0], len(block))
     total = sum(block[:size]) - block[19] - block[20]
     return block[:19] + struct.pack(">H", total & 0xFFFF) + block[21:]
@@ -55,19 +55,19 @@ def objects(done):
 
 
 def wordless(rows):
-    """Error objects without the reason's words, which are free."""
+    """Error objects without the text of the reason, which is not specified."""
     return [{**row, "error": "?"} if "error" in row else row for row in rows]
 
 
 def damaged(block, rng):
-    """One byte changed, anywhere; the checksum corrected two times out of three."""
+    """Changes a random byte, and corrects the checksum two times out of three."""
     at = rng.randrange(len(block))
     bad = block[:at] + bytes(((block[at] + rng.randrange(1, 256)) & 255,)) + block[at + 1:]
     return checksummed(bad) if rng.randrange(3) else bad
 
 
 def odd_frames(rng):
-    """Blocks of every layout in packets of every kind that decode has a rule for."""
+    """Blocks of every layout in packets of every kind for which decode has a rule."""
     blocks = [seed.read_bytes() for seed in SEEDS]
     for block in blocks:
         yield frame(block)
@@ -132,7 +132,7 @@ class Decode(unittest.TestCase):
         self.assertEqual(len(lines), len(objects(decode(path, "--json"))))
         self.assertTrue(all(line.startswith(b"  4B ") for line in lines))
 
-    def test_what_cannot_be_read_is_told_and_fails(self):
+    def test_what_cannot_be_read_is_reported_and_fails(self):
         good = self.file("good.pcap", [frame(SEEDS[0].read_bytes())])
         done = decode(Path(self.folder.name) / "none.pcap", good, "--json")
         self.assertEqual(done.returncode, 1)
@@ -153,7 +153,7 @@ class Decode(unittest.TestCase):
         self.assertEqual(done.returncode, 1)
         self.assertIn(b"cannot write", done.stderr)
 
-    def test_what_cannot_be_told_fails_as_what_is_told(self):
+    def test_the_status_is_the_same_if_the_complaint_cannot_be_written(self):
         good = self.file("good.pcap", [frame(SEEDS[0].read_bytes())])
         for words, status in ((["decode", "none.pcap"], 1), (["decode", good], 1),
                               (["generate"], 2), (["generate", "--lines", "999", "--out", "x"], 2),

@@ -3,8 +3,8 @@
 
     doctor_test.py PINSTRIKE SOURCE_FOLDER
 
-Nothing here changes the host: the script is checked, and run only where every command of it is
-replaced by one that notes its words.
+Nothing here changes the host: the script is checked, and run only with every command replaced by one
+that records its arguments.
 """
 
 import json
@@ -40,7 +40,7 @@ class Doctor(unittest.TestCase):
             self.assertEqual(result.stderr, "")
             lines = result.stdout.splitlines()
             for line in lines:
-                # What has no blank is not broken: paths and commands are copied.
+                # Text without blanks is not broken, because users copy paths and commands.
                 words = line.split()
                 self.assertTrue(len(line) <= 80 or len(words) == 1, line)
             self.assertRegex(lines[-1], r"^\d+ error, \d+ warning, \d+ advice, "
@@ -66,7 +66,7 @@ class Doctor(unittest.TestCase):
         if seen.exists():
             self.assertIn(seen.read_text().strip(), rows["clock_source"]["seen"])
         online = Path("/sys/devices/system/cpu/online").read_text().strip()
-        if online == "0" or online == "0-1":  # the config wants cpus 2 to 7
+        if online == "0" or online == "0-1":  # the config uses cpus 2 to 7
             self.assertEqual(rows["processors"]["severity"], "error")
             self.assertIn("cpu 7 of core3 not online", rows["processors"]["seen"])
         if not Path("/sys/bus/pci/devices/0000:3b:00.0").exists():
@@ -104,12 +104,12 @@ class Doctor(unittest.TestCase):
         self.assertEqual(doctor("/nonexistent.yaml").returncode, 78)
         self.assertEqual(doctor("--json", "--fix-script").returncode, 2)
 
-    def test_full_standard_output_is_told(self):
+    def test_full_standard_output_is_reported(self):
         with open("/dev/full", "w", encoding="ascii") as full:
             result = subprocess.run([PINSTRIKE, "doctor"], stdout=full, stderr=subprocess.PIPE,
                                     text=True, timeout=60, check=False)
         self.assertEqual(result.returncode, 1)
-        self.assertIn("standard output cannot be written", result.stderr)
+        self.assertIn("standard output: No space left on device", result.stderr)
 
 
 class FixScript(unittest.TestCase):
@@ -137,12 +137,12 @@ class FixScript(unittest.TestCase):
             self.assertEqual(done.returncode, 0, done.stdout)
 
     def test_may_be_run_again(self):
-        """Run twice below a folder of its own, by commands that only note their words."""
+        """Runs the script twice in a folder of its own, with commands that only record their arguments."""
         script = doctor("--fix-script", SOURCE / "config" / "af_xdp.yaml").stdout
         with tempfile.TemporaryDirectory() as folder:
             for place in ("etc", "proc", "sys"):
                 script = script.replace(f"/{place}/", f"{folder}/{place}/")
-            for line in script.splitlines():  # the kernel's files are there before
+            for line in script.splitlines():  # the kernel's files exist already
                 if line.startswith("set_value "):
                     Path(line.split()[1]).parent.mkdir(parents=True, exist_ok=True)
             commands = Path(folder) / "bin"
@@ -176,8 +176,8 @@ class FixScript(unittest.TestCase):
                             "pollers: [{name: q}]\ncores: [{name: c}]\n")
             result = doctor("--fix-script", path)
             if result.returncode == 78:
-                return  # no such name is taken from a config
-            # Blocks alone, every command of them replaced.
+                return  # a config with such a name is refused
+            # Only the blocks of the script, with every command replaced.
             body = result.stdout[result.stdout.index("\n# ---"):]
             fakes = "".join(f"{name}() {{ :; }}\n" for name in (
                 "set_value", "keep", "boot_parameters", "sysctl", "ip", "systemctl", "modprobe",

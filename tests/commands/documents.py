@@ -1,4 +1,4 @@
-"""Commands in the project's documents: where each stands, and whether the text says that no test can run it.
+"""Commands in the project's documents: the place of each, and whether the text says that no test can run it.
 
 A command is a line of an indented or fenced block, or a piece of inline code, that begins with a program. All lines
 of a block are commands if its first is. The mark of what no test can run is a sentence with "needs hardware that no
@@ -11,14 +11,15 @@ import re
 from pathlib import Path
 
 MARK = re.compile(r"needs? (hardware|a real host) that no test has", re.I)
-# Programs that a document of this kind may name. What begins with a path is one as well.
+# Programs that these documents may name. A word that begins with a path is a program as well.
 PROGRAMS = set("""
-    apt apt-get awk bash bpftool cat chmod chown chronyc chrt cp cpupower curl cyclictest dmesg dmidecode docker dpdk-devbind.py
-    dpkg driverctl echo ethtool export git grep grubby head htop install ip iptables irqbalance journalctl kill lscpu lspci
-    lsmod lstopo ln ls make man meson mkdir mlxconfig modprobe mount mstconfig mv netstat nft ninja nsenter nstat numactl
-    openssl perf phc2sys pinstrike ping pip pmc pngquant prometheus promtool ptp4l python3 rdmsr rm rtla scp sed sh sleep
-    socat ss ssh sudo swapoff sysctl systemctl systemd-analyze systemd-run tail tar taskset tc tcpdump tee testpmd top touch
-    truncate tshark tuned-adm turbostat ulimit umask update-grub watch wget wrmsr xdp-loader zcat
+    apt apt-get awk bash bpftool cat chmod chown chronyc chrt cp cpupower curl cyclictest dmesg dmidecode docker
+    dpdk-devbind.py dpkg driverctl echo ethtool export git grep grubby head htop install ip iptables irqbalance
+    journalctl kill lscpu lspci lsmod lstopo ln ls make man meson mkdir mlxconfig modprobe mount mstconfig mv
+    netstat nft ninja nsenter nstat numactl openssl perf phc2sys pinstrike ping pip pmc pngquant prometheus promtool
+    ptp4l python3 rdmsr rm rtla scp sed sh sleep socat ss ssh sudo swapoff sysctl systemctl systemd-analyze
+    systemd-run tail tar taskset tc tcpdump tee testpmd top touch truncate tshark tuned-adm turbostat ulimit umask
+    update-grub watch wget wrmsr xdp-loader zcat
 """.split())
 SHELLS = ("sh", "bash", "console", "shell")
 
@@ -43,7 +44,7 @@ class Paragraph:
 
 
 def paragraphs(text):
-    """The document's parts. Items of a list and rows of a table stand for themselves."""
+    """The document's parts. Each item of a list and each row of a table is a part."""
     found, fence = [], None
     for number, line in enumerate(text.splitlines(), 1):
         if fence is not None:
@@ -74,7 +75,7 @@ def without_comment(line):
 
 
 def program_of(text):
-    """The first word that is no assignment, and no door to another."""
+    """The first word that is neither an assignment nor sudo or exec."""
     words = re.sub(r"^[(\s]+", "", text).split()
     while words and (re.match(r"[A-Z_]+=", words[0]) or words[0] in ("sudo", "exec")):
         words.pop(0)
@@ -92,11 +93,11 @@ def is_command(text, root, subcommands):
             (program.startswith("build") and len(words) > 1)
     if program.startswith(("/usr/bin/", "/usr/sbin/", "/usr/lib/")):
         return len(words) > 1
-    return len(words) > 1 and program in subcommands  # `check --schema`, as tables have it
+    return len(words) > 1 and program in subcommands  # `check --schema`, as in tables
 
 
 def of_block(part, root, subcommands, not_commands):
-    """Lines, those that go on with a backslash joined."""
+    """The lines of a block; a line that ends with a backslash is joined with the next."""
     lines = [without_comment(line) for line in "\n".join(part.lines).replace("\\\n", " ").splitlines()]
     if not lines or (lines[0] in not_commands and part.language not in SHELLS):
         return
@@ -143,7 +144,7 @@ def commands_of(path, root, subcommands, not_commands=()):
 
 
 def documents(root):
-    """Every page but the changelog, which tells of what was."""
+    """Every document except the changelog, which describes the past."""
     found = [path.relative_to(root) for path in sorted(Path(root).rglob("*.md"))]
     return [path for path in found if path.name != "CHANGELOG.md" and
             not path.parts[0].startswith((".", "build")) and "node_modules" not in path.parts]

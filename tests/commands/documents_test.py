@@ -3,9 +3,9 @@
 
     documents_test.py PINSTRIKE SOURCE_ROOT BUILD_ROOT
 
-`RULES` says of each how: run here in a folder of its own, where `my.yaml` is the demonstration's config and /etc and
-/usr/share lie below it; or by which test target, which is looked up, with the words by which that test does it. A
-command that no rule covers needs the mark (documents.py), or it fails. So do planted ones.
+`RULES` has a way for each: it runs here, in a folder of its own in which `my.yaml` is the demonstration's config and
+/etc and /usr/share are below the folder; or another test runs it, whose source must have certain words. The test fails
+for a command without a rule and without the mark (documents.py). Planted commands show that it does.
 """
 
 import contextlib
@@ -25,8 +25,8 @@ from endpoint import fail, free_port
 from scraped import fetch, instance, wait_for
 
 PINSTRIKE, ROOT, BUILD = (Path(word).resolve() for word in sys.argv[1:4])
-# Begin as commands do, and are something else.
-NOT_COMMANDS = ("pinstrike 0.1.0   demo   running 00:00:08",                      # the screen of run
+# These begin like commands, but are none.
+NOT_COMMANDS = ("pinstrike 0.1.0   demo   running 00:00:08",                      # the screen of `run`
                 "pinstrike peer 1 client", "pinstrike peer 1 server", "kill -9")  # words on a wire, a cause
 
 
@@ -36,18 +36,18 @@ def run(words, cwd=ROOT, timeout=1800, **options):
 
 
 def subcommands():
-    told = run([PINSTRIKE, "--help"]).stdout.split("Subcommands:\n")[1].split("\n\n")[0]
-    return [line.split()[0] for line in told.splitlines()]
+    text = run([PINSTRIKE, "--help"]).stdout.split("Subcommands:\n")[1].split("\n\n")[0]
+    return [line.split()[0] for line in text.splitlines()]
 
 
 class Surroundings:
-    """A folder in which commands are run as they stand."""
+    """A folder in which commands run unchanged."""
 
     def __init__(self, folder):
         self.folder = Path(folder)
         self.port = free_port()
         self.done = {}
-        self.running = contextlib.ExitStack()  # the instance that is asked, once one is
+        self.running = contextlib.ExitStack()  # the instance for requests, once it is started
         self.runs = False
         demo = (ROOT / "config/demo.yaml").read_text()
         address = "metrics_address: 127.0.0.1:9464"
@@ -70,7 +70,7 @@ class Surroundings:
             url = self.running.enter_context(
                 instance(PINSTRIKE, self.folder / "my.yaml", self.port, 3600,
                          admin=self.folder / "admin.sock"))
-            # Metrics are there before the pollers poll.
+            # Metrics are available before the pollers run.
             wait_for("pollers", 600, lambda: not re.search(r"^pinstrike_running_seconds\{.*\} 0$",
                                                            fetch(url), re.M))
             self.runs = True
@@ -80,7 +80,7 @@ class Surroundings:
         self.runs = False
 
     def here(self, text):
-        """With this folder for the host's, and something for each placeholder."""
+        """The command with this folder instead of the host's, and a value for each placeholder."""
         text = re.sub(r"(?<![\w.])/(etc|usr/share)/", rf"{self.folder}/\1/", text)
         for word, value in (("HOST:9464", f"127.0.0.1:{self.port}"), ("CONFIG", "my.yaml"),
                             ("FOLDER", str(self.folder / "written")), ("PID", str(os.getpid())),
@@ -110,14 +110,14 @@ def as_it_stands(place, text):
 
 
 def program(place, text):
-    """pinstrike: one that would run on gets a time."""
+    """Runs pinstrike; commands that would not end get a time limit."""
     words = text.split()
     if words[1] == "run":
         place.stop_instance()
         text += "" if "--for" in words else " --for 1s"
     if len(words) == 2 and words[1] not in ("doctor", "explain"):
-        text += " --help"  # the command is spoken of
-    # doctor ends with 1 where the host is not as it should be; table or script stand there all the same.
+        text += " --help"  # the text only mentions the command
+    # doctor ends with 1 if it finds errors, and still prints its table or script.
     done = place.shell(text, good=(0, 1) if words[1] == "doctor" else (0,))
     sign = "#!/bin/sh" if "--fix-script" in words else "cannot be judged"
     if words[1] == "doctor" and sign not in done.stdout:
@@ -125,12 +125,12 @@ def program(place, text):
 
 
 def synopsis(_, text):
-    """`check CONFIG [--schema]`: the help knows command and options."""
+    """`check CONFIG [--schema]`: the help lists command and options."""
     words = [word for word in text.split() if word != "pinstrike"]
     path = words[:2] if words[0] == "bench" else words[:1]
-    told = run([PINSTRIKE, *path, "--help"])
+    done = run([PINSTRIKE, *path, "--help"])
     for option in re.findall(r"--[\w-]+", text):
-        if told.returncode != 0 or not re.search(rf"{option}\b", told.stdout):
+        if done.returncode != 0 or not re.search(rf"{option}\b", done.stdout):
             fail(f"{text}: the help of {' '.join(path)} has no {option}")
 
 
@@ -140,7 +140,7 @@ def asks_an_instance(place, text):
 
 
 def asks_at_its_socket(place, text):
-    """ctl, top and latency: of this instance, which is no service."""
+    """ctl, top and latency, with this instance, which is not a service."""
     place.start_instance()
     text = re.sub(r"^pinstrike (ctl|top|latency) (opra|NAME)", r"pinstrike \1 ./admin.sock", text)
     place.shell(text + (" --count 1" if text.startswith("pinstrike top") else ""))
@@ -151,7 +151,7 @@ def in_sources(place, text):
 
 
 def script_of_the_project(place, text):
-    """In a copy whose build folder is this one, where nothing is installed on the host; small."""
+    """Runs it in a copy that uses this build folder and installs nothing on the host, with small sizes."""
     copy = place.folder / "project"
     if not copy.exists():
         for folder in ("deploy", "tests"):
@@ -184,17 +184,17 @@ def installs(place, text):
 
 
 def reports(place, text):
-    """One run of a part that takes seconds, where the document names one that takes half an hour."""
+    """Runs a part that takes seconds instead of the documented one, which takes half an hour."""
     place.stop_instance()
     words = text.replace(" build ", f" {shlex.quote(str(BUILD))} ").replace("--parts path", "--parts start")
     in_sources(place, f"python3 -B {words} --runs 1 --out {place.folder}")
-    told = (place.folder / "report.md").read_text()
-    if "| ready with a book of 1.5 M series | 2 s |" not in told or "Not measured yet: distance, path" not in told:
-        fail(f"{text}: it reports {told}")
+    page = (place.folder / "report.md").read_text()
+    if "| ready with a book of 1.5 M series | 2 s |" not in page or "Not measured yet: distance, path" not in page:
+        fail(f"{text}: it reports {page}")
 
 
 class Targets:
-    """What meson knows."""
+    """The tests and targets of meson."""
 
     def __init__(self):
         def asked(what):
@@ -207,7 +207,7 @@ class Targets:
         self.built = {one["name"] for one in asked("--targets")}
 
     def check_test(self, _, text):
-        """`meson test ...`: what it names is there."""
+        """`meson test ...`: the named tests exist."""
         words = text.split()[4:]
         known = self.benchmarks if "--benchmark" in words else self.tests
         while words:
@@ -224,7 +224,7 @@ class Targets:
             fail(f"{text}: no target {text.split()[-1]}")
 
     def by(self, test, file="", words=""):
-        """That test does it, by these words of its source."""
+        """Another test runs the command: its source has these words."""
         def check(_, text):
             if test not in self.tests and test != "CI":
                 fail(f"{text}: there is no test {test}")
@@ -308,7 +308,7 @@ def check_that_planted_are_found(table, commands):
 
 
 def check_tuning():
-    """The page on tuning and `doctor` speak of the same things, by the same names, and each source is listed."""
+    """TUNING.md and `doctor` have the same checks by the same names, and each source is listed."""
     table = (ROOT / "actors/host/doctor/finding_rows.h").read_text()
     findings = set(re.findall(r'ROW\(\w+, "([a-z_]+)', table)) - {"config", "start"}
     page = (ROOT / "deploy/TUNING.md").read_text()
@@ -324,13 +324,13 @@ def check_tuning():
 
 
 def rows_of(text, columns):
-    """Cells of the tables' rows that have so many."""
+    """The cells of the table rows that have so many."""
     rows = [[cell.strip() for cell in line.strip("|\n").split("|")] for line in text.splitlines()
             if line.startswith("|")]
     return [row for row in rows if len(row) == columns]
 
 
-# How README calls a shape and an end of tests/bench/report.md.
+# README's names for a shape and an end of tests/bench/report.md.
 SHAPES = {"full blocks, plain short quotes": ("full", "book"),
           "full blocks, plain, without a book": ("full", "drain"),
           "full blocks, mix, without a book": ("full-mix", "drain"),
@@ -341,7 +341,7 @@ SHAPES = {"full blocks, plain short quotes": ("full", "book"),
 
 
 def check_how_fast():
-    """What README says of speed is what the report measured."""
+    """The speed figures of README are those of the report."""
     report = {(row[0], row[1], row[2]): row for row in
               rows_of((ROOT / "tests/bench/report.md").read_text(), 9) if row[2] in ("book", "drain")}
     quoted = [row for row in rows_of((ROOT / "README.md").read_text(), 6) if row[0] in SHAPES]
@@ -356,7 +356,7 @@ def check_how_fast():
 
 
 def check_sentences():
-    """Figures that stand in README's sentences are the report's as well."""
+    """The figures in README's sentences are those of the report, too."""
     readme, report = (" ".join((ROOT / name).read_text().split())
                       for name in ("README.md", "tests/bench/report.md"))
     stolen = re.search(r"## The whole path.*?percent of a trial [\d.]+ \([\d.]+ to ([\d.]+)\)", report)[1]
@@ -364,16 +364,18 @@ def check_sentences():
     table = rows_of((ROOT / "tests/bench/report.md").read_text(), 4)
     seconds = {row[0]: f"{float(row[1]):.3g}" for row in table if row[0] in
                ("full", "full-mix", "ordinary", "ordinary-mix")}
-    expected = [f"(up to {stolen} % of a trial)", f"to the other and another back takes {near} ns in this report",
-                f"(the report: {seconds['full']} M of full blocks, {seconds['full-mix']} M of the mix, "
-                f"{seconds['ordinary']} M of plain ordinary ones, {seconds['ordinary-mix']} M of the mix)"]
+    expected = [f"(up to {stolen} % of a trial)",
+                f"a cache-line round trip between them takes {near} ns in this report",
+                f"(the report: {seconds['full']} M packets/s of full blocks of plain quotes and "
+                f"{seconds['full-mix']} M of full blocks of the realistic mix; {seconds['ordinary']} M "
+                f"ordinary packets/s of plain quotes and {seconds['ordinary-mix']} M of the mix)"]
     for sentence in expected:
         if sentence not in readme:
             fail(f"README does not say, as the report does: {sentence}")
 
 
 def check_capacity():
-    """What the page on capacity says is what the report measured and what `check` computes."""
+    """The figures of CAPACITY.md are those of the report and of `check`."""
     page = (ROOT / "deploy/CAPACITY.md").read_text()
     measured = {(row[0], row[1]): (row[2].split()[0], row[3].split(",")[0])
                 for row in rows_of((ROOT / "README.md").read_text(), 6)}
@@ -390,34 +392,34 @@ def check_capacity():
     configs = [row for row in rows_of(page, 5) if row[0].startswith("config/")]
     for row in configs:
         config = ROOT / row[0].split(":")[0]
-        told = run([PINSTRIKE, "check", "--config-only", config]).stdout
-        told = re.search(r"memory rings (.*), lines (.*), actors (.*);", told).groups()
+        text = run([PINSTRIKE, "check", "--config-only", config]).stdout
+        sizes = re.search(r"memory rings (.*), lines (.*), actors (.*);", text).groups()
         pages = run([PINSTRIKE, "check", "--hugepages", config]).stdout.split()
-        if (*told, pages[1]) != tuple(row[1:]):
-            fail(f"deploy/CAPACITY.md: {row}, check says {told}, {pages}")
+        if (*sizes, pages[1]) != tuple(row[1:]):
+            fail(f"deploy/CAPACITY.md: {row}, check says {sizes}, {pages}")
     if (len(quoted), len(hosts), len(configs)) != (4, 3, 2):
         fail("deploy/CAPACITY.md has other tables than were expected")
 
 
 def check_worked_example():
-    """Nanoseconds a message, and how many threads come of them, in the page on capacity."""
+    """Nanoseconds per message, and the resulting number of threads, in CAPACITY.md."""
     page = " ".join((ROOT / "deploy/CAPACITY.md").read_text().split())
     row = next(row for row in rows_of((ROOT / "tests/bench/report.md").read_text(), 13)
                if row[0].startswith("full-mix, AB"))
     messages = float(re.search(r"\(([\d.]+) messages", row[0])[1])
-    told = re.search(r"EPYC's poller takes (\d+) ns and its core with the book (\d+) ns", page).groups()
-    for stated, packet in zip(told, row[11:]):
+    times = re.search(r"EPYC's poller takes (\d+) ns and its core with the book (\d+) ns", page).groups()
+    for stated, packet in zip(times, row[11:]):
         if abs(int(stated) - float(packet.split()[0]) / messages) >= 1:
             fail(f"deploy/CAPACITY.md has {stated} ns a message, the report {packet} ns for {messages}")
     threads = re.findall(r"120e6 x (\d+)e-9 / 0\.75 = ([\d.]+)", page)
-    if threads != [(stated, f"{0.12 * int(stated) / 0.75:.1f}") for stated in told]:
-        fail(f"deploy/CAPACITY.md: {threads} of {told}")
+    if threads != [(stated, f"{0.12 * int(stated) / 0.75:.1f}") for stated in times]:
+        fail(f"deploy/CAPACITY.md: {threads} of {times}")
 
 
 def helped():
-    """Examples in the help of `generate` that make a capture; what sends, the live tests do."""
-    told = run([PINSTRIKE, "generate", "--help"]).stdout
-    found = [line.strip() for line in told.splitlines() if line.startswith("  pinstrike ") and "--out" in line]
+    """Runs the examples in the help of `generate` that write a capture; live tests run those that send."""
+    text = run([PINSTRIKE, "generate", "--help"]).stdout
+    found = [line.strip() for line in text.splitlines() if line.startswith("  pinstrike ") and "--out" in line]
     if len(found) < 3:
         fail(f"generate --help shows {len(found)} captures")
     return found

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How the program ends: which status, on which signal, and what its outputs are then.
+"""How the program ends: its status, signals, and its outputs at the end.
 
     endings_test.py PINSTRIKE
 """
@@ -67,9 +67,9 @@ class Endings(unittest.TestCase):
         os.mkfifo(path)
         return path
 
-    def expect(self, status, word, *arguments):
+    def expect(self, status, word, *arguments, **options):
         done = subprocess.run([PINSTRIKE, *arguments], capture_output=True, text=True, timeout=60,
-                              check=False)
+                              check=False, **options)
         self.assertEqual(done.returncode, status, done.stderr[-2000:])
         self.assertIn(word, done.stderr)
 
@@ -116,11 +116,17 @@ class Endings(unittest.TestCase):
 
     def test_addresses_that_can_never_be(self):
         for never in ("224.0.0.1:9470", "255.255.255.255:9470", "300.1.1.1:9470"):
-            self.write(listen=never)
-            self.expect_run(78, f'peer.listen: found "{never}"')
-            self.write(more=f"metrics_address: {never}\n")
-            for command in ("run", "check", "doctor"):
-                self.expect(78, f'metrics_address: found "{never}"', command, self.config)
+            for key, change in (("peer.listen", {"listen": never}),
+                                ("metrics_address", {"more": f"metrics_address: {never}\n"})):
+                self.write(**change)
+                for command in ("run", "check", "doctor"):
+                    self.expect(78, f'{key}: found "{never}"', command, self.config)
+
+    def test_an_input_that_ends_before_the_time_that_it_was_given(self):
+        self.write(port=f"{{name: p, kind: pcap, files: [{self.capture()}]}}")
+        for given in ("8h", "10m", "90s"):
+            self.expect(0, "the account balances", "run", self.config, "--no-view", "--for", given)
+        self.expect(2, "--for", "run", self.config, "--no-view", "--for", "8d")
 
     def test_an_interface_may_come_late(self):
         self.write(port="{name: wire, kind: uring, interface: nowhere0}")
@@ -168,6 +174,16 @@ class Endings(unittest.TestCase):
         process.terminate()
         self.expect_end(process, -signal.SIGTERM, "SIGTERM while opening the feed")
 
+    def test_sigterm_while_the_config_is_opened(self):
+        self.config.unlink()
+        self.pipe(self.config.name)
+        for command in ("run", "check"):
+            process = self.start(command, self.config, wait_for="")
+            time.sleep(0.5)
+            self.assertIsNone(process.poll(), self.log.read_text())
+            process.terminate()
+            self.expect_end(process, -signal.SIGTERM, "", seconds=10)
+
     def test_sigterm_while_the_series_map_is_opened(self):
         self.write(more=f"series_map: {self.pipe()}\n")
         process = self.run_it(wait_for=" starting ")
@@ -198,7 +214,7 @@ class Endings(unittest.TestCase):
             process.send_signal(signal.SIGHUP)
             self.wait_for("reload_refused")
             self.wait_for("still not read after 1s")
-            while True:  # what was told until now
+            while True:  # the output until now
                 manager.setblocking(False)
                 try:
                     manager.recv(65536)
@@ -208,7 +224,7 @@ class Endings(unittest.TestCase):
             manager.settimeout(10)
             while b"WATCHDOG=1" not in manager.recv(65536):
                 pass
-            with self.config.open("w") as writer:  # the one that waits has its text
+            with self.config.open("w") as writer:  # the waiting read has its text
                 writer.write(text)
             self.config.unlink()
             self.config.write_text(text)
@@ -240,6 +256,38 @@ class Endings(unittest.TestCase):
                     capture)
         self.assertEqual((capture.read_bytes(), self.config.read_text()), (before, config))
         self.assertFalse(account.exists())
+
+    def expect_kept(self, path, *arguments, **options):
+        """The command refuses to replace this file."""
+        before = path.read_bytes()
+        self.expect(2, f"{path}: found", *arguments, **options)
+        self.assertEqual(path.read_bytes(), before)
+
+    def test_files_that_arguments_do_not_name_are_inputs_too(self):
+        series_map = self.folder / "series.csv"
+        subprocess.run([PINSTRIKE, "generate", "--series-map", series_map, "--lines", "1",
+                        "--series", "200", "--roots", "10"], check=True, capture_output=True)
+        days = self.folder / "days"
+        days.mkdir()
+        capture = self.capture("days/day.pcap")
+        self.expect_kept(capture, "replay", days, "--account", capture)
+        self.expect_kept(capture, "latency", "--replay", days, "--csv", capture)
+        with capture.open() as standard_input:
+            self.expect_kept(capture, "replay", "-", "--book", capture, stdin=standard_input)
+        for port in (f"{{name: p, kind: pcap, files: [{days}]}}",
+                     "{name: p, kind: dpdk, hugepages: false, membership: static, "
+                     f'vdev: "net_pcap0,rx_pcap={capture}"}}'):
+            self.write(port=port)
+            self.expect_kept(capture, "run", self.config, "--account", capture)
+        self.write(more=f"series_map: {series_map}\n", listen="127.0.0.1:9470")
+        for path in (series_map, self.folder / "secret", self.config):
+            self.expect_kept(path, "run", self.config, "--book", path)
+            self.expect_kept(path, "replay", capture, "--config", self.config, "--account", path)
+            self.expect_kept(path, "latency", self.config, "--replay", capture, "--svg", path)
+        self.expect_kept(self.config, "latency", self.config, "--svg", self.config)
+        self.expect_kept(self.config, "support-bundle", self.config, "--out", self.config)
+        self.expect_kept(self.config, "ctl", self.config, "capture", "1", "1", "--out",
+                         self.config)
 
     def test_a_full_disk_leaves_the_last_good_one(self):
         outputs = [self.folder / "account.json", self.folder / "book.json"]
@@ -282,5 +330,5 @@ class Endings(unittest.TestCase):
 if __name__ == "__main__":
     if shutil.which("unshare") is None:
         sys.exit("unshare (package util-linux) is missing")
-    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # where the tests run under nohup, it is ignored
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # under nohup, SIGHUP is ignored
     unittest.main(verbosity=2)

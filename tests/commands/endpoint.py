@@ -1,4 +1,4 @@
-"""What the tests of the metrics endpoint share."""
+"""Shared by the tests of the metrics endpoint."""
 
 import socket
 import sys

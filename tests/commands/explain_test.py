@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""`pinstrike explain`: everything that has a name is explained, and what is not would be found.
+"""`pinstrike explain` explains everything that has a name, and this test finds a missing explanation.
 
     explain_test.py PINSTRIKE SOURCE_ROOT
 
-What there is, the sources say (tables of counters and reasons, of metrics, of log codes; alerts) and
-running instances that have one of everything. Each table gets a planted row, which must be missed.
+The names come from the sources (tables of counters, reasons, metrics and log codes; alerts) and from
+running instances that have one of everything. The test adds a row to each table, and must find it missing.
 """
 
 import json
@@ -20,8 +20,8 @@ from endpoint import free_port
 from scraped import BY_PORT, TRAFFIC, everything, fetch, instance, metric_names
 
 PINSTRIKE, ROOT = sys.argv[1], Path(sys.argv[2])
-ROOMS = ("config", "nic", "feed", "actors")
-# A build with -Dhooks=true has them, and no user meets one.
+MODULES = ("config", "nic", "feed", "actors")
+# Only builds with -Dhooks=true have these.
 NOT_SHOWN = {"PINSTRIKE_MISTAKES"}
 
 
@@ -42,7 +42,7 @@ def rows_of(text, macro):
 
 def tables(root):
     """{macro: names} of every table in the sources."""
-    texts = [path.read_text() for room in ROOMS for path in sorted((root / room).rglob("*.h"))]
+    texts = [path.read_text() for module in MODULES for path in sorted((root / module).rglob("*.h"))]
     found = {}
     for text in texts:
         macros = re.findall(r"^PINSTRIKE_ROWS\(\w+, (\w+)\)", text, re.M)
@@ -59,7 +59,7 @@ def alerts(root):
 
 
 def unexplained(root, known):
-    """What is in the sources and not among the explanations: {(table, name)}."""
+    """The names in the sources that have no explanation: {(table, name)}."""
     names = {}
     for one in known:
         names.setdefault(one["kind"], set()).add(one["name"])
@@ -74,9 +74,9 @@ def unexplained(root, known):
 
 
 def plant(root):
-    """A row more in each table, an alert more in the rules."""
-    for room in ROOMS:
-        for path in (root / room).rglob("*.h"):
+    """Adds a row to each table, and an alert to the rules."""
+    for module in MODULES:
+        for path in (root / module).rglob("*.h"):
             text = path.read_text()
             for macro in tables(root):
                 text = re.sub(rf"(#define {macro}\(ROW\))", r'\1 ROW(planted, a, "b") ', text)
@@ -100,7 +100,7 @@ class Explain(unittest.TestCase):
     def test_what_is_planted_is_found(self):
         with tempfile.TemporaryDirectory() as name:
             copy = Path(name)
-            for folder in (*ROOMS, "deploy/prometheus"):
+            for folder in (*MODULES, "deploy/prometheus"):
                 shutil.copytree(ROOT / folder, copy / folder)
             plant(copy)
             expected = {(macro, "planted") for macro in tables(ROOT) if macro not in NOT_SHOWN}
@@ -112,7 +112,7 @@ class Explain(unittest.TestCase):
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
             with everything(PINSTRIKE, folder, 3600) as url:
-                seen = metric_names(url) | metric_names(url.replace("/metrics", "/latency"))
+                seen = metric_names(url)
             port = free_port()
             config = folder / "traffic.yaml"
             series_map = folder / "series.csv"
@@ -125,7 +125,7 @@ class Explain(unittest.TestCase):
         own = {name for name in seen if name.startswith("pinstrike_")}
         self.assertGreater(len(own), 120)
         self.assertEqual(own - known, set())
-        # Seen or named as absent: else `explain` would name what nothing exports any more.
+        # Each is exported or documented as absent; otherwise `explain` would explain a removed metric.
         self.assertEqual(known - own, {f"pinstrike_{name}" for name in BY_PORT})
 
     def test_each_kind_says_what_it_should(self):

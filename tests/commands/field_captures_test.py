@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Captures as they come from the field: `decode` and `replay` of the same 21 blocks of line 4.
+"""Captures in the formats of the field: `decode` and `replay` of the same 21 blocks of line 4.
 
     field_captures_test.py PINSTRIKE
 
-Link layers, tags of switches and tunnels; packets that cannot be used, and what is said of them;
-wrong times; groups and checksums that the config has to allow.
+Link layers, tags of switches and tunnels; unusable packets, and the reports about them;
+wrong times; groups and checksums that the config must allow.
 """
 
 import json
@@ -37,7 +37,7 @@ class FieldCaptures(unittest.TestCase):
         self.folder = Path(folder.name)
 
     def capture(self, frames, **options):
-        """Of (time, bytes) pairs."""
+        """A capture of (time, bytes) pairs."""
         path = self.folder / f"{len(list(self.folder.iterdir()))}.pcap"
         pcap(path, frames, **options)
         return path
@@ -54,26 +54,26 @@ class FieldCaptures(unittest.TestCase):
         return done
 
     def decode(self, path, *options, status=0):
-        """The messages, and what standard error says."""
+        """The messages, and the standard error."""
         done = self.run_it("decode", path, "--json", *options, status=status)
         return [json.loads(line) for line in done.stdout.splitlines()], done.stderr
 
     def replay(self, path, *options, status=0):
-        """The account, and what standard error says."""
+        """The account, and the standard error."""
         account = self.folder / "account.json"
         done = self.run_it("replay", path, "--account", account, *options, status=status)
         return json.loads(account.read_text()), done.stderr
 
     def replayed(self, path, *options, status=0):
-        """Messages delivered, and drops by reason."""
+        """The delivered messages, and drops by reason."""
         account, _ = self.replay(path, *options, status=status)
         self.assertTrue(account["balanced"])
         drops = {reason: count for reason, count in account["ports"][0]["dropped"].items() if count}
         return sum(line["delivered"] for line in account["lines"]), drops
 
     def expect_all(self, path, duplicates=0):
-        messages, told = self.decode(path)
-        self.assertEqual(told, "")
+        messages, text = self.decode(path)
+        self.assertEqual(text, "")
         self.assertEqual(len(messages), 41 + duplicates + (duplicates > 0))
         self.assertEqual({(each["line"], each["stream"]) for each in messages}, {(4, "A")})
         self.assertEqual(self.replayed(path), (40, {}))
@@ -129,7 +129,8 @@ class FieldCaptures(unittest.TestCase):
         packets = [(t, datagram(payload)) for t, payload in captures.traffic()]
         tags = {
             "timestamp of 64 bits": "d28b 0001 0010 6554d5e8 00000007",
-            "timestamp of 48 bits": "d28b 0001 0120 d5e8 00000007",
+            "timestamp of 48 bits": "d28b 0001 0020 d5e8 00000007",
+            "timestamp of 48 bits in TAI": "d28b 0001 0120 d5e8 00000007",
             "Cisco metadata": "8909 0101 0001 000a",
             "802.1BR": "893f e000 0100 0000",
             "VN-Tag": "8926 0001 0002",
@@ -168,7 +169,7 @@ class FieldCaptures(unittest.TestCase):
                               streams["B"]["duplicate"]), (190, 10, 190))
 
     def book(self, messages):
-        """(symbol, strike): quotes."""
+        """The quotes by (symbol, strike)."""
         path = self.capture([
             (captures.START_NS + i * 1000,
              ethernet(datagram(captures.block([message], 1 + i, captures.START_NS + i * 1000))))
@@ -200,41 +201,41 @@ class FieldCaptures(unittest.TestCase):
         packets = [(t, datagram(payload)) for t, payload in captures.traffic()]
         short = self.capture([(t, ethernet(p)[:96], len(ethernet(p))) for t, p in packets],
                              snapshot_bytes=96)
-        messages, told = self.decode(short, status=1)
+        messages, text = self.decode(short, status=1)
         self.assertEqual(len(messages), 1)
-        self.assertIn("20 of 21 packets hold no block: ip_truncated 20 (", told)
+        self.assertIn("20 of 21 packets hold no block: ip_truncated 20 (", text)
         halves = []
         for t, payload in captures.traffic():
             whole = udp(payload)
             for offset, part in ((0, whole[:40]), (40, whole[40:])):
                 more = 0x2000 if offset == 0 else 0
                 halves.append((t, ethernet(ipv4(part, fragment=more | offset // 8))))
-        messages, told = self.decode(self.capture(halves), status=1)
+        messages, text = self.decode(self.capture(halves), status=1)
         self.assertEqual(messages, [])
-        self.assertIn("42 of 42 packets hold no block: fragment 42 (", told)
+        self.assertIn("42 of 42 packets hold no block: fragment 42 (", text)
         mixed = self.capture([(1, bytes(12) + b"\x08\x06" + bytes(28)), (2, ethernet(packets[1][1])),
                               (3, ethernet(ipv4(bytes(20), 6)))])
-        messages, told = self.decode(mixed)
+        messages, text = self.decode(mixed)
         self.assertEqual(len(messages), 2)
-        self.assertIn("2 of 3 packets hold no block: arp 1, not_udp 1 (an ARP frame)", told)
+        self.assertIn("2 of 3 packets hold no block: arp 1, not_udp 1 (an ARP frame)", text)
 
     def test_groups_that_are_no_lines_are_named(self):
         relayed = self.capture([
             (t, ethernet(ipv4(udp(payload, 31004), group=(239, 1, 4, 4))))
             for t, payload in captures.traffic()])
-        account, told = self.replay(relayed, status=1)
-        self.assertIn("239.1.4.4:31004 from 162.69.44.4, 21 packets", told)
+        account, text = self.replay(relayed, status=1)
+        self.assertIn("239.1.4.4:31004 from 162.69.44.4, 21 packets", text)
         self.assertEqual(account["ports"][0]["unknown_groups"],
                          [{"group": "239.1.4.4", "port": 31004, "from": "162.69.44.4",
                            "packets": 21}])
-        messages, told = self.decode(relayed)
+        messages, text = self.decode(relayed, status=1)
         self.assertEqual({each["line"] for each in messages}, {0})
         self.assertIn("21 of 21 packets are on groups of no line: 239.1.4.4:31004 from "
-                      "162.69.44.4, 21 packets", told)
+                      "162.69.44.4, 21 packets", text)
         own = self.config(lines=OWN_LINE)
         self.assertEqual(self.replayed(relayed, "--config", own), (40, {}))
-        messages, told = self.decode(relayed, "--config", own)
-        self.assertEqual(({(each["line"], each["stream"]) for each in messages}, told),
+        messages, text = self.decode(relayed, "--config", own)
+        self.assertEqual(({(each["line"], each["stream"]) for each in messages}, text),
                          ({(4, "A")}, ""))
         wrong = self.folder / "wrong.yaml"
         wrong.write_text("lines: 1-4\n")
@@ -251,30 +252,33 @@ class FieldCaptures(unittest.TestCase):
                               stderr=subprocess.DEVNULL) as instance:
             try:
                 end = time.monotonic() + 20
-                told = ""
-                while "unknown group 239.1.4.4:31004 from 162.69.44.4: " not in told:
-                    self.assertLess(time.monotonic(), end, told)
+                text = ""
+                while "unknown group 239.1.4.4:31004 from 162.69.44.4: " not in text:
+                    self.assertLess(time.monotonic(), end, text)
                     time.sleep(0.2)
-                    told = subprocess.run([PINSTRIKE, "ctl", socket, "ports"], capture_output=True,
+                    text = subprocess.run([PINSTRIKE, "ctl", socket, "ports"], capture_output=True,
                                           text=True, check=False, timeout=20).stdout
             finally:
                 instance.terminate()
 
     def test_checksums_that_the_sender_left_to_its_nic(self):
-        wrong = self.capture([(t, ethernet(ipv4(udp(payload, checksum=0x1234))))
+        wrong = self.capture([(t, ethernet(ipv4(udp(payload, checksum=0x1111
+                                                    ^ captures.udp_checksum(payload)))))
                               for t, payload in captures.traffic()])
         self.assertEqual(self.replayed(wrong, status=1), (0, {"udp_checksum": 21}))
         self.assertIn("checksum offload", self.replay(wrong, status=1)[1])
-        messages, told = self.decode(wrong)
+        messages, text = self.decode(wrong)
         self.assertEqual(len(messages), 41)
-        self.assertIn("21 of 21 packets have a wrong checksum", told)
+        self.assertIn("21 of 21 packets have a wrong checksum", text)
         nic = "{{name: nic{}, kind: uring, interface: lo, streams: {}, udp_checksum: {}}}"
         off = self.config(ports=nic.format("", "AB", "off"))
         self.assertEqual(self.replayed(wrong, "--config", off), (40, {}))
-        told = self.replay(wrong, "--config", off)[1]
-        self.assertIn("udp_checksum (off) and sources (all)", told)
-        self.assertIn("not used for captures: the other keys of ports", told)
+        text = self.replay(wrong, "--config", off)[1]
+        self.assertIn("udp_checksum (off) and sources (all)", text)
+        self.assertIn("not used for captures: ports.interface, when_full, silence", text)
         either = self.config(ports=f"{nic.format(1, 'A', 'off')}, {nic.format(2, 'B', 'software')}")
+        self.assertIn("not used for captures: ports.interface, ports.streams, when_full, silence",
+                      self.replay(wrong, "--config", either, status=1)[1])
         self.assertEqual(self.replayed(wrong, "--config", either, status=1),
                          (0, {"udp_checksum": 21}))
 
@@ -286,7 +290,7 @@ class FieldCaptures(unittest.TestCase):
         config = self.config(ports=nic.format("", "AB", other))
         self.assertEqual(self.replayed(good, "--config", config, status=1),
                          (0, {"foreign_source": 21}))
-        for second in (own, ""):  # an empty list allows everybody
+        for second in (own, ""):  # an empty list allows all senders
             config = self.config(
                 ports=f"{nic.format(1, 'A', other)}, {nic.format(2, 'B', second)}")
             self.assertEqual(self.replayed(good, "--config", config), (40, {}), second)
@@ -295,10 +299,10 @@ class FieldCaptures(unittest.TestCase):
         frames = [(t, ethernet(datagram(payload))) for t, payload in captures.traffic()]
         path = self.capture([(0, frames[0][1])] + frames[1:])
         begin = time.monotonic()
-        account, told = self.replay(path, "--pace", "real")
+        account, text = self.replay(path, "--pace", "real")
         self.assertLess(time.monotonic() - begin, 10)
         self.assertEqual(sum(line["delivered"] for line in account["lines"]), 40)
-        self.assertIn("the time of record 2 leaps ahead by 472238.5 hours", told)
+        self.assertIn("the time of record 2 leaps ahead by 472238.5 hours", text)
         self.assertNotIn("leaps", self.replay(path)[1])
 
 

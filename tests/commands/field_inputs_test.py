@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Inputs that the field brought, with the right values: small captures and lists, in folder `field`.
+"""Inputs from the field, with their correct values: small captures and lists, in folder `field`.
 
     field_inputs_test.py PINSTRIKE FOLDER
 """
@@ -53,7 +53,7 @@ class Inputs(unittest.TestCase):
         return path
 
     def replay(self, capture, *more):
-        """What it printed, its account, and the series of its book."""
+        """The output, the account, and the series of the book."""
         account, book = self.file("account.json"), self.file("book.json")
         done = run("replay", INPUTS / capture, "--account", account, "--book", book, *more)
         self.assertEqual(done.returncode, 0, done.stderr)

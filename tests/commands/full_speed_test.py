@@ -3,10 +3,9 @@
 
     full_speed_test.py PINSTRIKE
 
-`run` takes a capture that DPDK's net_pcap plays again and again, as fast as the poller takes it.
-How fast that is depends on the machine; what was lost does not: each turn loses what the generator
-says that both streams lost, message by message. What the core is too slow for is refused, and the
-account must still balance.
+`run` receives a capture that DPDK's net_pcap repeats, as fast as the poller can. The rate depends on the
+machine, but the losses do not: each turn loses exactly the messages that the generator lost on both
+streams. Messages for which the core is too slow are refused, and the account must still balance.
 """
 
 import json
@@ -35,7 +34,7 @@ def expect(condition, what):
 
 
 def made_capture(pinstrike, folder, shape):
-    """A loop, its packets, and what becomes of each line in one turn of it."""
+    """A loop, its packets, and the results of each line in one turn of it."""
     capture, truth = folder / f"{shape}.pcap", folder / shape
     done = subprocess.run(
         [pinstrike, "generate", "--out", capture, "--no-session", "--end-with-reset", "--streams",
@@ -60,17 +59,17 @@ def at_full_speed(pinstrike, folder, capture):
 
 
 def check_line(line, truth, turns):
-    """`turns` are over, and another one has begun."""
+    """`turns` turns are over, and another one has begun."""
     number = line["line"]
     expect(line["delivered"] + line["lost"] == line["highest"], f"line {number}: {line}")
     for what in ("delivered", "lost"):
         expect(turns * truth[what] <= line[what] <= (turns + 1) * truth[what],
                f"line {number}, {turns} turns: {what} {line[what]}, in each turn {truth[what]}")
     for name, stream in line["streams"].items():
-        told = stream["accepted"] + stream["duplicate"]
-        expect(stream["messages"] == told and stream["rejected"] == 0,
+        seen = stream["accepted"] + stream["duplicate"]
+        expect(stream["messages"] == seen and stream["rejected"] == 0,
                f"line {number}, stream {name}: {stream}")
-        expect(told < line["highest"], f"line {number}: stream {name} has lost nothing: {stream}")
+        expect(seen < line["highest"], f"line {number}: stream {name} has lost nothing: {stream}")
 
 
 def check(pinstrike, folder, shape):

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""`pinstrike generate`: its truth is what others read out of its captures.
+"""`pinstrike generate`: its truth equals the results of others that read its captures.
 
     generated_session_test.py PINSTRIKE TESTS_FOLDER
 
 Three readings of each session meet here: the truth that generate writes from what it made, an
-independent one of the capture (tests/independent), and the product's own (`decode`, `replay`).
+independent one of the capture (tests/independent), and the product's own (`replay`; for `decode`:
+sessions_decode_test.py).
 """
 
 import json
@@ -23,7 +24,7 @@ SMALL = ["--messages", "30000", "--series", "3000", "--roots", "100", "--rate", 
 REGULAR = SMALL + ["--lines", "1-6,220"]
 LOSSY = REGULAR + ["--loss-a", "0.03", "--loss-b", "0.04", "--corrupt-a", "0.02", "--duplicate-b",
                    "0.02", "--reorder-a", "0.05", "--skew-b", "150", "--test-symbols", "0.02"]
-# What both streams lost comes again on the retransmission groups, amid what others asked for.
+# Messages that both streams lost come on the retransmission groups, among those that others requested.
 RETRANSMITTED = LOSSY + ["--retransmit", "1", "--retransmit-others", "0.05"]
 # Everything late arrives in time, so nothing is lost and the book is exact.
 REPAIRED = REGULAR + ["--loss-a", "0.05", "--corrupt-a", "0.02", "--duplicate-b", "0.02", "--skew-b",
@@ -52,7 +53,7 @@ def rows(path):
 
 
 def gaps_joined(gaps):
-    """Adjacent ranges as one: how a loss was noticed is nobody's truth."""
+    """Joins adjacent ranges, because the truth does not say how a loss was noticed."""
     joined = []
     for first, last in gaps:
         if joined and joined[-1][1] % (2**32 - 1) + 1 == first:
@@ -63,14 +64,14 @@ def gaps_joined(gaps):
 
 
 def balance(line):
-    """What of a line's account is settled by what arrived, in whatever order."""
+    """The part of a line's account that depends only on the messages that arrived, in any order."""
     return {**{key: line[key] for key in ("highest", "delivered", "lost", "filtered")},
             "gaps": gaps_joined(line["gaps"]),
             **{stream: line["streams"][stream]["messages"] for stream in "AB"}}
 
 
 def lines_of(account):
-    """By number; a line that is configured but was never heard says nothing."""
+    """The lines by number, without lines that received nothing."""
     return {line["line"]: balance(line) for line in account["lines"]
             if any(line["streams"][stream]["packets"] for stream in "AB")}
 
@@ -100,28 +101,16 @@ class Generate(unittest.TestCase):
             self.assertEqual(mine, theirs)
 
     def test_help_is_text_and_names_the_shapes(self):
-        told = subprocess.run([PINSTRIKE, "generate", "--help"], capture_output=True, text=True,
+        text = subprocess.run([PINSTRIKE, "generate", "--help"], capture_output=True, text=True,
                               check=True, timeout=60).stdout
-        self.assertTrue(told.replace("\n", "").isprintable())
-        self.assertIn("--shape TEXT:{blend,full,ordinary}", told)
+        self.assertTrue(text.replace("\n", "").isprintable())
+        self.assertIn("--shape TEXT:{blend,full,ordinary}", text)
 
     def test_the_same_seed_makes_the_same_file(self):
         options = ["--messages", "5000", "--series", "2000", "--lines", "1-4", "--loss-a", "0.1"]
         first = self.generate(*options, "--seed", "5").read_bytes()
         self.assertEqual(first, self.generate(*options, "--seed", "5", name="b").read_bytes())
         self.assertNotEqual(first, self.generate(*options, "--seed", "6", name="c").read_bytes())
-
-    def test_decode_shows_the_messages_that_were_made(self):
-        for options in (REGULAR, SMALL + ["--lines", "3,202,204,220"]):
-            capture = self.with_truth("--truth-messages", *options)
-            done = run("decode", capture, "--json")
-            self.assertEqual(done.returncode, 0, done.stderr)
-            decoded = [json.loads(line) for line in done.stdout.splitlines()]
-            truth = rows(self.folder / "t.messages.jsonl")
-            for stream in "AB":
-                shown = [{**row, "stream": "A"} for row in decoded if row["stream"] == stream]
-                key = lambda row: (row["line"], row["ts_ns"])  # noqa: E731
-                self.assertEqual(sorted(shown, key=key), sorted(truth, key=key))
 
     def test_the_independent_reading_agrees(self):
         for name in ("regular", "gth", "repaired"):
@@ -198,7 +187,7 @@ class Generate(unittest.TestCase):
 
     def test_a_capture_that_cannot_be_written_leaves_the_last_good_one(self):
         before = self.generate("--messages", "100").read_bytes()
-        limit = 4096  # ends writing as a full disk does
+        limit = 4096  # ends writing like a full disk
         done = subprocess.run([PINSTRIKE, "generate", "--out", self.folder / "s.pcap", *SMALL],
                               capture_output=True, text=True, check=False, timeout=300,
                               preexec_fn=lambda: resource.setrlimit(  # pylint: disable=subprocess-popen-preexec-fn
@@ -227,7 +216,7 @@ class Generate(unittest.TestCase):
         for options in ([], ["--out", "x", "--interface", "lo"], ["--out", "x", "--lines", "97"],
                         ["--out", "x", "--lines", "3-1"], ["--out", "x", "--lines", "220"],
                         ["--out", "x", "--shape", "round"], ["--out", "x", "--loss-a", "2"],
-                        ["--out", "x", "--truth-messages"], ["--out", "x", "--for", "3s"],
+                        ["--out", "x", "--for", "3s"],
                         ["--interface", "lo", "--for", "1s", "--truth", "t"],
                         ["--interface", "lo", "--for", "60"], ["--interface", "lo", "--for", "0s"],
                         *(["--out", "x", option, "-1"] for option in (

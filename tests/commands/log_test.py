@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The log of `run` and `replay` on standard error: levels, what it names, outputs that fail.
+"""The log of `run` and `replay` on standard error: levels, contents, failing outputs.
 
     log_test.py PINSTRIKE
 """
@@ -32,7 +32,7 @@ traffic: {{lines_count: 2, roots_count: 50, series_count: 2000, rate_messages_pe
 log_level: {level}
 """
 
-# As fast as the simulator gives, into a ring far too small for it.
+# At the simulator's full speed, into a ring that is far too small.
 OVERLOADED = """
 name: overloaded
 lines: 1-4
@@ -55,7 +55,7 @@ book: {{series_capacity: 20000}}
 log_level: {level}
 """
 
-# DPDK's own packets, of no protocol we know, as fast as they can be made.
+# DPDK's own packets, of an unknown protocol, at full speed.
 NULLS = """
 name: nulls
 lines: 1-2
@@ -90,7 +90,7 @@ class LogLines(unittest.TestCase):
         return path
 
     def finished(self, *arguments, status=0, **options):
-        """The program's standard error, if it ended so and its books balance."""
+        """The program's standard error; its status must be this, and its account must balance."""
         options.setdefault("stderr", subprocess.PIPE)
         (self.folder / "account.json").unlink(missing_ok=True)
         done = subprocess.run([PINSTRIKE, *arguments, "--account", self.folder / "account.json"],
@@ -117,7 +117,7 @@ class LogLines(unittest.TestCase):
         capture = self.lossy_capture()
         for level in levels:
             with self.subTest(level):
-                # Half of the capture's lines are of nobody's concern.
+                # Half of the capture's lines are not configured.
                 config = self.write(CAPTURED.format(capture=capture, lines="1-4", level=level))
                 said = self.finished("run", config)
                 self.assertEqual({mark for mark in marks.values() if mark in codes(said)},
@@ -129,10 +129,10 @@ class LogLines(unittest.TestCase):
     def test_from_the_start_to_the_end(self):
         config = self.write(FAULTY.format(level="info"))
         said = [entry[2:] for entry in entries(self.finished("run", config, "--for", "1s"))]
-        told = {code: (subject, sentence) for code, subject, sentence in said}
+        logged = {code: (subject, sentence) for code, subject, sentence in said}
         self.assertEqual(said[0][0], "starting")
-        self.assertIn(str(config), told["starting"][1])
-        self.assertEqual(told["stopping"], ("feed faulty", "the time of --for is over"))
+        self.assertIn(str(config), logged["starting"][1])
+        self.assertEqual(logged["stopping"], ("feed faulty", "the time of --for is over"))
         for number in (signal.SIGTERM, signal.SIGINT):
             with self.subTest(number.name), subprocess.Popen(
                     [PINSTRIKE, "run", config], stdout=subprocess.DEVNULL,
@@ -154,10 +154,10 @@ class LogLines(unittest.TestCase):
                 lost = {f"line {line['line']}": line["lost"] for line in self.account()["lines"]
                         if line["gaps"]}
                 self.assertGreater(len(lost), 1)
-                told = {entry[3]: int(re.search(r"(\d+) messages? lost since", entry[4])[1])
+                logged = {entry[3]: int(re.search(r"(\d+) messages? lost since", entry[4])[1])
                         for entry in entries(said) if entry[2] == "gap_declared"}
-                self.assertEqual(told, lost)
-                quiet = command[0] == "replay"  # a tool: what it found, not what it did
+                self.assertEqual(logged, lost)
+                quiet = command[0] == "replay"  # a tool logs its findings, not its actions
                 self.assertEqual("running" in codes(said), not quiet)
 
     def test_a_capture_cut_short_is_remarked_upon(self):
@@ -187,11 +187,11 @@ class LogLines(unittest.TestCase):
     def test_dpdk_speaks_through_the_log(self):
         config = self.write(NULLS.format(vdev="net_null0,size=80") + "log_level: debug\n")
         said = self.finished("run", config, "--for", "2500ms")
-        told = {entry[2]: entry[3:] for entry in entries(said)}
-        self.assertIn("dpdk_info", told)
-        self.assertEqual(told["link_up"][0], "port nic")
-        self.assertEqual(told["packets_ignored"][0], "port nic")
-        self.assertIn("link_control", told["packets_ignored"][1], "frames of zeros: of type 0")
+        logged = {entry[2]: entry[3:] for entry in entries(said)}
+        self.assertIn("dpdk_info", logged)
+        self.assertEqual(logged["link_up"][0], "port nic")
+        self.assertEqual(logged["packets_ignored"][0], "port nic")
+        self.assertIn("link_control", logged["packets_ignored"][1], "frames of zeros: of type 0")
         self.assertNotIn("\nEAL: ", said)
         config = self.write(NULLS.format(vdev="net_null0,nosuch=1"))
         done = subprocess.run([PINSTRIKE, "run", config], capture_output=True, text=True,
@@ -214,7 +214,7 @@ class LogLines(unittest.TestCase):
         self.assertGreater(len(said), 3)
         for begin, level, *_ in said:
             self.assertEqual(begin, priorities[level])
-        # Inherited, but this standard error is another one.
+        # The variable is inherited, but this standard error is another file.
         self.assertTrue(TIME.match(self.finished("run", config, "--for", "100ms", env=named)))
 
     def test_a_full_disk_costs_the_log_and_is_counted(self):

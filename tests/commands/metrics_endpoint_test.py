@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""No client of the metrics endpoint holds up another.
+"""No client of the metrics endpoint delays another.
 
     metrics_endpoint_test.py PINSTRIKE
 
 1,000 connections that send nothing and 100 that send a byte now and then stay open, and come again
-when they are closed; scrapes, those of `/latency` and the end of the program do not wait for them.
+when they are closed; scrapes and the end of the program do not wait for them.
 """
 
 import contextlib
@@ -26,7 +26,7 @@ WITHIN_S = 1.0
 
 
 class Crowd:
-    """The connections; a thread replaces those that were closed, and lets the others drip."""
+    """The connections. A thread replaces closed ones, and sends single bytes on the others."""
 
     def __init__(self, port):
         self.port = port
@@ -48,7 +48,7 @@ class Crowd:
                 each.close()
 
     def opened_again(self, old):
-        """The connection, or a new one where it was closed."""
+        """The connection, or a new one if it was closed."""
         if old:
             with contextlib.suppress(BlockingIOError):
                 try:
@@ -78,7 +78,7 @@ class Crowd:
 
 
 def scrape(url):
-    """Its text, in time."""
+    """The text of a scrape, which must arrive in time."""
     start = time.monotonic()
     text = fetch(url)
     took = time.monotonic() - start
@@ -98,7 +98,7 @@ def head(port):
 
 
 def check_one_idle(url, port):
-    """One connection that says nothing, then 16."""
+    """One connection that sends nothing, then 16."""
     for count in (1, 16):
         with contextlib.ExitStack() as idle:
             for _ in range(count):
@@ -110,11 +110,10 @@ def check_one_idle(url, port):
 def check_crowd(process, url, port):
     with Crowd(port) as crowd:
         took = []
-        for _ in range(30):  # meanwhile the late ones are closed, and come again
+        for _ in range(30):  # meanwhile late connections are closed and opened again
             took.append(scrape(url))
             time.sleep(0.1)
         head(port)
-        scrape(url.replace("/metrics", "/latency"))
         start = time.monotonic()
         process.send_signal(signal.SIGTERM)
         process.wait(timeout=20)

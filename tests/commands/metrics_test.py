@@ -3,8 +3,8 @@
 
     metrics_test.py PINSTRIKE
 
-A capture is played at its own pace; its last packet, which is no market data, comes seconds after
-the others, so that there is time to look at figures that are final.
+A capture is replayed at its own pace. Its last packet, which is not market data, comes seconds after
+the others, so that the test has time to read the final figures.
 """
 
 import json
@@ -20,7 +20,7 @@ from pathlib import Path
 from endpoint import fail, free_port
 from scraped import fetch, instant, prometheus, wait_for
 
-QUIET_SECONDS = 100  # cut short by a signal once all has been seen
+QUIET_SECONDS = 100  # a signal ends it when all figures have been read
 FIGURES_OF_LINES = ("highest", "delivered", "repaired", "unasked", "filtered")
 FIGURES_OF_RINGS = ("routed", "pushed", "refused")
 FIGURES_OF_CORES = ("events", "gap_events", "control_events")
@@ -37,7 +37,7 @@ ARP = bytes.fromhex("ffffffffffff02000000000108060001080006040001") + bytes(38)
 
 
 def append_late_packet(capture):
-    """An ARP frame some seconds behind the last packet of a pcap file."""
+    """Adds an ARP frame some seconds after the last packet of a pcap file."""
     data = capture.read_bytes()
     magic = struct.unpack_from("<I", data)[0]
     order = "<" if magic in (0xA1B2C3D4, 0xA1B23C4D) else ">"
@@ -70,7 +70,7 @@ metrics_address: 127.0.0.1:{port}
 
 
 def settled(url):
-    """The metrics, once two looks in a row show the same deliveries, and some."""
+    """The metrics, once two consecutive scrapes have the same deliveries, and more than none."""
     def deliveries(text):
         return [line for line in text.splitlines()
                 if line.startswith("pinstrike_line_delivered_messages_total{")]
@@ -94,7 +94,7 @@ def query(port, expression):
 
 
 def expectations(account):
-    """{metric: {labels: value}} as the account has it."""
+    """{metric: {labels: value}} by the account."""
     want = {}
 
     def add(metric, value, **labels):
@@ -118,8 +118,9 @@ def expectations(account):
             add(f"pinstrike_core_{key}_total", core[key], core=core["core"])
         add("pinstrike_book_entries", None, core=core["core"])
     for port in account["ports"]:
-        # The late packet may have come before the signal; then it was after the scrapes.
-        add("pinstrike_port_packets_total", port["packets"] - port["dropped"]["arp"], port=port["port"], thread="poller0")
+        # The late packet may have come between the scrapes and the signal.
+        add("pinstrike_port_packets_total", port["packets"] - port["dropped"]["arp"], port=port["port"],
+            thread="poller0")
         for reason, value in port["dropped"].items():
             add("pinstrike_port_dropped_packets_total", 0 if reason == "arp" else value,
                 port=port["port"], thread="poller0", reason=reason)
@@ -144,7 +145,7 @@ def compare(account, seen):
 
 
 def scrape(folder, metrics_port):
-    """What a Prometheus has of the running program."""
+    """The data of a Prometheus that scrapes the running program."""
     with prometheus(folder, [f"127.0.0.1:{metrics_port}"]) as port:
         return {metric: query(port, metric) for metric in METRICS}
 
@@ -165,7 +166,7 @@ def check_names(text):
 
 
 def check_taken_port(pinstrike, folder, capture):
-    """An address that is not to be had is told, and may be had later."""
+    """An address that another program uses is reported."""
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
@@ -206,7 +207,7 @@ def main():
             try:
                 _, errors = program.communicate(timeout=120)
             finally:
-                program.kill()  # nothing is left behind, also where it does not end
+                program.kill()  # removes everything, also if it does not end
                 program.wait()
         if program.returncode != 1 or "not read to their end: SIGTERM" not in errors:
             fail(f"a capture cut short by SIGTERM ended with {program.returncode}: {errors}")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`pinstrike plan` as a user runs it: on this machine, and on machines that are only described.
+"""`pinstrike plan` as a user runs it: for this machine, and for machines that are only described.
 
     plan_test.py PINSTRIKE SOURCE_FOLDER
 """
@@ -43,7 +43,7 @@ class Plan(unittest.TestCase):
 
     def test_rings_between_nodes_are_marked(self):
         result = plan("opra", "--topology", "pack:2 [numa] core:3 pu:1")
-        self.assertEqual(result.returncode, 78)  # cpus 6 and 7 are missing, drawn all the same
+        self.assertEqual(result.returncode, 78)  # cpus 6 and 7 are missing, but drawn
         self.assertIn("poller0 -> core0, core1   262,144 records, 16.0 MiB each, "
                       "between NUMA nodes\n",
                       result.stdout)

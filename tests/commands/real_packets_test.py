@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""`decode --json` of packets that were on the wire, against the independent reading.
+"""`decode --json` of real packets, compared with the independent decoder.
 
     real_packets_test.py PINSTRIKE FOLDER
 
-The packets are not ours to publish: where the folder is not there, the test is skipped, and the
-closing line of tests/run says so.
+The packets may not be published. Without the folder the test is skipped, and the last line of tests/run
+says so.
 """
 
 import json

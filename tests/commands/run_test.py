@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""`pinstrike run` beyond its means: overload is refused and told, a bad config is told whole.
+"""`pinstrike run` under overload: messages are refused and reported. And all errors of a bad
+config are reported.
 
     run_test.py PINSTRIKE
 """
@@ -16,7 +17,7 @@ from pathlib import Path
 
 PINSTRIKE = sys.argv[1]
 
-# As fast as the simulator gives, into a ring far too small for it.
+# At the simulator's full speed, into a ring that is far too small.
 OVERLOADED = """
 name: overloaded
 kind: opra
@@ -29,7 +30,7 @@ book: {series_capacity: 50000}
 traffic: {lines_count: 4, roots_count: 100, series_count: 20000, rate_messages_per_second: 100000000}
 """
 
-# A capture of each stream; that of stream B begins later.
+# A capture of each stream; stream B's begins later.
 TWO_CAPTURES = """
 name: captures
 kind: opra
@@ -87,7 +88,7 @@ class Run(unittest.TestCase):
         return process
 
     def await_poller(self, process):
-        """It starts last, when all actors have."""
+        """The pollers start last, after all actors."""
         deadline = time.monotonic() + 60
         while not any(name.read_text().startswith("poller0")
                       for name in Path(f"/proc/{process.pid}/task").glob("*/comm")):
@@ -120,7 +121,7 @@ class Run(unittest.TestCase):
         self.assertEqual(process.returncode, 0, out[-2000:] + err[-2000:])
         return self.account()
 
-    def test_overload_is_refused_told_and_balanced(self):
+    def test_overload_is_refused_reported_and_balanced(self):
         account = self.stop_under_load(signal.SIGTERM, self.write(OVERLOADED))
         self.check_balance(account)
         self.assertGreater(sum(ring["refused"] for ring in account["rings"]), 0)
@@ -148,7 +149,7 @@ class Run(unittest.TestCase):
         for line in accounts[0]["lines"]:
             self.assertEqual((line["lost"], line["gaps"]), (0, []))
 
-    def test_bad_config_is_told_whole_and_ends_with_78(self):
+    def test_bad_config_is_reported_whole_and_ends_with_78(self):
         process = self.start(self.write(BAD))
         _, err = process.communicate(timeout=30)
         self.assertEqual(process.returncode, 78, err)

@@ -1,4 +1,4 @@
-"""Running instances and a real Prometheus that scrapes them, for the tests of what it shows."""
+"""Running instances and a real Prometheus that scrapes them, for tests of metrics and dashboards."""
 
 import contextlib
 import json
@@ -10,11 +10,11 @@ import urllib.request
 
 from endpoint import fail, free_port
 
-DEADLINE_S = 600  # for what hangs; a busy machine takes its time
-# Only where the driver counts them, which none does that works everywhere: by the program's text.
+DEADLINE_S = 600  # a limit for hanging processes; a busy machine is slow
+# Only some drivers count these, and no driver that works everywhere.
 BY_DRIVER = {"device_missed_packets_total", "device_no_buffer_packets_total",
              "reverse_path_dropped_packets_total"}
-# No port of the instances below has these.
+# No port of the instances below counts these.
 BY_PORT = BY_DRIVER | {"port_errors_total"}
 
 EVERYTHING = """
@@ -54,7 +54,7 @@ def fetch(url):
 
 
 def wait_for(what, seconds, look):
-    """The first true thing that `look` gives."""
+    """The first true result of look()."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         try:
@@ -69,7 +69,7 @@ def wait_for(what, seconds, look):
 
 @contextlib.contextmanager
 def instance(pinstrike, config, port, seconds=120, admin=None):
-    """A running one, with an admin socket if that is named; yields the address of its metrics."""
+    """A running instance, with an admin socket if one is named; yields the address of its metrics."""
     with subprocess.Popen([pinstrike, "run", config, "--for", f"{seconds}s",
                            *(["--admin", admin] if admin else [])],
                           stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
@@ -87,7 +87,7 @@ def instance(pinstrike, config, port, seconds=120, admin=None):
 
 @contextlib.contextmanager
 def everything(pinstrike, folder, seconds=120):
-    """An instance that has one of everything, and hears nothing."""
+    """An instance that has one of everything, and receives nothing."""
     secret = folder / "secret"
     secret.write_text("known to both of the pair, and to nobody else")
     secret.chmod(0o600)
@@ -105,7 +105,7 @@ def metric_names(url):
 
 @contextlib.contextmanager
 def prometheus(folder, addresses, rules=None, interval="500ms", within_s=DEADLINE_S):
-    """Scrapes each address so often; yields its own port once all have answered, `within_s`."""
+    """Scrapes the addresses; yields its own port once all have answered, at the latest after `within_s`."""
     port = free_port()
     config = folder / "prometheus.yml"
     targets = ", ".join(f'"{scraped}"' for scraped in addresses)
@@ -150,7 +150,7 @@ def watched(pinstrike, folder, configs, rules=None, seconds=120):
 
 
 def filled_in(expression, rate_interval="5s", time_range="60s"):
-    """A panel's query as Grafana asks it where all is selected."""
+    """A panel's query as Grafana sends it if all values of its variables are selected."""
     for name, value in {"$__rate_interval": rate_interval, "$__range": time_range, "$feed": ".*",
                         "$instance": ".*", "$line": ".*", "$core": ".*"}.items():
         expression = expression.replace(name, value)
@@ -158,7 +158,7 @@ def filled_in(expression, rate_interval="5s", time_range="60s"):
 
 
 def asked(port, path, **parameters):
-    """What Prometheus answers."""
+    """The answer of Prometheus."""
     url = f"http://127.0.0.1:{port}/api/v1/{path}?{urllib.parse.urlencode(parameters)}"
     return json.loads(fetch(url))["data"]
 
@@ -168,10 +168,10 @@ def instant(port, expression):
 
 
 def ranged(port, expression, start, end, step):
-    """Over time; all in seconds."""
+    """A query over time; all arguments in seconds."""
     return asked(port, "query_range", query=expression, start=start, end=end, step=step)["result"]
 
 
 def alerts(port):
-    """Those that are pending or firing."""
+    """The alerts that are pending or firing."""
     return asked(port, "alerts")["alerts"]

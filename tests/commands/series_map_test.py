@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""The day's list of series (series_map) as an operator meets it: generated, checked, replayed, refused.
+"""The day's list of series (series_map) as an operator uses it: generated, checked, replayed, refused.
 
     series_map_test.py PINSTRIKE
 
-Announced series must change nothing of what a replay says, over any number of cores.
+Announced series must not change the output of a replay, with any number of cores.
 """
 
 import json
@@ -71,36 +71,36 @@ def says_the_same(scene):
     plain, series, _ = scene.replay("none")
     expect(series > 1000, f"only {series} series were heard")
     for cores, sharding in ((1, "series"), (3, "series"), (2, "underlying")):
-        book, mapped, told = scene.replay(scene.map, cores=cores, sharding=sharding)
+        book, mapped, text = scene.replay(scene.map, cores=cores, sharding=sharding)
         expect(book == plain, f"{cores} cores by {sharding}: another book with the series known")
         expect(mapped == series, f"{cores} cores: {mapped} series in the account, not {series}")
-        announced = re.search(r"series .*: (\d+) announced, capacity 20000", told)
-        expect(announced and int(announced[1]) > series, f"what was announced is not told: {told}")
-        each = [int(count) for count in re.findall(r"series core\d +(\d+) announced", told)]
-        expect(len(each) == cores and sum(each) == int(announced[1]), f"cores: {told}")
+        announced = re.search(r"series .*: (\d+) announced, capacity 20000", text)
+        expect(announced and int(announced[1]) > series, f"what was announced is not reported: {text}")
+        each = [int(count) for count in re.findall(r"series core\d +(\d+) announced", text)]
+        expect(len(each) == cores and sum(each) == int(announced[1]), f"cores: {text}")
     gth = sum(1 for row in scene.rows if row.split(",")[4] >= "201")
     expect(gth > 100 and len(scene.rows) > 6000, f"{gth} GTH rows of {len(scene.rows)}")
 
 
 def malformed_rows(scene):
-    """Each is told with its place, up to a bound, and costs no other row."""
+    """Malformed rows: the first ones are reported with their place, and no other row is lost."""
     good = scene.run(0, "check", scene.config(scene.map)).stdout
     malformed = scene.folder / "malformed.csv"
     malformed.write_text("".join(f"{row}\nSPY;A1626;;100\n" for row in scene.rows))
     plain, _, _ = scene.replay("none")
-    book, _, told = scene.replay(malformed)
+    book, _, text = scene.replay(malformed)
     expect(book == plain, "malformed rows: another book")
-    expect(f"{malformed}:2: found 1 fields, expected 6" in told, f"malformed rows are not told: {told}")
-    remarks = sum("fields, expected 6" in line for line in told.splitlines())
+    expect(f"{malformed}:2: found 1 fields, expected 6" in text, f"malformed rows are not reported: {text}")
+    remarks = sum("fields, expected 6" in line for line in text.splitlines())
     expect(remarks < 40, f"{remarks} remarks")
-    expect(f"{len(scene.rows)} rows, not readable" in told, f"malformed rows uncounted: {told}")
+    expect(f"{len(scene.rows)} rows, not readable" in text, f"malformed rows uncounted: {text}")
     counts = r"(\d+) announced, capacity"
     checked = scene.run(0, "check", scene.config(malformed)).stdout
     expect(re.findall(counts, checked) == re.findall(counts, good), "malformed rows cost others")
 
 
 def refused(scene):
-    """By `check` and at the start alike, at the key's place; not by `check --config-only`."""
+    """`check` and the start refuse it alike, at the key's place; `check --config-only` does not."""
     empty = scene.folder / "empty.csv"
     empty.write_text("Symbol,Expiration\n")
     for series_map, capacity, what in ((scene.map, 5000, r"found \d+ series in .*, expected at most "
@@ -110,10 +110,10 @@ def refused(scene):
         config = scene.config(series_map, capacity=capacity)
         wanted = f"{re.escape(str(config))}:9:13: series_map: .*{what}"
         for command in ("check", "run"):
-            told = scene.run(78, command, config).stderr
-            expect(re.search(wanted, told), f"{command}: not told: {what}: {told}")
-        told = scene.run(78, "replay", scene.capture, "--config", config).stderr
-        expect(re.search(wanted, told), f"replay: not told: {what}: {told}")
+            text = scene.run(78, command, config).stderr
+            expect(re.search(wanted, text), f"{command}: not reported: {what}: {text}")
+        text = scene.run(78, "replay", scene.capture, "--config", config).stderr
+        expect(re.search(wanted, text), f"replay: not reported: {what}: {text}")
         scene.run(0, "check", "--config-only", config)
 
 
@@ -123,12 +123,12 @@ def newest_of_a_folder(scene):
     (folder / "OPRASymbolMapping_20260315_230000.csv").write_text("nothing good\n")
     newest = folder / "OPRASymbolMapping_20260315_233000.csv"
     newest.write_bytes(scene.map.read_bytes())
-    told = scene.run(0, "check", scene.config(folder)).stdout
-    expect(f"# series {newest}: " in told, f"not the newest file: {told}")
+    text = scene.run(0, "check", scene.config(folder)).stdout
+    expect(f"# series {newest}: " in text, f"not the newest file: {text}")
 
 
 def alone(scene):
-    """The list can be had without any packets."""
+    """`generate` writes the list without any packets."""
     again = scene.folder / "again.csv"
     scene.run(0, "generate", "--series-map", again, "--series", "500", "--roots", "20", "--lines",
               "1-2")

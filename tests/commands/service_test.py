@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""As a service: systemd is told what is so, and its watchdog is fed only while all threads advance;
-/healthz of the metrics endpoint says the same.
+"""As a service: systemd gets the state, and its watchdog is fed only while all threads make progress;
+/healthz of the metrics endpoint reports the same.
 
     service_test.py PINSTRIKE
 
-The test is the service manager: a socket that NOTIFY_SOCKET names. One thread of the running
-program is stopped as a debugger does it, the others go on.
+The test acts as the service manager, at the socket that NOTIFY_SOCKET names. It stops one thread of
+the running program as a debugger does; the other threads continue.
 """
 
 import contextlib
@@ -26,7 +26,7 @@ from scraped import TRAFFIC, wait_for
 
 WATCHDOG_S = 0.8
 PTRACE_DETACH, PTRACE_SEIZE, PTRACE_INTERRUPT = 17, 0x4206, 0x4207
-WAIT_ALL = 0x40000000  # __WALL: threads too
+WAIT_ALL = 0x40000000  # __WALL: also threads
 
 
 def ptrace(request, thread):
@@ -38,7 +38,7 @@ def ptrace(request, thread):
 
 
 def stop_thread(process, name):
-    """One thread of the process stands, for as long as this one looks on; returns its number."""
+    """Stops one thread of the process as a tracer, until the tracer ends; returns the thread's number."""
     threads = [int(task.name) for task in Path(f"/proc/{process}/task").iterdir()
                if (task / "comm").read_text().strip() == name]
     if len(threads) != 1:
@@ -58,8 +58,8 @@ def stopped(process, name):
         ptrace(PTRACE_DETACH, thread)
 
 
-def told(manager, seconds, until=None):
-    """What the manager is told within the time, or until a word begins so."""
+def received(manager, seconds, until=None):
+    """The words that the manager receives within the time, or until one that begins with `until`."""
     words = []
     end = time.monotonic() + seconds
     while (left := end - time.monotonic()) > 0:
@@ -83,14 +83,14 @@ def health(port):
 
 
 def check_running(manager, port):
-    words = told(manager, 60, "READY=1")
+    words = received(manager, 60, "READY=1")
     if words[0] != "READY=1":
-        fail(f"told before it is ready: {words}")
-    words = told(manager, 4 * WATCHDOG_S)
+        fail(f"a word before it is ready: {words}")
+    words = received(manager, 4 * WATCHDOG_S)
     fed = words.count("WATCHDOG=1")
     status = [word for word in words if word.startswith("STATUS=")]
     if fed < 4 or not status or "3 of 3 lines up" not in status[-1]:
-        fail(f"fed {fed} times, told {status}")
+        fail(f"fed {fed} times, status {status}")
     if health(port) != 200:
         fail(f"/healthz is {health(port)} while the watchdog is fed")
     print(f"fed {fed} times in {4 * WATCHDOG_S:.1f} s; {status[-1]}")
@@ -98,15 +98,15 @@ def check_running(manager, port):
 
 def check_stalled(manager, process, thread, port):
     with stopped(process.pid, thread):
-        told(manager, WATCHDOG_S)  # what was on its way
-        words = told(manager, 4 * WATCHDOG_S)
+        received(manager, WATCHDOG_S)  # words that were already sent
+        words = received(manager, 4 * WATCHDOG_S)
         if "WATCHDOG=1" in words:
             fail(f"{thread} stands, and the watchdog is fed")
         if not any(word.startswith("STATUS=") for word in words):
-            fail("a thread stands, and nothing is told any more")
+            fail("a thread is stopped, and no word comes any more")
         if health(port) != 503:
             fail(f"{thread} stands, and /healthz is {health(port)}")
-    told(manager, 10, "WATCHDOG=1")
+    received(manager, 10, "WATCHDOG=1")
     wait_for("/healthz with 200", 10, lambda: health(port) == 200)
 
 
@@ -127,7 +127,7 @@ def run(pinstrike, folder):
             check_stalled(manager, process, "core0", port)
             check_stalled(manager, process, "poller0", port)
             process.terminate()
-            told(manager, 10, "STOPPING=1")
+            received(manager, 10, "STOPPING=1")
         finally:
             process.terminate()
             _, log = process.communicate(timeout=60)
@@ -139,7 +139,7 @@ def run(pinstrike, folder):
 
 
 def check_nobody_listens(pinstrike, folder):
-    """A socket that is not there is told, and stops nothing."""
+    """A socket that does not exist is reported, and stops nothing."""
     done = subprocess.run([pinstrike, "run", folder / "served.yaml", "--for", "500ms"],
                           env={**os.environ, "NOTIFY_SOCKET": str(folder / "nobody")}, text=True,
                           capture_output=True, check=False, timeout=60)

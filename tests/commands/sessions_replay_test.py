@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""`replay` of generated sessions against the generator's truth and the independent model.
+"""Compares `replay` of generated sessions with the generator's truth and the independent model.
 
     sessions_replay_test.py PINSTRIKE
 
 Account and book must equal both; the same capture must give the same account and book at any pace,
-and the same lines and book over several pollers and cores, however the series are dealt out.
+and the same lines and book with several pollers and cores, for each sharding rule.
 """
 
 import json
@@ -117,7 +117,7 @@ def without_time(account):
 
 
 def check_spread(pinstrike, folder, capture, account, book, sharding):
-    """Two pollers and three cores find what one of each does."""
+    """Two pollers and three cores have the same results as one of each."""
     config = folder / "spread.yaml"
     config.write_text(SPREAD + f"sharding: {sharding}\n")
     spread, spread_book = replay(pinstrike, capture, folder, "--config", config)
@@ -131,7 +131,7 @@ def check_spread(pinstrike, folder, capture, account, book, sharding):
 
 
 def check_short_gap_list(pinstrike, folder):
-    """A list of gaps that is too short is cut and says so: nothing else changes, and it balances."""
+    """If the list of gaps is too short, it is cut and says so. Nothing else changes, and the account balances."""
     capture = folder / "holes.pcap"
     subprocess.run([pinstrike, "generate", "--out", capture, *COMMON, "--messages", "20000",
                     "--lines", "1-4", "--loss-a", "0.4", "--loss-b", "0.4"],

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A stream that is never heard: metrics and cores are told.
+"""A stream without any packet: metrics show it, and cores get its state.
 
     silence_test.py PINSTRIKE
 """
@@ -40,7 +40,7 @@ metrics_address: 127.0.0.1:{port}
 
 
 def figures(port):
-    """Every sample of the endpoint, by name and labels but for the feed's."""
+    """Every sample of the endpoint, by name and labels without the feed."""
     with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=10) as answer:
         text = answer.read().decode()
     samples = {}
@@ -55,13 +55,13 @@ def state_of(samples, line, stream):
     return samples.get(f'pinstrike_stream_state{{line="{line}",stream="{stream}"}}')
 
 
-def told(samples):
-    """By core, how often it was told of a line's or a stream's state."""
+def changes(samples):
+    """By core, how many states of lines and streams it got."""
     return {name: value for name, value in samples.items() if "line_state_events_total" in name}
 
 
 def wait_for_silence(port):
-    """Until streams B are down and both cores have been told: a core reads later than a poller writes."""
+    """Until streams B are down and both cores know it: a core reads later than a poller writes."""
     end = time.monotonic() + DEADLINE_S
     samples = {}
     while time.monotonic() < end:
@@ -71,11 +71,11 @@ def wait_for_silence(port):
             samples = {}
         # Streams B of two lines, silent and then down: four changes.
         if (all(state_of(samples, line, "B") == 2 for line in (1, 2)) and
-                list(told(samples).values()) == [4, 4]):
+                list(changes(samples).values()) == [4, 4]):
             return samples
         time.sleep(0.1)
     states = [state_of(samples, line, "B") for line in (1, 2)]
-    return fail(f"streams B should be down (2), each core told of four changes: {states}, {told(samples)}")
+    return fail(f"streams B should be down (2), each core with four changes: {states}, {changes(samples)}")
 
 
 def look(program, port):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The live view of `run`: a screen on a terminal, lines elsewhere, nothing if not wanted.
+"""The live view of `run`: a screen on a terminal, lines elsewhere, and nothing with --no-view.
 
     view_test.py PINSTRIKE
 """
@@ -38,7 +38,7 @@ when_full: wait
 
 
 def run_on_terminal(command, errors_too=False):
-    """What the program writes to an 80x24 terminal: its standard output, its errors if asked."""
+    """The output of the program on an 80x24 terminal: standard output, on request also standard error."""
     master, slave = pty.openpty()
     os.set_blocking(master, False)
     subprocess.run(["stty", "-F", os.ttyname(slave), "cols", str(COLUMNS), "rows", str(ROWS)],
@@ -79,7 +79,7 @@ def check_screen(written):
 
 
 def check_log_on_screen(written):
-    """Lines of the log stand within the screen, and nothing is written between two screens."""
+    """Lines of the log are within the screen, and nothing is written between two screens."""
     shown = written[written.index("\x1b[?25l"):written.index("\x1b[?25h")]
     last = check_frames(shown)
     between = [frame.split("\x1b[J")[1] for frame in shown.split("\x1b[H")[1:]]
@@ -89,11 +89,11 @@ def check_log_on_screen(written):
         fail(f"no log on the screen:\n{last}")
     after = written[written.index("\x1b[?25h"):]
     if "info stopping feed shown: the input has ended" not in after:
-        fail(f"the end is not told below the screen: {after}")
+        fail(f"the end is not reported below the screen: {after}")
 
 
 def check_frames(written):
-    """All are within the terminal; the last, without its control characters."""
+    """Checks that all screens fit the terminal; returns the last without its control characters."""
     frames = [frame.split("\x1b[J")[0] for frame in written.split("\x1b[H")[1:]]
     if len(frames) < 2:
         fail(f"{len(frames)} screens in three seconds")

@@ -1,6 +1,6 @@
 // path: cold
 //
-// What `check` reports about a host, on hand-made hosts.
+// What `check` reports about hosts that are written by hand.
 #include "actors/host/host_report.h"
 #include "actors/host/listening.h"
 #include "actors/topology/cgroup_memory.h"
@@ -138,7 +138,7 @@ TEST(Listening, NeedsARightBelowThePortsThatAreForAll) {
     EXPECT_EQ(problems.size(), 2U);
 }
 
-/// A file system of its own, gone at the end.
+/// A temporary folder, removed at the end.
 class ControlGroups : public testing::Test {
   protected:
     ControlGroups() {
@@ -181,7 +181,7 @@ TEST_F(ControlGroups, OfVersionTwoTellTheLeastOfThoseAround) {
     ASSERT_TRUE(found);
     EXPECT_EQ(found->group, "/a");
     EXPECT_EQ(found->limit_bytes, 4000U);
-    EXPECT_EQ(found->free_bytes, 3500U);  // so has the other: 4000 - 2500 of 5000
+    EXPECT_EQ(found->free_bytes, 3500U);  // 4000 - 2500 of 5000
 }
 
 TEST_F(ControlGroups, OfVersionOneInAContainerTellTheLimitAtTheTop) {

@@ -1,8 +1,8 @@
 // path: cold
 //
-// The least and the most of every key that has limits, written down a second time: a limit that is
-// changed by mistake in its table is found here, as is a key with limits that this list lacks. Each
-// is tried at its limits and one step outside.
+// The limits of every key that has limits, a second time. So the test finds a limit that was
+// changed by mistake in its table, and a key with limits that this list lacks. Each key is tried at
+// its limits and one step beyond.
 #include "actors/topology/feed_keys.h"
 #include "config/explain.h"
 #include "config/units.h"
@@ -25,7 +25,7 @@ namespace {
 
 struct Limits {
     const char* path;
-    const char* kind;  ///< as the key's words call it
+    const char* kind;  ///< as in the key's text
     const char* least;
     const char* most;
 };
@@ -116,13 +116,13 @@ TEST(Limits, AreThoseOfTheTablesAndNoneIsLeftOut) {
     }
 }
 
-/// The number before (`by` -1) or behind (1) one that is not negative.
+/// The number before (`by` -1) or after (1) a number that is not negative.
 std::string moved(const std::string& text, int by) {
     const std::uint64_t value = std::stoull(text);
     return by > 0 ? std::to_string(value + 1) : value == 0 ? "-1" : std::to_string(value - 1);
 }
 
-/// The nearest value outside: `by` is -1 or 1.
+/// The nearest value beyond the lower (`by` -1) or upper (1) limit.
 std::string outside(const Limits& limits, int by) {
     const std::string kind = limits.kind;
     const std::string limit = by < 0 ? limits.least : limits.most;

@@ -7,7 +7,7 @@
 
 namespace pinstrike {
 
-/// One problem a line, as the program prints them.
+/// One problem per line, as the program prints them.
 inline std::string text_of(const Problems& problems) {
     std::string out;
     for (const Problem& problem : problems) {

@@ -388,7 +388,7 @@ TEST(Rules, EverythingIsToldAtOnceInTheOrderOfTheFile) {
 }
 
 TEST(Rules, AMisunderstoodKeyHidesNoOtherProblemAndMakesNone) {
-    // Were the unknown name taken as missing, the poller's port would be unknown too.
+    // If the misspelt name counted as missing, the poller's port would be unknown too.
     EXPECT_EQ(problems_of(edited("{name: a, kind", "{nam: a, kind")),
               "f:4:5: ports[0].name: found nothing, expected a name of letters, digits, '-', '_' "
               "and '.', at most 32 long\n"
@@ -405,7 +405,7 @@ TEST(Rules, HostileListsStayCheap) {
                           "]\npollers: [{name: p}]\n"
                           "cores: [{name: c}]\n"),
               "f:2:8: ports: found a list of 250000, expected at most 4096\n");
-    // Every line of a long list refused.
+    // A long list of lines, all of which are refused.
     const std::string text = problems_of(
         "ports: [{name: s, kind: sim}]\npollers: [{name: p}]\n"
         "cores: [{name: c}]\nlines: [" +

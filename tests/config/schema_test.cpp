@@ -17,7 +17,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// A config as an editor's YAML reader would hand it to a validator.
+/// A config as an editor's YAML reader passes it to a validator.
 Json json_of(const Node& node) {
     Json out;
     switch (node.kind) {
@@ -47,7 +47,7 @@ bool has_type(const Json& value, const std::string& type) {
                                : type == "object" && value.is_object();
 }
 
-/// The first place where the value breaks the schema; "" if it keeps it.
+/// The first place where the value violates the schema; "" if it is valid.
 std::string broken(const Json& value, const Json& schema, const std::string& path);
 
 std::string broken_object(const Json& value, const Json& schema, const std::string& path) {
@@ -141,7 +141,7 @@ TEST(Schema, RefusesWhatTheParserRefuses) {
     EXPECT_EQ(broken_text(rest + "sharding: none\n"), ".sharding is \"none\"");
 }
 
-/// Where the properties of a path stand in the schema, through lists and alternatives.
+/// Finds the schema of the properties of a path, through lists and alternatives.
 const Json* find_property(const Json& schema, const std::string& path) {
     if (path.empty()) {
         return &schema;
@@ -191,7 +191,7 @@ TEST(Explain, EveryKeyHasWordsASentenceAndADefault) {
         ASSERT_FALSE(found.empty()) << doc.path;
         EXPECT_EQ(found[0].path, doc.path);
         EXPECT_NE(explain_text(explanation_of(found[0])).find(doc.path), std::string::npos);
-        // A count has a unit; durations and sizes carry theirs in the value.
+        // A count names its unit; durations and sizes have it in the value.
         if (doc.path.ends_with("_count") || doc.path.ends_with("_packets")) {
             EXPECT_FALSE(doc.unit.empty()) << doc.path;
         }

@@ -61,6 +61,20 @@ TEST_F(AWholeFile, replaces_what_was_there) {
     EXPECT_EQ(files_count(), 1);
 }
 
+TEST_F(AWholeFile, may_be_for_its_owner_only) {
+    EXPECT_TRUE(write(path("a"), "for all"));
+    EXPECT_EQ(::chmod(path("a").c_str(), 0644), 0);
+    WholeFile whole{path("a"), true};
+    std::ofstream{whole.where()} << "for one";
+    EXPECT_TRUE(whole.commit());
+
+    struct stat found {};
+
+    EXPECT_EQ(::stat(path("a").c_str(), &found), 0);
+    EXPECT_EQ(found.st_mode & 07777U, 0600U);
+    EXPECT_EQ(text_in(path("a")), "for one");
+}
+
 TEST_F(AWholeFile, that_fails_leaves_the_last_good_one) {
     EXPECT_TRUE(write(path("a"), "good"));
     EXPECT_FALSE(write(path("a"), "ha", true));

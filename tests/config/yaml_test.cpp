@@ -118,10 +118,10 @@ TEST(Yaml, SizeAndDepthAreBounded) {
 
 TEST(Yaml, FileThatCannotBeRead) {
     Problems problems;
-    EXPECT_FALSE(read_yaml("/nonexistent/x.yaml", problems));
+    EXPECT_FALSE(read_text("/nonexistent/x.yaml", problems));
     EXPECT_EQ(text_of(problems),
               "/nonexistent/x.yaml: cannot be read: No such file or directory\n");
-    EXPECT_FALSE(read_yaml("/", problems));
+    EXPECT_FALSE(read_text("/", problems));
     EXPECT_EQ(problems.size(), 2U);
 }
 
@@ -150,14 +150,14 @@ TEST(Yaml, JsonQuotesWhatIsNoLiteral) {
     node.add("n", Node::plain("-1.5e3")).add("b", Node::plain("true"));
     node.add("s", Node::plain("2ms")).add("q", Node::quote("7")).add("z", Node::plain("007"));
     EXPECT_EQ(to_json(node),
-              "{\n  \"n\": -1.5e3,\n  \"b\": true,\n  \"s\": \"2ms\",\n  \"q\": \"7\",\n  \"z\": "
+              "{\n  \"n\": -1500.0,\n  \"b\": true,\n  \"s\": \"2ms\",\n  \"q\": \"7\",\n  \"z\": "
               "\"007\"\n}");
 }
 
 TEST(Shown, IsBoundedAndPrintable) {
     EXPECT_EQ(shown("a\tb\"c"), "\"a\\u0009b\\\"c\"");
     EXPECT_EQ(shown(std::string(100, 'x')), fmt::format("\"{}...\"", std::string(60, 'x')));
-    // The cut falls into a character of two bytes.
+    // The cut is within a character of two bytes.
     EXPECT_EQ(shown_bare(std::string(59, 'x') + "ä" + std::string(9, 'x')),
               std::string(59, 'x') + "...");
 }

@@ -3,11 +3,11 @@
 
     draw.py PINSTRIKE SOURCE_ROOT DASHBOARDS OUT [--seconds 180] [--again]
 
-Runs three instances and a real Prometheus for so many seconds, asks every query of every panel over
-that time, and writes OUT/NAME.png of each dashboard in DASHBOARDS. Fails where the JSON is not of
-@grafana/schema's types, a panel is not drawn or is empty, or the page complains. `--again` draws
-what the last run asked. Needs chromium, node and npm, and a registry or a cache that has the
-packages of package-lock.json; exits 77 where they are not at hand.
+Runs three instances and a real Prometheus for so many seconds, sends every query of every panel for
+that time, and writes OUT/NAME.png for each dashboard in DASHBOARDS. Fails if the JSON does not fit the
+types of @grafana/schema, if a panel is not drawn or is empty, or if the page reports an error.
+`--again` draws the last answers again. Needs chromium, node and npm, and a registry or a cache with the
+packages of package-lock.json; exits 77 without them.
 """
 
 import argparse
@@ -32,7 +32,7 @@ LEAST_STEP_S = 2
 SOURCES = ["package.json", "package-lock.json", "page.jsx", "cells.jsx", "frames.js", "shoot.js",
            "plain.ts"]
 
-# All lines: a little loss on both streams, B later than A, damage and disorder.
+# All lines: some loss on both streams, B later than A, damaged and reordered packets.
 OPRA = """
 name: opra
 kind: opra
@@ -47,7 +47,7 @@ traffic: {{lines_count: 96, roots_count: 1000, series_count: 50000,
 metrics_address: 127.0.0.1:{port}
 """
 
-# The lines of the night, of which one network brings nothing.
+# The overnight lines, which one network does not carry.
 GTH = """
 name: gth
 kind: opra
@@ -110,7 +110,7 @@ def check_types(dashboards, out):
 
 
 def ask(dashboard, port, start, end):
-    """What Grafana would ask for these panels over this time, and the answers."""
+    """Grafana's queries for these panels over this time, and the answers."""
     answers = {}
     for panel in dashboard["panels"]:
         seconds = end - start
@@ -135,7 +135,7 @@ def watch(pinstrike, root, dashboards, seconds, out):
 
 
 def draw(browser, dashboards, out):
-    """What was seen of each dashboard, by name."""
+    """What the page shows of each dashboard, by name."""
     for dashboard in dashboards:
         answers = json.loads((out / f"{dashboard['uid']}.answers.json").read_text())
         (out / f"{dashboard['uid']}.json").write_text(
@@ -145,7 +145,7 @@ def draw(browser, dashboards, out):
 
 
 def check_drawn(dashboard, drawn):
-    """What is wrong with the picture of a dashboard, one line each."""
+    """The faults of a dashboard's picture, one per line."""
     uid = dashboard["uid"]
     wrong = [f"{uid}: the page's console says: {said[:600]}" for said in drawn["complaints"]]
     for panel in dashboard["panels"]:

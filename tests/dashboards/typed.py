@@ -1,4 +1,4 @@
-"""Grafana's dashboards as TypeScript, for tsc to hold against the types of @grafana/schema."""
+"""Grafana's dashboards as TypeScript, so that tsc checks them by the types of @grafana/schema."""
 
 import json
 
@@ -15,7 +15,7 @@ def imports():
 
 
 def typed(dashboard):
-    """The dashboard as a whole, and of each panel what only its kind has."""
+    """The whole dashboard, and the options of each panel that only its kind has."""
     lines = imports()
     lines.append(f"export const dashboard: Checked = {json.dumps(dashboard)};")
     for panel in dashboard["panels"]:

@@ -62,7 +62,7 @@ int fuzz_one(std::span<const std::byte> bytes) {
     }
     const std::size_t total = drain(*port);
     PINSTRIKE_CHECK(port->exhausted());
-    PINSTRIKE_CHECK(port->counters().packets.read() == total);
+    PINSTRIKE_CHECK(port->counters().read(nic::PortCount::packets) == total);
     PINSTRIKE_CHECK(port->statistics().errors == port->remarks().size());
     return 0;
 }

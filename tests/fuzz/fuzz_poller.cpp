@@ -7,7 +7,7 @@
 #include "actors/appliance/venues.h"
 #include "actors/book/book.h"
 #include "actors/core/core.h"
-#include "actors/telemetry/account_of.h"
+#include "actors/telemetry/account.h"
 #include "config/check.h"
 #include "feed/opra/lines.h"
 #include "nic/packet/udp_frame_writer.h"
@@ -107,12 +107,11 @@ class Bench {
         } while (!poller_->flush_pending());
         core_->drain(now_ns_);
         core_->stop();
-        actors::Account account;
-        actors::add_poller(
-            account, actors::take_poller_snapshot(*poller_, std::array<std::string, 1>{"core"},
-                                                  actors::Running::stopped));
-        actors::add_core(account, actors::take_core_snapshot(*core_, actors::Running::stopped));
-        PINSTRIKE_CHECK(actors::imbalances(account).empty());
+        actors::CounterSnapshot counters;
+        counters.pollers = {actors::take_poller_snapshot(
+            *poller_, std::array<std::string, 1>{"core"}, actors::Running::stopped)};
+        counters.cores = {actors::take_core_snapshot(*core_, actors::Running::stopped)};
+        PINSTRIKE_CHECK(actors::imbalances(counters).empty());
     }
 
   private:

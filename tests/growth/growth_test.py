@@ -30,7 +30,7 @@ from endpoint import fail, free_port  # noqa: E402
 
 PARTS = ["config", "nic", "feed", "actors", "deploy", "tests", "meson.build", "meson_options.txt",
          "README.md", "DESIGN.md", "CONTRIBUTING.md", "CHANGELOG.md", "LICENSE"]
-ADDITIONS = [  # folder here, folder in the copy, list, the word behind which the new one stands
+ADDITIONS = [  # folder here, folder in the copy, file of the list, beginning of the list, added word
     ("venue", "feed/toy", "feed/meson.build", "venues = ['opra'", ", 'toy'"),
     ("port", "nic/frames", "nic/meson.build", "port_kinds = ['dpdk', 'uring', 'capture', 'sim'",
      ", 'frames'"),
@@ -63,7 +63,7 @@ def expect(good, what):
 
 
 def grow(tree):
-    """The copy with the additions; what is equal keeps its time, and what was built of it."""
+    """Makes the copy with the additions. Unchanged files keep their times, and so their objects."""
     for part in PARTS:
         subprocess.run(["cp", "-a", "-T", "-u", str(ROOT / part), str(tree / part)], check=True)
     for here, there, list_file, row, word in ADDITIONS:
@@ -127,7 +127,7 @@ class Traffic:
         self.random = random.Random(seed)
         self.loses = loses
         self.frames = []  # (time, stream, payload)
-        self.expected = {1: [], 2: []}  # rows as the tally writes them
+        self.expected = {1: [], 2: []}  # rows in the format of the tally
         self.now_ns = START_NS
         for session in (1, 2):
             for line in (1, 2):
@@ -137,11 +137,11 @@ class Traffic:
     def session(self, line, session):
         base = session << 33
         messages = self.messages(line)
-        # Both streams lose the start of session 2 on line 2: its first packet shows it.
+        # Both streams lose the start of session 2 on line 2; its first packet reveals the session.
         if (line, session) != (2, 2):
             self.send(packet(line, 1, session, base, self.now_ns), "AB")
         self.expected[line].append(f"S {line} {base}")
-        lost = 0  # numbers in a row that neither stream brings
+        lost = 0  # consecutive numbers that neither stream carries
         at = 0
         while at < len(messages):
             count = min(self.random.randint(1, 4), len(messages) - at)
@@ -149,7 +149,7 @@ class Traffic:
             packets = {"A": b"", "B": b""}
             fate = self.random.choices(["AB", "A", "B", "", "hole"], [60, 12, 12, 8, 8])[0]
             if not self.loses or at < 40 or (fate == "" and at + count == len(messages)):
-                fate = "AB"  # the directory comes, and the last message
+                fate = "AB"  # the directory and the last message are not lost
             for i in range(at, at + count):
                 number = base + 1 + i
                 gone = fate == "" or (fate == "hole" and i == at + 1)
@@ -167,7 +167,7 @@ class Traffic:
                 if payload:
                     self.send(payload, stream)
             at += count
-        # A heartbeat shows what was lost at the end.
+        # A heartbeat reveals losses at the end.
         self.now_ns += 5_000_000
         self.send(packet(line, 0, session, base + len(messages), self.now_ns), "AB")
         self.close_gap(line, base + len(messages) + 1, lost)
@@ -208,7 +208,7 @@ def rows_of(folder, core):
 
 
 def check_delivery(folder, traffic):
-    """Messages: each once, in order, on one of the cores. Gaps and sessions: exact, on every core."""
+    """Each message is delivered once, in order, to one core; gaps and sessions exactly, to every core."""
     for line in (1, 2):
         wanted = traffic.expected[line]
         shared = [row for row in wanted if row[0] not in "DQ"]
@@ -243,7 +243,7 @@ def replay(pinstrike, folder, traffic):
 
 
 def refuse_two_pollers(pinstrike, folder):
-    """Lines that share a group have one poller."""
+    """Lines that share a group must have one poller."""
     config = folder / "two_pollers.yaml"
     config.write_text(LINES.replace("  - {name: poller0, wait: park}\n",
                                     "  - {name: poller0, wait: park, lines: [1]}\n"
@@ -322,8 +322,8 @@ def write_frames(path, records):
 
 
 def repair(pinstrike, folder, traffic):
-    """What both streams lose comes from a peer, whose copy lost nothing. Of a session that has ended,
-    what has not come yet stays lost."""
+    """Messages that both streams lose come from a peer that lost nothing. In a session that has ended,
+    missing messages stay lost."""
     whole = Traffic(SEED, loses=False)
     lossy = write_frames(folder / "lossy", traffic.records())
     kept = write_frames(folder / "kept", whole.records())
@@ -350,7 +350,7 @@ def repair(pinstrike, folder, traffic):
 
 
 def run(pinstrike, folder, traffic, quotes):
-    """The counter in /metrics, and the state that a second instance takes from the first."""
+    """The counter in /metrics, and the state that a second instance copies from the first."""
     write_frames(folder / "frames", traffic.records())
     (folder / "nothing").touch()
     secret = folder / "secret"
@@ -362,7 +362,7 @@ def run(pinstrike, folder, traffic, quotes):
     second = None
     try:
         first.wait_for(counter, quotes)
-        # While it tries to take state itself, it has none to give.
+        # While it requests state itself, it has none to send.
         first.wait_until(lambda: "peer_state_" in first.said(), lambda: "takes state for ever")
         second = Instance(pinstrike, folder, "second", folder / "nothing", ports[1], ports[0])
         second.wait_for("pinstrike_tally_taken_quotes", quotes)

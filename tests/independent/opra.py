@@ -241,7 +241,7 @@ def advance(sequence, count):
 
 
 class Block:
-    """One UDP payload: header fields, decoded messages, and what was wrong."""
+    """One UDP payload: header fields, decoded messages, and errors."""
 
     def __init__(self, payload):
         self.messages, self.error, self.refused = [], None, False
@@ -265,7 +265,7 @@ class Block:
             self.refuse("block size out of bounds")
         elif self.checksum(payload) != struct.unpack_from(">H", payload, 19)[0]:
             self.refuse("checksum")
-        elif self.count > 0:  # a block of no messages says nothing
+        elif self.count > 0:  # a block without messages has no content
             self.walk(payload)
 
     def refuse(self, reason):

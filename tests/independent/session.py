@@ -1,9 +1,9 @@
-"""What a perfect handler makes of a capture: account and book, by the plainest means.
+"""The account and the book that a perfect handler makes of a capture, computed in a simple way.
 
-All that either stream brought whole is collected first, then applied in order of its numbers. So
-it says nothing of time, and holds for captures where no copy comes later than the hold window,
-with at most one start of day a line (at its beginning) and no reset: enough to compare a whole
-generated session with, message by message. It shares nothing with the C++ code.
+It first collects all intact messages of both streams, then applies them in the order of their numbers.
+It ignores time, so it is valid for captures in which no copy is later than the hold window, with at
+most one start of day per line (at its beginning) and no reset. That is enough to compare a whole
+generated session, message by message. It shares nothing with the C++ code.
 
     python3 session.py FILE.pcap --book OUT --account OUT
 """
@@ -185,7 +185,7 @@ class Line:
                 self.messages[number] = block.messages[index]
 
     def gaps(self):
-        """[[first, last]] of what neither stream brought."""
+        """[[first, last]] of the messages that neither stream carried."""
         out = []
         for number in range(self.first or 0, self.end or 0):
             if number not in self.messages:

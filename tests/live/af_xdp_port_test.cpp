@@ -315,13 +315,13 @@ TEST(AfXdp, LinkChangesAreSeenCountedAndReportedAnew) {
     ASSERT_EQ(std::system("ip link set wire down"), 0);
     ASSERT_TRUE(link_becomes(*port, false));
     port->housekeep(now_ns += 1'000'000'000);
-    EXPECT_EQ(port->counters().link_changes.read(), 1U);
+    EXPECT_EQ(port->counters().read(nic::PortCount::link_changes), 1U);
     EXPECT_EQ(port->statistics().link_up, false);
     ASSERT_EQ(std::system("ip link set wire up"), 0);
     ASSERT_TRUE(link_becomes(*port, true));
     const Wire wire;
     port->housekeep(now_ns += 30'000'000'000);  // long after the first reports
-    EXPECT_EQ(port->counters().link_changes.read(), 2U);
+    EXPECT_EQ(port->counters().read(nic::PortCount::link_changes), 2U);
     EXPECT_EQ(port->statistics().link_up, true);
     const std::vector<Bytes> reports = wire.igmp_arrived();
     ASSERT_FALSE(reports.empty());

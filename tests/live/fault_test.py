@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Faults of the network and the host, on real ports: what comes of each is known message by message.
+"""Faults of the network and the host, on real ports. The effect of each is known for every message.
 
     fault_test.py PINSTRIKE RELAY FAULT uring|af_xdp MOVED_CLOCK
 
-one_stream: first A is gone, then B: nothing is lost, and it is said which is silent.
-outage: both are gone for 50 ms, and a peer fills it. outage_alone: nobody is there to ask.
+one_stream: first A stops, then B: nothing is lost, and the silent stream is reported.
+outage: both stop for 50 ms, and a peer repairs the gap. outage_alone: the same without a peer.
 corrupt: one packet in a hundred is damaged, and one in a hundred false, on each stream.
-disorder: packets come twice, and late. full_disk: where log, account and book go.
-clock: what instances take for the time of day goes an hour on and back, amid losses.
+disorder: packets come twice, and late. full_disk: the disk of log, account and book is full.
+clock: the instances' time of day is set an hour forward and back during losses.
 """
 
 import os
@@ -32,7 +32,7 @@ peer:
 
 
 def codes(said, code):
-    """The entries of a code: subject and sentence."""
+    """The log entries with a code: subject and sentence."""
     return re.findall(rf"^\S+ [a-z]+ {code} ([^:\n]+): (.*)$", said, re.M)
 
 
@@ -41,7 +41,7 @@ def metric(instance, name):
 
 
 def pair(stage, port, environments=(None, None)):
-    """Both instances keep for and ask each other."""
+    """Each instance keeps a history for the other, and requests from it."""
     join(*stage.instances)
     shared = secret(stage.here / "secret")
     for each, other, environment in zip(stage.instances, reversed(stage.instances), environments):
@@ -61,7 +61,7 @@ def stop(stage):
 def one_stream(stage, pinstrike, port):
     (a,) = stage.instances
     a.run(config(port) + "silence: {stream_silent_after: 300ms, stream_down_after: 60s}\n")
-    # The log looks once a second: each stream is silent, and back, for longer than that.
+    # The log compares counters once a second, so each stream is silent, and back, for longer.
     stage.play(pinstrike, "a/A/lose@300-1900", "a/B/lose@1900-3500", messages=100_000)
     stop(stage)
     live.compare_account(a.account(), stage.truth)
@@ -70,7 +70,7 @@ def one_stream(stage, pinstrike, port):
     back = {subject for subject, _ in codes(a.said(), "stream_back")}
     for line in range(1, 5):
         for stream in "AB":
-            live.expect(f"line {line} stream {stream}" in silent & back, f"not told: {a.said()}")
+            live.expect(f"line {line} stream {stream}" in silent & back, f"not reported: {a.said()}")
     live.expect(not codes(a.said(), "gap_declared"), f"a gap: {a.said()}")
     return f"each stream gone for a second: nothing lost, {series} series"
 
@@ -98,8 +98,8 @@ def outage_alone(stage, pinstrike, port):
     lost = stage.lost("a")
     live.expect(lost > 500, f"{lost} lost: the test shows nothing")
     live.compare_account(a.account(), stage.expectation("a"))
-    told = {subject for subject, _ in codes(a.said(), "gap_declared")}
-    live.expect(told == {f"line {line}" for line in range(1, 5)}, f"not told: {a.said()}")
+    lines = {subject for subject, _ in codes(a.said(), "gap_declared")}
+    live.expect(lines == {f"line {line}" for line in range(1, 5)}, f"not reported: {a.said()}")
     return f"both streams gone for 50 ms: {lost} messages declared lost, the very ones"
 
 
@@ -115,7 +115,7 @@ def corrupt(stage, pinstrike, port):
     damaged, false = (len(stage.copies_of("a", fate)) for fate in ("damaged", "falsified"))
     rejected = sum(account["rejects"].values())
     live.expect(rejected == false, f"{rejected} blocks rejected of {false}: {account['rejects']}")
-    if port == "af_xdp":  # of the others the kernel drops what is damaged
+    if port == "af_xdp":  # with other ports, the kernel drops damaged packets
         dropped = account["ports"][0]["dropped"]
         count = sum(dropped.values()) - dropped["arp"] - dropped["igmp"]
         live.expect(count == damaged, f"{count} packets dropped of {damaged}: {dropped}")
@@ -141,7 +141,7 @@ def disorder(stage, pinstrike, port):
 
 
 class SmallDisk:
-    """64 KiB of memory as a file system, full but for what is asked for."""
+    """A file system of 64 KiB in memory, which fill() fills."""
 
     def __init__(self, path):
         self.path = path
@@ -165,7 +165,7 @@ class SmallDisk:
 
 
 def full_disk(stage, pinstrike, port):
-    """Full for most of the run, then not, then full again where the account should go."""
+    """The disk is full for most of the run, then not, then full again when the account is written."""
     (a,) = stage.instances
     disk = SmallDisk(stage.here / "disk")
     log = disk.path / "log"
@@ -191,12 +191,12 @@ def full_disk(stage, pinstrike, port):
     a.run(config(port), account=account)
     wait_for(lambda: codes(a.said(), "running"), lambda: f"does not run: {a.tail()}")
     a.stop(wanted=1)
-    live.expect(f"{account}: No space left on device" in a.said(), f"not told: {a.tail()}")
-    return f"{failed[0]:.0f} entries of the log failed, nothing else; no account is told"
+    live.expect(f"{account}: No space left on device" in a.said(), f"not reported: {a.tail()}")
+    return f"{failed[0]:.0f} entries of the log failed, nothing else; no account is printed"
 
 
 class MovedClock:
-    """What an instance takes for the time of day (moved_clock.cpp)."""
+    """The time of day that an instance reads (moved_clock.cpp)."""
 
     def __init__(self, instance):
         self.file = instance.file("moved")

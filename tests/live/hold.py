@@ -1,5 +1,4 @@
-"""Threads of a running program held up by a debugger's means (ptrace). Should this program end, the
-kernel lets them go on."""
+"""Stops threads of a running program by ptrace. If this program ends, the kernel lets them continue."""
 
 import contextlib
 import ctypes
@@ -9,26 +8,26 @@ import time
 import live
 
 SEIZE, INTERRUPT, CONTINUE, DETACH = 0x4206, 0x4207, 7, 17
-ALL_THREADS = 0x40000000  # __WALL: also those that are no processes
+ALL_THREADS = 0x40000000  # __WALL: also threads
 PTRACE = live.LIBC.ptrace
 PTRACE.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]
 PTRACE.restype = ctypes.c_long
 
 
 def threads_of(process):
-    """Ids by name."""
+    """The ids of threads, by name."""
     threads = {}
     for task in os.listdir(f"/proc/{process.pid}/task"):
         try:
             with open(f"/proc/{process.pid}/task/{task}/comm", encoding="utf-8") as comm:
                 threads[comm.read().strip()] = int(task)
         except (FileNotFoundError, ProcessLookupError):
-            pass  # it ended meanwhile
+            pass  # the thread ended meanwhile
     return threads
 
 
 def thread_of(process, name, seconds=60):
-    """Waits for it: a program that starts may not have it yet."""
+    """Waits for the thread, which a starting program may not have yet."""
     deadline = time.monotonic() + seconds
     while name not in threads_of(process):
         live.expect(time.monotonic() < deadline, f"no thread is called {name}")
@@ -48,7 +47,7 @@ def stop(thread):
 
 @contextlib.contextmanager
 def seized(thread):
-    """All that is asked of it comes from the thread that seized it."""
+    """All requests must come from the thread that seized it."""
     ptrace(SEIZE, thread)
     yield
     stop(thread)
@@ -56,7 +55,7 @@ def seized(thread):
 
 
 def hold_up(thread, seconds, stops):
-    """In so many `stops`, between which the thread runs for some microseconds."""
+    """Stops the thread so many times, and lets it run for some microseconds in between."""
     with seized(thread):
         for _ in range(stops):
             stop(thread)
@@ -73,7 +72,7 @@ def hold_until(thread, ended):
 
 
 def hold_in_pulses(thread, ended, seconds):
-    """Held for so long, then let run for as long, and again."""
+    """Holds the thread for so long, lets it run for as long, and repeats."""
     with seized(thread):
         while not ended.is_set():
             stop(thread)

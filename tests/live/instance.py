@@ -1,4 +1,4 @@
-"""An appliance on a wire of its own, as the live tests run it: config, start, end, what it says."""
+"""An appliance on a wire of its own, as the live tests run it: config, start, end, output."""
 
 import signal
 import subprocess
@@ -75,7 +75,7 @@ class Instance:
         return self.file("log").read_text()
 
     def run(self, text, log=None, account=None, environment=None, program=None, lines=LINES):
-        """`log`, `account`: where to, if not to files of its own; `program`: words, if not its path."""
+        """`log`, `account`: other files than the usual ones; `program`: other words than the path."""
         self.file("yaml").write_text(text)
         log = log or open(self.file("log"), "w", encoding="utf-8")
         self.process = self.wire.start(
@@ -120,7 +120,7 @@ class Instance:
 
 
 def join(one, other):
-    """A link of their own between the two receivers."""
+    """A separate link between the two receivers."""
     live.run("ip", "link", "add", "peers", "netns", one.wire.receiver, "type", "veth", "peer",
              "name", "peers", "netns", other.wire.receiver)
     for each in (one, other):

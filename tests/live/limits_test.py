@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Limits of the system end no program by a signal, and no running feed at all.
+"""Limits of the system never end the program by a signal, and never end a running feed.
 
     limits_test.py PINSTRIKE MISBEHAVING_THREAD
 
-At a start under any limit on open files: a sentence and 1 or 78, or it runs. In a running feed: a
-recovery thread that fails ends alone; a peer that finds no descriptor is turned away without haste;
-a file that may not grow costs the log's entries.
+With any limit on open files, the program either starts, or prints a sentence and ends with 1 or 78; with
+3 the system's loader cannot open libraries, says so, and ends with 127. In a running feed, a failing
+recovery thread ends alone; without a free descriptor, a peer is refused without spinning; a file that may
+not grow only loses entries of the log.
 """
 
 import os
@@ -70,18 +71,18 @@ class Limits(unittest.TestCase):
                                              metrics=self.metrics))
 
     def run_under(self, limit, value):
-        """Of a whole short run."""
+        """The result of a whole short run."""
         return subprocess.run(
             [PINSTRIKE, "run", self.config, "--for", "100ms", "--no-view"], capture_output=True,
             text=True, timeout=60, check=False,
             preexec_fn=lambda: resource.setrlimit(limit, (value, value)))
 
-    def start(self, **environment):
-        """A running one; what it says goes to a file."""
+    def start(self, *arguments, **environment):
+        """A running instance; its output goes to a file."""
         self.log = Path(self.folder.name) / "log"
         with self.log.open("w") as log:
-            process = subprocess.Popen([PINSTRIKE, "run", self.config, "--no-view"], stdout=log,
-                                       stderr=log, env={**os.environ, **environment})
+            process = subprocess.Popen([PINSTRIKE, "run", self.config, "--no-view", *arguments],
+                                       stdout=log, stderr=log, env={**os.environ, **environment})
         self.addCleanup(lambda: process.poll() is None and (process.kill(), process.wait()))
         self.wait_for(lambda: " running " in self.log.read_text())
         return process
@@ -93,7 +94,7 @@ class Limits(unittest.TestCase):
             time.sleep(0.1)
 
     def scraped(self, name):
-        """A metric's value; nothing where there is none, or nobody answers."""
+        """The value of a metric; None if there is none, or no answer."""
         try:
             url = f"http://127.0.0.1:{self.metrics}/metrics"
             text = urllib.request.urlopen(url, timeout=5).read().decode()
@@ -109,10 +110,10 @@ class Limits(unittest.TestCase):
         self.assertIn("the account balances", self.log.read_text())
 
     def test_a_start_under_any_limit_on_open_files_says_what_it_lacks(self):
-        for files in (*range(3, 24), OPEN_FILES_NEEDED - 1):
+        for files in (*range(3, 24), *range(24, OPEN_FILES_NEEDED - 1, 12), OPEN_FILES_NEEDED - 1):
             done = self.run_under(resource.RLIMIT_NOFILE, files)
             seen = (files, done.returncode, done.stderr[-500:])
-            # Below 4 the system's loader finds no library, and says so.
+            # Below 4, the system's loader cannot open libraries, and says so.
             self.assertEqual(done.returncode, 78 if files > 3 else 127, seen)
             self.assertRegex(done.stderr, r"limit of \d+ open files, expected 128 or more"
                              if files > 3 else "cannot open shared object file", seen)
@@ -125,14 +126,14 @@ class Limits(unittest.TestCase):
         self.assertIn("memory of a ring: File too large", done.stderr)
         process = self.start()
         resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (0, 0))
-        process.send_signal(signal.SIGHUP)  # is logged, which fails
+        process.send_signal(signal.SIGHUP)  # the entry that fails to be written
         time.sleep(1)
         self.assertIsNone(process.poll())
         self.assertGreater(self.scraped("log_failed_entries_total"), 0)
         process.send_signal(signal.SIGTERM)
         self.assertEqual(process.wait(timeout=60), 0)
 
-    def test_threads_that_cannot_be_started_are_told(self):
+    def test_threads_that_cannot_be_started_are_reported(self):
         if os.geteuid() == 0:
             self.skipTest("root has no limit on threads")
         done = self.run_under(resource.RLIMIT_NPROC, 1)
@@ -164,12 +165,45 @@ class Limits(unittest.TestCase):
             spent_s = processor_seconds(process)
             time.sleep(3)
             spent_s = processor_seconds(process) - spent_s
-            # A tenth of a processor is what it takes to wait; it spun at a whole one.
+            # Waiting takes a tenth of a processor; a spinning thread would take a whole one.
             self.assertLess(spent_s, 1.5, "processor seconds within 3")
             resource.prlimit(process.pid, resource.RLIMIT_NOFILE, before)
             self.wait_for(lambda: self.scraped("peer_server_connections_total") == 1)
             refused = self.scraped("peer_server_untaken_connections_total")
             self.assertTrue(2 <= refused <= 6, refused)
+        self.end(process)
+
+    def test_an_admin_socket_that_finds_no_descriptor_says_so(self):
+        path = str(Path(self.folder.name) / "admin.sock")
+        process = self.start("--admin", path)
+        self.assertEqual(self.scraped("admin_untaken_connections_total"), 0)
+        before = resource.prlimit(process.pid, resource.RLIMIT_NOFILE)
+        resource.prlimit(process.pid, resource.RLIMIT_NOFILE, (3, before[1]))
+        with socket.socket(socket.AF_UNIX) as client:
+            client.settimeout(20)
+            client.connect(path)
+            client.sendall(b'{"ask": "status"}\n')
+            self.wait_for(lambda: "admin_untaken feed limits: connections cannot be accepted for "
+                          "1 s: Too many open files" in self.log.read_text())
+            resource.prlimit(process.pid, resource.RLIMIT_NOFILE, before)
+            self.assertTrue(client.recv(65536).startswith(b"{"))
+        self.assertTrue(1 <= self.scraped("admin_untaken_connections_total") <= 4)
+        self.end(process)
+
+    def test_a_running_feed_goes_on_under_any_limit_on_open_files(self):
+        process = self.start()
+        before = resource.prlimit(process.pid, resource.RLIMIT_NOFILE)
+        opened = len(os.listdir(f"/proc/{process.pid}/fd"))
+        for files in (3, 4, opened // 2, opened - 1, opened, opened + 1, opened + 2):
+            delivered = self.scraped("line_delivered_messages_total")
+            resource.prlimit(process.pid, resource.RLIMIT_NOFILE, (files, before[1]))
+            with socket.create_connection(("127.0.0.1", self.listen)):
+                self.scraped("running_seconds")  # also wants a descriptor
+                process.send_signal(signal.SIGHUP)  # so does reading the config again
+                time.sleep(1.5)
+            self.assertIsNone(process.poll(), (files, self.log.read_text()[-2000:]))
+            resource.prlimit(process.pid, resource.RLIMIT_NOFILE, before)
+            self.wait_for(lambda: self.scraped("line_delivered_messages_total") > delivered)
         self.end(process)
 
 

@@ -1,7 +1,7 @@
-"""What the live tests share: two network namespaces joined by a veth pair, and the comparisons.
+"""Shared by the live tests: two network namespaces joined by a veth pair, and the comparisons.
 
-Everything made here is taken away again, also when a test fails or is interrupted. A test that
-cannot make namespaces ends with 77 (skipped) and says why; any other trouble is a failure.
+Everything that is made here is removed, also when a test fails or is interrupted. A test that cannot
+make namespaces ends with 77 (skipped) and prints the reason; any other problem is a failure.
 """
 
 import atexit
@@ -32,21 +32,21 @@ def skip(reason):
 
 
 def expect(condition, what):
-    """Like assert, but tells the reader what did not hold, and never compiled away."""
+    """Like assert, but with a text for the reader, and never compiled away."""
     if not condition:
         print(f"FAILED: {what}")
         sys.exit(1)
 
 
 def at_the_end(action):
-    """Also of a test that fails or is interrupted."""
+    """Cleans up, also if a test fails or is interrupted."""
     atexit.register(action)
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, leave)
 
 
 def leave(*_):
-    """Once: what is taken away at the end is not interrupted."""
+    """Runs once, and is not interrupted."""
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, signal.SIG_IGN)
     sys.exit(1)
@@ -75,7 +75,7 @@ class Wire:
         at_the_end(self.remove)
         for space in {self.sender, self.receiver} - {beside.sender if beside else None}:
             run("ip", "netns", "add", space)
-            # its neighbour discovery would be among the frames that are counted
+            # IPv6 neighbour discovery would be counted with the frames
             run("ip", "netns", "exec", space, "sh", "-c",
                 "for i in all default; do echo 1 > /proc/sys/net/ipv6/conf/$i/disable_ipv6; done")
             run("ip", "-n", space, "link", "set", "lo", "up")
@@ -88,10 +88,10 @@ class Wire:
                                      (self.receiver, "receiver", "10.91.0.2/24")):
             run("ip", "-n", space, "addr", "add", address, "dev", name)
             run("ip", "-n", space, "link", "set", name, "up")
-        # Without a queue a veth pair throws away what comes faster than the other end takes it.
+        # Without a queue a veth pair drops packets that come faster than the other end reads them.
         run("tc", "-n", self.sender, "qdisc", "add", "dev", self.outlet, "root", "pfifo", "limit",
             "10000")
-        # senders of the feed are not routable here: accept them all the same
+        # senders of the feed are not routable here, but must be accepted
         for name in ("all", "receiver"):
             run("ip", "netns", "exec", self.receiver, "sh", "-c",
                 f"echo 0 > /proc/sys/net/ipv4/conf/{name}/rp_filter")
@@ -112,7 +112,7 @@ class Wire:
 
 
 def put_before_others(process, priority=10):
-    """As on processors of its own: all its threads, but for one that ends meanwhile."""
+    """Gives all threads of a process priority, as if it had processors of its own."""
     for task in os.listdir(f"/proc/{process.pid}/task"):
         try:
             os.sched_setscheduler(int(task), os.SCHED_FIFO, os.sched_param(priority))
@@ -121,7 +121,7 @@ def put_before_others(process, priority=10):
 
 
 def filter_igmp(sock):
-    """The kernel gives this socket IGMP alone: a feed at its full rate would keep a reader busy."""
+    """Makes the kernel deliver only IGMP to this socket, because a feed at full rate would overload it."""
     drop, take = (0x06, 0, 0, 0), (0x06, 0, 0, 0xFFFF)
     program = [(0x28, 0, 0, 12), (0x15, 0, 3, 0x0800),  # IPv4
                (0x30, 0, 0, 23), (0x15, 0, 1, 2),  # protocol 2
@@ -150,7 +150,7 @@ class IgmpListener(threading.Thread):
         try:
             self.socket = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
             filter_igmp(self.socket)
-            self.socket.bind((wire.outlet, 0x0003))  # all protocols, also what is sent
+            self.socket.bind((wire.outlet, 0x0003))  # all protocols, also sent packets
         finally:
             enter_namespace(here)
             os.close(here)
@@ -162,9 +162,9 @@ class IgmpListener(threading.Thread):
             try:
                 frame = self.socket.recv(2048)
             except OSError as error:
-                if error.errno == errno.ENETDOWN:  # reported once: it may come up again
+                if error.errno == errno.ENETDOWN:  # reported once, because the link may come up again
                     continue
-                return  # the namespace is gone: the test has ended
+                return  # the namespace does not exist: the test has ended
             if self.source and frame[6:12] != self.source:
                 continue
             self.frames += 1
@@ -192,7 +192,7 @@ class IgmpListener(threading.Thread):
 
 
 def skip_unless_permitted():
-    """Tries to have a network namespace, in a child that ends with it."""
+    """Tries to make a network namespace, in a child process that then ends."""
     child = os.fork()
     if child == 0:
         done = LIBC.unshare(CLONE_NEWNET) == 0
@@ -223,7 +223,7 @@ def as_user(here, program, rights):
 
 
 def status_of_threads(pid):
-    """What /proc says of each thread: its name, then a row of words by key."""
+    """The status of each thread in /proc: its name, then the words of each row by key."""
     threads = []
     for folder_of_thread in Path(f"/proc/{pid}/task").iterdir():
         rows = (folder_of_thread / "status").read_text().splitlines()
@@ -232,7 +232,7 @@ def status_of_threads(pid):
 
 
 def expect_confined(pid, kept, hot):
-    """All threads without rights but the first, which keeps these bits; filters on hot threads."""
+    """Only the first thread has rights, namely these bits; the hot threads have filters."""
     deadline = time.monotonic() + 20
     filtered = set()
     while filtered != set(hot) and time.monotonic() < deadline:
@@ -259,7 +259,7 @@ def folder():
 
 
 def compare_account(account, truth):
-    """The appliance's lines against the generator's: what was lost, and all else delivered."""
+    """Compares the appliance's lines with the generator's: losses, and all other messages delivered."""
     expect(account["balanced"] is True, "the account does not balance")
     mine = {line["line"]: line for line in account["lines"]}
     for line in truth["lines"]:

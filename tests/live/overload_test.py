@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Threads that fall behind: what is reported, and who loses what.
+"""Threads that are too slow: the reports, and the losses of each core.
 
     overload_test.py PINSTRIKE core|poller
 
-A debugger's means (ptrace) hold up one thread of a running appliance for a second. core: the ring
-of that core refuses messages, which are a gap for it alone; log and metrics name it and its actor.
-poller: the kernel has no more room for packets, which is reported; what is lost is declared.
+ptrace stops one thread of a running appliance for a second. core: the ring of that core refuses
+messages, which are a gap for this core only; log and metrics name the core and its actor. poller: the
+kernel's buffer is full, which is reported; the lost messages are declared.
 """
 
 import re
@@ -60,9 +60,9 @@ def core(appliance):
     live.expect(f"{refused[1]} since the start" in slow[-1][1] and "in book" in slow[-1][1],
                 f"not reported: {slow}")
     for name, count in zip(("core0", "core1"), refused):
-        told = metric(metrics, "ring_refused_messages_total", f'ring="poller0:{name}"')
-        live.expect(told == count, f"{name}: {told} refused by the metrics, {count} by the account")
-    # Which of a core's actors takes the time.
+        seen = metric(metrics, "ring_refused_messages_total", f'ring="poller0:{name}"')
+        live.expect(seen == count, f"{name}: {seen} refused by the metrics, {count} by the account")
+    # The actor of the core that takes the time.
     calls = metric(metrics, "actor_service_seconds_count", 'core="core1",actor="book"')
     live.expect(calls > 0, "the metrics do not say how long core1's actor takes")
     return f"{refused[1]} messages refused by core1, {gaps[1]} gap events for it and none for core0"
@@ -81,8 +81,8 @@ def poller(appliance):
                     f"line {line['line']}: {line} against {there['highest']}")
     live.expect(metric(metrics, "device_missed_packets_total", 'port="wire0"') == missed,
                 "the metrics do not say what was missed")
-    told = re.findall(r"device_missed port wire0: (.*)", appliance.said())
-    live.expect(told and "poller0 reads too slowly" in told[0], f"not reported: {appliance.tail()}")
+    rows = re.findall(r"device_missed port wire0: (.*)", appliance.said())
+    live.expect(rows and "poller0 reads too slowly" in rows[0], f"not reported: {appliance.tail()}")
     return f"{missed} packets missed by the kernel, {lost} messages declared lost"
 
 

@@ -3,10 +3,10 @@
 
     peer_test.py PINSTRIKE whole|whole_kept|down|secret
 
-A's streams both lose packets, B's none, and the traffic is the same. whole: B keeps it, and A has all
-of it in the end, nothing lost. whole_kept: the same, where B's port lends its buffers to the history,
-and gives most receives nothing. down: nobody is there to ask, and what A lost it declares, exactly.
-secret: the secrets differ, which both say; A declares what it lost.
+Both streams of A lose packets, those of B lose none, and the traffic is the same. whole: B keeps the
+traffic, and finally A has all of it and lost nothing. whole_kept: the same if B's port keeps packets for
+the history and most receives return nothing. down: there is no peer, and A declares its losses exactly.
+secret: the secrets differ, which both report; A declares its losses.
 """
 
 import sys

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The kernel's reverse path filter drops the feed: log and metric say so.
+"""The kernel's reverse path filter drops the feed, and log and metric report it.
 
     reverse_path_test.py PINSTRIKE
 """
@@ -24,7 +24,7 @@ def main():
         one = instance.Instance("one", Path(folder), sys.argv[1])
         filter_strictly(one.wire)
         one.run(instance.config("uring") + "metrics_address: 127.0.0.1:9464\n")
-        time.sleep(2)  # the log tells what rises between two looks, one a second
+        time.sleep(2)  # the log reports an increase between two snapshots, one a second
         instance.finish(one.generate(traffic=("--lines", "1-4", "--messages", "1000", "--series",
                                               "400", "--rate", "10000")))
         time.sleep(2)

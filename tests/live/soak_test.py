@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""A soak: two instances, hot and hot, each losing packets of its own on each stream, for as long as wanted.
+"""A soak: two instances of one feed, each with its own losses on each stream, for any time.
 
     soak_test.py PINSTRIKE SOAK_SENDER [--minutes 60] [--gigabits 1] [--loss 0.001] ...
 
-One sender gives both receivers the same feed over a wire each, and draws by receiver and stream
-what is lost. Each instance asks the other for what it lost on both streams. At the end nothing may
-be declared lost that any stream or the peer had, both accounts must balance and agree with the
-sender's, and resident memory must be what it was after the first tenth of the time.
+One sender sends the same feed to both receivers, on a wire for each, and draws the losses for each
+receiver and stream. Each instance requests from the other the messages that it lost on both streams. At
+the end, no message may be declared lost that a stream or the peer had, both accounts must balance and
+agree with the sender's, and resident memory must be as after the first tenth of the time.
 """
 
 import argparse
@@ -50,7 +50,7 @@ PORTS = {
     descriptors_count: 32768
     udp_checksum: software"""}
 LOOK_EVERY_S = 10
-# What a page here and there may take; a leak of one message in a thousand would pass it in minutes.
+# Allows some pages; a leak of one message in a thousand would exceed it in minutes.
 GROWTH_BYTES_MAX = 2 << 20
 
 
@@ -63,7 +63,7 @@ def start(instance, other, options, shared):
 
 
 def processor_s(process):
-    """Time of the program and of the kernel for it, so far."""
+    """The processor time so far, in the program and in the kernel."""
     with open(f"/proc/{process.pid}/stat", encoding="utf-8") as stat:
         fields = stat.read().rsplit(")", 1)[1].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
@@ -98,8 +98,8 @@ class Looks:
                 pass
 
     def growth(self):
-        """Of each instance's memory: the most after a tenth of the time, over what it was then. In
-        the first minute the history touches its pages."""
+        """For each instance, the growth of its memory after the first tenth of the time: the highest value
+        less the value then. In the first minute the history touches its pages."""
         settled = self.rows[max(len(self.rows) // 10, 60 // LOOK_EVERY_S):]
         live.expect(len(settled) > 1, "too short to say anything of memory")
         return [max(row[at] for row in settled) - settled[0][at] for at in (1, 2)]
@@ -119,7 +119,7 @@ def figures_of(account):
 
 
 def judge(instances, truth, looks):
-    """Prints all that is known before anything fails."""
+    """Prints all results before a check fails."""
     wrong = []
     for instance, receiver, grown in zip(instances, truth["receivers"], looks.growth()):
         account = instance.account()
@@ -180,13 +180,13 @@ def main():
         options.minutes * 60, options.loss, options.seed, a.wire.outlet, b.wire.outlet,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     if options.realtime:
-        live.put_before_others(sender, 5)  # and the kernel's delivery, which its time pays for
+        live.put_before_others(sender, 5)  # including the kernel's delivery, which counts as its time
     looks = Looks((a, b), sender)
     looks.until_the_end()
     said = sender.stdout.read()
     live.expect(sender.returncode == 0, f"the sender failed: {said}")
     truth = json.loads(said)
-    time.sleep(15)  # as long as anything is asked for again
+    time.sleep(15)  # as long as messages are requested again
     for each in (a, b):
         each.stop()
     loads = looks.loads()

@@ -1,5 +1,5 @@
-"""Appliances behind a relay (relay.cpp) that loses, damages, repeats and delays what one generator
-sends them; and, from the relay's record, exactly what each of them can have."""
+"""Appliances behind a relay (relay.cpp) that loses, damages, repeats and delays the packets of one
+generator; and the messages that each of them can have, derived from the relay's record."""
 
 import collections
 import subprocess
@@ -8,11 +8,11 @@ import time
 import live
 from instance import Instance, finish
 
-# Some 9000 blocks a second and stream.
+# Some 9000 blocks a second on each stream.
 TRAFFIC = ["--lines", "1-4", "--rate", "20000", "--shape", "ordinary", "--series", "20000",
            "--roots", "200"]
 
-# One copy of a block on its way to one receiver; `times` it was sent, `messages` that have numbers.
+# A copy of a block for one receiver; `times`: how often it was sent; `messages`: those with numbers.
 Copy = collections.namedtuple("Copy", "name stream line number messages fate times")
 
 
@@ -31,7 +31,7 @@ class Stage:
         self.copies, self.truth = [], {}
 
     def play(self, pinstrike, *faults, messages=60_000, meanwhile=None, settle=1):
-        """Traffic of 20,000 messages a second through the relay's faults, and `settle` seconds."""
+        """Sends 20,000 messages a second through the relay's faults, then waits `settle` seconds."""
         record = self.here / "record"
         ways = [f"{each.name}={each.wire.outlet}" for each in self.instances]
         relay = self.hub.start(self.hub.sender, self.relay, "intake", record, "1", *ways, *faults,
@@ -55,7 +55,7 @@ class Stage:
                 if each.name == name and fate in (None, each.fate)]
 
     def expectation(self, name):
-        """The account of who takes all that came whole on either stream, and nothing else."""
+        """The account of a receiver that accepts all intact messages of both streams, and nothing else."""
         whole = collections.defaultdict(set)
         for each in self.copies_of(name, "whole"):
             if each.times:
@@ -68,11 +68,11 @@ class Stage:
         return {"lines": lines}
 
     def lost(self, name):
-        """Messages that neither stream brought whole."""
+        """The messages that arrived intact on neither stream."""
         return sum(line["lost"] for line in self.expectation(name)["lines"])
 
     def compare_books(self, instance, may_be_stale=False):
-        """`may_be_stale`: a repair makes nothing fresh that was stated before the gap."""
+        """`may_be_stale`: a repair does not make fresh what was set before the gap."""
         return live.compare_books(instance.file("book.json"), self.here / "truth.book.json",
                                   may_be_stale)
 

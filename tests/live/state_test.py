@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""A hot/hot pair that hears one feed, of which one is killed in the midst of the day.
+"""Two instances of one feed, one of which is killed during the day.
 
     state_test.py PINSTRIKE killed|alone
 
-killed: A is ended by SIGKILL while messages come, and started again. It takes from B the state of
-every series, and in the end its book is B's and the generator's, byte for byte; B lost nothing and
-noticed nothing. alone: the same without B. A says that nobody gave it anything, and knows of the
-series what was stated since, and no more.
+killed: SIGKILL ends A while messages come, and A is started again. It copies the state of every series
+from B, and finally its book equals B's and the generator's, byte for byte; B lost nothing and was not
+affected. alone: the same without B. A reports that no peer had state, and its book has only the
+messages since its start.
 """
 
 import json
@@ -54,14 +54,14 @@ TRAFFIC = ["--lines", "1-4", "--messages", str(20000 * SECONDS), "--rate", "2000
 
 
 def config_of(name, other, cores, path, within="20s"):
-    """Not as many cores: what one of B's keeps, another of A's may have to."""
+    """B has another number of cores, so the series of one core may be on another core of A."""
     rows = "\n".join(f"  - name: core{i}\n    wait: park" for i in range(cores))
     return CONFIG.format(cores=rows, own=ADDRESSES[name], other=ADDRESSES[other], secret=path,
                          within=within)
 
 
 def join_wires(a, b):
-    """One sender, two receivers: what it sends at the hub comes to both."""
+    """One sender and two receivers: packets to the hub reach both."""
     space = a.wire.sender
     live.run("ip", "-n", space, "link", "add", "name", "hub", "type", "bridge", "mcast_snooping",
              "0")
@@ -79,13 +79,13 @@ def generate(b):
 
 
 def kill(instance):
-    """As `kill -9` does, of the program itself (`ip netns exec` becomes it)."""
+    """Like `kill -9` of the program itself, because `ip netns exec` becomes the program."""
     instance.process.send_signal(signal.SIGKILL)
     live.expect(instance.process.wait(timeout=10) == -signal.SIGKILL, "it ended another way")
 
 
 def both_began(a, b):
-    """Started together, neither has anything to give the other, and both see that."""
+    """If both start together, neither has state for the other, and both report it."""
     for each in (a, b):
         wait_for(lambda each=each: "peer_state_" in each.said(),
                  lambda each=each: f"{each.name} still waits: {each.tail()}")

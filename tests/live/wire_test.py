@@ -3,9 +3,9 @@
 
     wire_test.py PINSTRIKE uring|af_xdp
 
-All messages delivered, the account balanced, the book as the generator says, IGMP reports seen on
-the wire, and a clean end on SIGTERM. The appliance is an ordinary user's, with no more rights than
-deploy/README.md says; it gives up most of them, and leaves the interface as it was.
+All messages are delivered, the account balances, the book equals the generator's, IGMP reports are on
+the wire, and SIGTERM ends the program in order. The appliance runs as an ordinary user with the rights
+that deploy/README.md lists, drops most of them, and leaves the interface unchanged.
 """
 
 import json
@@ -23,7 +23,7 @@ TRAFFIC = ["--lines", "1-4", "--messages", "200000", "--rate", "60000", "--serie
 
 
 def example_sees_every_queue(pinstrike, wire, here):
-    """The example, as people copy it, on an interface that spreads frames over four queues."""
+    """The shipped example, on an interface that spreads frames over four queues."""
     live.run("ip", "-n", wire.receiver, "link", "add", "spread", "numrxqueues", "4", "type", "veth",
              "peer", "name", "spread_far")
     text = (live.ROOT / "config" / "af_xdp.yaml").read_text()
@@ -31,20 +31,20 @@ def example_sees_every_queue(pinstrike, wire, here):
     example.write_text(text.replace("iface=eth1", "iface=spread"))
     check = wire.start(wire.receiver, pinstrike, "check", example, stdout=subprocess.DEVNULL,
                        stderr=subprocess.PIPE)
-    told = check.communicate(timeout=60)[1]
+    said = check.communicate(timeout=60)[1]
     live.expect(check.returncode == 78, f"check refuses four queues: {check.returncode}")
-    live.expect("interface spread spreads frames over 4 receive queues" in told, told)
+    live.expect("interface spread spreads frames over 4 receive queues" in said, said)
 
 
 def interface_state(wire):
-    """Flags, addresses that are let in, and programs of the receiving interface."""
+    """The flags, accepted addresses and programs of the receiving interface."""
     link = live.run("ip", "-n", wire.receiver, "-d", "link", "show", "receiver").stdout
     return link, live.run("ip", "-n", wire.receiver, "maddr", "show", "receiver").stdout
 
 
 def expect_as_before(wire, before):
-    """The kernel lets go of a ring's sockets, and of their groups, some time after its process has
-    ended: it does that on a thread of its own."""
+    """The kernel closes a ring's sockets, and leaves their groups, some time after its process has
+    ended, on a thread of its own."""
     deadline = time.monotonic() + 10
     while (after := interface_state(wire)) != before and time.monotonic() < deadline:
         time.sleep(0.05)

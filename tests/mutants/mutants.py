@@ -1,15 +1,14 @@
 #!/usr/bin/env python3
-"""Plants each bug of planted.py, one at a time, and says which of them no test finds.
+"""Plants each bug of planted.py, one at a time, and prints those that no test finds.
 
-    tests/mutants/mutants.py                  # all; again after an interruption: the rest, and what survived
-    tests/mutants/mutants.py WORDS...         # those whose name has one of these in it, whatever is known
-    tests/mutants/mutants.py --list           # all of them, and what is known
-    tests/mutants/mutants.py --anew           # all, and forgets what is known
+    tests/mutants/mutants.py                  # all; after an interruption: the rest, and those that survived
+    tests/mutants/mutants.py WORDS...         # those with one of these words in their name, tried again
+    tests/mutants/mutants.py --list           # lists all of them with their results
+    tests/mutants/mutants.py --anew           # all, without earlier results
 
-Works in a copy of the tree, with a build of its own in it (--folder; build/mutants otherwise), so that
-neither the checkout nor its builds change. A suite counts only if it passes without any bug. What was
-found stays found while the bug and the file that it stands in are what they were. Exits 1 if a bug
-survived, does not compile, or could not be tried.
+Works in a copy of the tree with its own build (--folder, or build/mutants), so that neither the checkout
+nor its builds change. A suite counts only if it passes without any bug. A result is kept as long as the
+bug and its file do not change. Exits 1 if a bug survived, does not compile, or could not be tried.
 """
 
 import argparse
@@ -38,18 +37,18 @@ def program_files(root):
 
 
 def matcher(text):
-    """Lines may be broken anew: any white space stands for any other."""
+    """A pattern in which any white space matches any other, because formatting may change."""
     return re.compile(r"\s+".join(re.escape(word) for word in text.split()))
 
 
 def places(bug, files):
-    """Every (path, match) of the right text."""
+    """Every (path, match) of the original code."""
     wanted = matcher(bug.right)
     return [(path, match) for path, text in files.items() for match in wanted.finditer(text)]
 
 
 def update(tree):
-    """The copy becomes what the checkout is; what is equal keeps its time, and so what was built of it."""
+    """Updates the copy from the checkout. Unchanged files keep their times, and so their objects."""
     wanted = set()
     for top in TREE:
         for path in [ROOT / top, *(ROOT / top).rglob("*")]:
@@ -68,28 +67,28 @@ def update(tree):
 
 
 class Bench:
-    """The copy, its build, and what is known of each bug and each suite."""
+    """The copy, its build, and the results of each bug and each suite so far."""
 
     def __init__(self, folder):
         self.tree = folder / "tree"
         self.build = self.tree / "build"
         self.record = folder / "results.json"
         self.known = json.loads(self.record.read_text()) if self.record.exists() else {}
-        self.sound = {}  # suite: whether it passes without a bug
-        # What one checkout compiled, the compiler's cache has for another.
+        self.sound = {}  # suite: whether it passes without any bug
+        # Different checkouts share the compiler's cache.
         self.environment = dict(os.environ, CCACHE_BASEDIR=str(self.tree), CCACHE_NOHASHDIR="1")
         self.environment.pop("MESON_TEST_ITERATION", None)
         update(self.tree)
         if not (self.build / "build.ninja").exists():
-            # A bug may leave something unused: that is no finding. Compiling takes most of the time.
+            # A bug may leave a name unused, which is no finding. Compiling takes most of the time.
             subprocess.run(["meson", "setup", "-Dwerror=false", "-Doptimization=1", self.build,
                             self.tree], check=True, stdout=subprocess.DEVNULL, env=self.environment)
 
     def run(self, suite):
-        """"OK", "SKIP", "FAIL", "TIMEOUT" and others of meson's; "BUILD": it was not even built."""
+        """"OK", "SKIP", "FAIL", "TIMEOUT" and meson's other results; "BUILD": it does not compile."""
         log = self.build / "meson-logs" / "testlog.json"
         log.unlink(missing_ok=True)
-        # Time limits are for what hangs on a quiet machine; a busy one has four times as long.
+        # Time limits are meant for hanging tests on an idle machine; a busy one gets four times as long.
         done = subprocess.run(["meson", "test", "-C", self.build, "--timeout-multiplier", "4", suite],
                               env=self.environment, capture_output=True, text=True, check=False)
         results = [json.loads(line)["result"] for line in log.read_text().splitlines()] \
@@ -108,7 +107,7 @@ class Bench:
         return self.sound[suite]
 
     def judge(self, bug, path, text):
-        """Plants it, and takes it out again."""
+        """Plants the bug, and removes it afterwards."""
         if not all([self.is_sound(suite) for suite in bug.suites]):
             return "not tried", ""
         here = self.tree / path.relative_to(ROOT)

@@ -143,8 +143,9 @@ inline void delivers_every_frame_once(const OpenWithFrames& open) {
         std::array<Packet, 8> burst;
         EXPECT_EQ(port->receive(burst, 1'800'000'000'000'000'000), 0U);
         EXPECT_EQ(port->receive(std::span<Packet>(), 1'800'000'000'000'000'000), 0U);
-        EXPECT_EQ(port->counters().packets.read(), frames.size());
-        EXPECT_GE(port->counters().bytes.read(), frames.size() * udp_headers_bytes(0));
+        EXPECT_EQ(port->counters().read(nic::PortCount::packets), frames.size());
+        EXPECT_GE(port->counters().read(nic::PortCount::bytes),
+                  frames.size() * udp_headers_bytes(0));
         EXPECT_EQ(port->statistics().missed.value_or(0), 0U);
         EXPECT_EQ(port->statistics().errors.value_or(0), 0U);
     }
@@ -161,7 +162,7 @@ inline void serves_statistics_to_another_thread(const OpenWithFrames& open) {
     std::thread cold([&] {
         while (!done.load(std::memory_order_acquire)) {
             EXPECT_EQ(port->statistics().missed.value_or(0), 0U);
-            EXPECT_LE(port->counters().packets.read(), frames.size());
+            EXPECT_LE(port->counters().read(nic::PortCount::packets), frames.size());
         }
     });
     EXPECT_EQ(receive_all(*port, frames.size(), 8, ChecksumCheck::offload).size(), frames.size());

@@ -1,7 +1,7 @@
 #!/bin/sh
-# path: cold
-# with_hugepages.sh COUNT COMMAND...: runs a command with at least COUNT free hugepages of 2 MiB,
-# and gives back what it took. Exits 77 (skipped) where they cannot be had.
+# path: cold with_hugepages.sh COUNT COMMAND...: runs a command with at least COUNT free hugepages
+# of 2 MiB, and gives back the pages that it reserved. Exits 77 (skipped) if they cannot be
+# reserved.
 set -u
 wanted=$1
 shift

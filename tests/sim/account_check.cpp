@@ -1,6 +1,8 @@
 // path: cold
 //
 // Checks the account: its own identities, and each figure against what the links delivered.
+#include "actors/telemetry/account.h"
+#include "tests/sim/count_comparison.h"
 #include "tests/sim/oracle.h"
 
 #include <fmt/format.h>
@@ -11,22 +13,8 @@ namespace pinstrike::sim {
 
 namespace {
 
-class Comparison {
-  public:
-    Comparison(std::string whose, Findings& findings)
-        : whose_(std::move(whose)), findings_(findings) {}
-
-    void expect(std::uint64_t wanted, std::uint64_t found, const char* what) {
-        if (wanted != found) {
-            findings_.add(
-                fmt::format("account, {}: {} is {}, not {}", whose_, what, found, wanted));
-        }
-    }
-
-  private:
-    std::string whose_;
-    Findings& findings_;
-};
+using feed::LineCount;
+using feed::StreamCount;
 
 /// The lost numbers as ranges (first, last) in the order of the line, with adjacent ranges joined.
 std::vector<std::pair<std::uint64_t, std::uint64_t>> lost_ranges(const LineTruth& truth,
@@ -53,18 +41,18 @@ std::vector<std::pair<std::uint64_t, std::uint64_t>> lost_ranges(const LineTruth
 }
 
 void check_gaps(const LineTruth& truth, const LineExpectation& line,
-                const actors::LineAccount& account, Findings& findings) {
+                const actors::LineSnapshot& counted, Findings& findings) {
     const auto wanted = lost_ranges(truth, line);
-    if (wanted == account.gaps) {
+    if (wanted == counted.gaps) {
         return;
     }
-    const auto [at, other] = std::ranges::mismatch(wanted, account.gaps);
+    const auto [at, other] = std::ranges::mismatch(wanted, counted.gaps);
     const auto range_text = [](const auto& ranges, auto place) {
         return place == ranges.end() ? std::string{"none"}
                                      : fmt::format("{}-{}", place->first, place->second);
     };
     findings.add(fmt::format("account, line {}: the list of gaps has {} where {} is lost",
-                             truth.number, range_text(account.gaps, other),
+                             truth.number, range_text(counted.gaps, other),
                              range_text(wanted, at)));
 }
 
@@ -81,62 +69,69 @@ std::uint64_t count_brought(const LineTruth& truth, const LineExpectation& line,
 }
 
 void check_line(const LineTruth& truth, const LineExpectation& line,
-                const actors::LineAccount& account, const Plan& plan, Findings& findings) {
-    Comparison compare{fmt::format("line {}", truth.number), findings};
-    const std::array streams{&account.a, &account.b};
+                const actors::LineSnapshot& counted, const Plan& plan, Findings& findings,
+                HeldRows& held) {
+    CountComparison compare{fmt::format("account, line {}", truth.number), findings, held};
     for (std::size_t i = 0; i < feed::streams_count; ++i) {
-        compare.expect(line.streams[i].packets, streams[i]->packets,
-                       i == 0 ? "packets of A" : "packets of B");
-        compare.expect(line.streams[i].messages, streams[i]->messages,
-                       i == 0 ? "messages of A" : "messages of B");
+        const actors::StreamTotals& stream = counted.streams[i];
+        compare.expect(StreamCount::packets, line.streams[i].packets, stream[StreamCount::packets]);
+        compare.expect(StreamCount::messages, line.streams[i].messages,
+                       stream[StreamCount::messages]);
     }
+    compare.note(StreamCount::duplicate);  // imbalances() compares it with the other counts
     if (!line.exact) {
         return;
     }
+    using feed::LineCount;
+    const actors::LineTotals& counts = counted.counts;
     const std::uint64_t delivered = line.brought + line.repaired;
-    compare.expect(delivered + line.lost, account.highest, "highest");
-    compare.expect(delivered, account.delivered, "delivered");
-    compare.expect(line.lost, account.lost, "lost");
+    compare.expect(LineCount::highest, delivered + line.lost, counts[LineCount::highest]);
+    compare.expect(LineCount::delivered, delivered, counts[LineCount::delivered]);
+    compare.expect(LineCount::lost, line.lost, counts[LineCount::lost]);
     if (!plan.twin.there && plan.retransmission.share == 0) {
-        compare.expect(0, account.repaired + account.unasked, "repaired and unasked");
+        compare.expect(0, counts[LineCount::repaired] + counts[LineCount::unasked],
+                       "repaired and unasked");
     }
     const bool wants_tests = plan.host.test_symbols;
-    compare.expect(count_brought(truth, line,
+    compare.expect(LineCount::filtered,
+                   count_brought(truth, line,
                                  [=](const Block& block, const auto& message) {
                                      return block.test || (!wants_tests && is_test(message));
                                  }),
-                   account.filtered, "filtered");
-    compare.expect(count_brought(truth, line,
+                   counts[LineCount::filtered]);
+    compare.expect(LineCount::controls,
+                   count_brought(truth, line,
                                  [](const Block& block, const auto& message) {
                                      return !block.test && message.category() == 'H';
                                  }),
-                   account.controls, "controls");
-    check_gaps(truth, line, account, findings);
+                   counts[LineCount::controls]);
+    check_gaps(truth, line, counted, findings);
+    compare.expect(LineCount::gaps_unlisted, 0, counts[LineCount::gaps_unlisted]);
 }
 
 }  // namespace
 
 void check_account(const Plan& plan, const Truth& truth, const std::vector<LineExpectation>& lines,
-                   Host& host, Findings& findings) {
-    const actors::Account account = host.account();
-    for (const std::string& identity : actors::imbalances(account)) {
+                   Host& host, Findings& findings, Coverage& coverage) {
+    const actors::CounterSnapshot counters = host.counters();
+    for (const std::string& identity : actors::imbalances(counters)) {
         findings.add("account: " + identity);
     }
-    for (const actors::LineAccount& line : account.lines) {
+    for (const auto& line : actors::parts_of(counters, &actors::PollerSnapshot::lines)) {
         const std::size_t index = truth.line_index(line.line);
-        check_line(truth.lines()[index], lines[index], line, plan, findings);
+        check_line(truth.lines()[index], lines[index], line, plan, findings, coverage.held);
     }
     std::uint64_t packets = 0;
     std::uint64_t missed = 0;
-    for (const actors::PortAccount& port : account.ports) {
-        packets += port.packets;
-        missed += port.missed.value_or(0);
+    for (const auto& queue : actors::parts_of(counters, &actors::PollerSnapshot::queues)) {
+        packets += queue.counts[nic::PortCount::packets];
+        missed += queue.device.missed.value_or(0);
     }
     std::uint64_t handed = 0;
     for (const auto& receive_log : host.receive_logs()) {
         handed += receive_log->packets().size();
     }
-    Comparison compare{"ports", findings};
+    CountComparison compare{"account, ports", findings, coverage.held};
     compare.expect(handed, packets, "packets");
     compare.expect(host.missed(), missed, "missed");
 }

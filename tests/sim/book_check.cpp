@@ -475,7 +475,7 @@ void check_books(const Plan& plan, const Truth& truth, const std::vector<LineExp
         }
         std::uint64_t refused = 0;
         for (std::size_t i = 0; i < plan.host.pollers; ++i) {
-            refused += host.poller(i).router().counters(core).refused.read();
+            refused += host.poller(i).router().counters(core).read(actors::RingCount::refused);
         }
         refused_any = refused_any || refused != 0;
         const actors::Book& book = host.book(core);

@@ -47,6 +47,7 @@ void Coverage::add(const Coverage& other) {
     states_taken += other.states_taken;
     series_whole += other.series_whole;
     blocks_kept += other.blocks_kept;
+    held.add(other.held);
 }
 
 DeliveryCheck::DeliveryCheck(const Plan& plan, const Truth& truth,
@@ -123,17 +124,16 @@ std::string DeliveryCheck::name(std::size_t line, Place place) const {
                        truth.number_at(place), block.epoch, block.ts_ns);
 }
 
-std::uint64_t DeliveryCheck::counted(std::size_t core,
-                                     Counter actors::RingCounters::*counter) const {
+std::uint64_t DeliveryCheck::counted(std::size_t core, actors::RingCount row) const {
     std::uint64_t count = 0;
     for (std::size_t i = 0; i < plan_.host.pollers; ++i) {
-        count += (host_.poller(i).router().counters(core).*counter).read();
+        count += host_.poller(i).router().counters(core).read(row);
     }
     return count;
 }
 
 std::uint64_t DeliveryCheck::refused(std::size_t core) const {
-    return counted(core, &actors::RingCounters::refused);
+    return counted(core, actors::RingCount::refused);
 }
 
 void DeliveryCheck::read_core(std::size_t core) {
@@ -420,7 +420,7 @@ void DeliveryCheck::check_sums(Coverage& /*coverage*/) {
         const std::uint64_t reported = lost_reported_[core] + refused_reported_[core];
         // If a repair did not fit into the ring, the core counts a loss too many, which is safe.
         const bool calm = mine == 0 && refused_reported_[core] == 0 &&
-                          counted(core, &actors::RingCounters::repair_notices_dropped) == 0;
+                          counted(core, actors::RingCount::untold_repairs) == 0;
         if (reported < lost + mine || (calm && reported != lost)) {
             findings_.add(
                 fmt::format("core {}: gaps cover {} messages; {} are lost and {} were "

@@ -2,13 +2,18 @@
 //
 // Checks the counters, including those that the account does not print, against what the links
 // delivered and what the cores got.
+#include "feed/opra/layout.h"
+#include "tests/sim/count_comparison.h"
 #include "tests/sim/oracle.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <set>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace pinstrike::sim {
@@ -17,6 +22,7 @@ namespace {
 
 using feed::EventKind;
 using feed::LineCount;
+using feed::StreamCount;
 
 /// What one core got of a line.
 struct CoreReports {
@@ -49,9 +55,12 @@ struct LateBookEvents {
 
 /// What the line's poller received, in order.
 struct Brought {
-    std::uint64_t resets = 0;           ///< each once, from the first block received on
-    std::uint64_t reset_copies = 0;     ///< of both streams
-    std::uint64_t holds = 0;            ///< blocks that arrived before an earlier one
+    std::uint64_t resets = 0;               ///< each once, from the first block received on
+    std::uint64_t resets_before = 0;        ///< each once, from before the first block received
+    std::uint64_t reset_copies = 0;         ///< of both streams
+    std::uint64_t reset_copies_before = 0;  ///< of these, of resets from before the first block
+    std::uint64_t holds = 0;                ///< blocks that arrived before an earlier one
+    std::uint64_t holes = 0;            ///< times that a block showed that earlier ones are missing
     std::uint64_t realigned = 0;        ///< times that a stream changed epoch without its reset
     std::uint64_t repair_controls = 0;  ///< retransmitted blocks without numbers
     std::uint64_t repairs = 0;          ///< messages on the retransmission groups
@@ -67,6 +76,9 @@ class LineReader {
           begin_(line.begin_block),
           heard_(truth.blocks.size()),
           next_(truth.epochs.size(), line.begin_block) {
+        for (const Epoch& epoch : truth.epochs) {
+            known_.push_back(std::max(epoch.begin, line.begin));
+        }
         // If the first block is a reset, both streams are in no known epoch before it.
         const Block& first = *truth.blocks[line.begin_block];
         epochs_.fill(first.epoch + (first.renumbers() ? 0 : 1));
@@ -90,7 +102,14 @@ class LineReader {
         out_.realigned += block.epoch + 1 > epoch && !block.renumbers() ? 1 : 0;
         epoch = std::max(epoch, block.epoch + 1);
         out_.reset_copies += block.renumbers() ? 1 : 0;
-        out_.resets += block.renumbers() && fresh && block.index >= begin_ ? 1 : 0;
+        const bool before = block.index < begin_;
+        out_.reset_copies_before += block.renumbers() && before ? 1 : 0;
+        if (block.renumbers() && fresh) {
+            ++(before ? out_.resets_before : out_.resets);
+        }
+        Place& known = known_[block.epoch];
+        out_.holes += block.begin > known ? 1 : 0;
+        known = std::max(known, block.end());
         out_.holds += fresh && block.numbered() && lacks_one_before(block) ? 1 : 0;
     }
 
@@ -111,9 +130,21 @@ class LineReader {
     std::size_t begin_;
     std::vector<bool> heard_;        ///< by block
     std::vector<std::size_t> next_;  ///< by epoch: all blocks before this index were received
+    std::vector<Place> known_;       ///< by epoch: behind the last number known to exist
     std::array<std::size_t, feed::streams_count> epochs_{};  ///< epoch of each stream, plus one
     Brought out_;
 };
+
+/// Whether two blocks of the line differ in nothing but their times.
+bool has_copies(const LineTruth& truth) {
+    std::set<std::pair<std::uint32_t, std::vector<std::byte>>> known;
+    return std::ranges::any_of(truth.blocks, [&](const Block* block) {
+        const auto messages = std::span{block->bytes}.subspan(feed::opra::block::header_bytes);
+        return block->numbered() &&
+               !known.emplace(block->header.sequence, std::vector(messages.begin(), messages.end()))
+                    .second;
+    });
+}
 
 Brought brought_to(const LineTruth& truth, std::size_t line, const LineExpectation& expected,
                    const ReceiveLog& receive_log) {
@@ -130,8 +161,8 @@ Brought brought_to(const LineTruth& truth, std::size_t line, const LineExpectati
 class CountCheck {
   public:
     CountCheck(const Plan& plan, const Truth& truth, const std::vector<LineExpectation>& lines,
-               Host& host, Findings& findings)
-        : plan_(plan), truth_(truth), lines_(lines), host_(host), findings_(findings) {
+               Host& host, Findings& findings, HeldRows& held)
+        : plan_(plan), truth_(truth), lines_(lines), host_(host), findings_(findings), held_(held) {
         for (std::size_t core = 0; core < host.cores_count(); ++core) {
             read_core(core);
         }
@@ -141,19 +172,17 @@ class CountCheck {
         for (std::size_t poller = 0; poller < plan_.host.pollers; ++poller) {
             actors::PollerTask& task = host_.poller(poller);
             for (std::size_t i = 0; i < task.lines_count(); ++i) {
-                check_line(truth_.line_index(task.line_number(i)), task.arbiter(i));
+                check_line(truth_.line_index(task.line(i).number), task.line(i).arbiter);
             }
         }
         if (host_.recovery() != nullptr) {
-            check_recovery();
+            check_holes();
         }
     }
 
   private:
-    void expect(std::uint64_t wanted, std::uint64_t found, const std::string& what) {
-        if (wanted != found) {
-            findings_.add(fmt::format("counts, {} is {}, not {}", what, found, wanted));
-        }
+    [[nodiscard]] CountComparison compare(std::string whose) {
+        return {std::move(whose), findings_, held_};
     }
 
     /// Checks the core's counters, and the pollers' counts of broadcasts, against the core's
@@ -174,25 +203,28 @@ class CountCheck {
         }
         const auto of = [&kinds](EventKind kind) { return kinds[static_cast<std::size_t>(kind)]; };
         const actors::CoreCounters& counters = host_.core(core).counters();
-        const std::string whose = fmt::format("core {}: ", core);
-        expect(of(EventKind::gap), counters.gap_events.read(), whose + "gap_events");
-        expect(of(EventKind::control), counters.control_events.read(), whose + "control_events");
-        expect(of(EventKind::line_state), counters.line_state_events.read(),
-               whose + "line_state_events");
-        expect(of(EventKind::line_mark), counters.line_mark_events.read(),
-               whose + "line_mark_events");
-        expect(records.size(), counters.records.read(), whose + "records");
+        CountComparison of_core = compare(fmt::format("core {}", core));
+        using actors::CoreCount;
+        of_core.expect(of(EventKind::gap), counters.read(CoreCount::gap_events), "gap_events");
+        of_core.expect(of(EventKind::control), counters.read(CoreCount::control_events),
+                       "control_events");
+        of_core.expect(of(EventKind::line_state), counters.read(CoreCount::line_state_events),
+                       "line_state_events");
+        of_core.expect(of(EventKind::line_mark), counters.read(CoreCount::line_mark_events),
+                       "line_mark_events");
+        of_core.expect(records.size(), counters.read(CoreCount::records), "records");
         check_book(core, late);
         std::uint64_t broadcast = 0;
         for (std::size_t i = 0; i < plan_.host.pollers; ++i) {
             const actors::RingCounters& ring = host_.poller(i).router().counters(core);
-            broadcast += ring.broadcast.read();
-            rings_full_ =
-                rings_full_ || ring.refused.read() + ring.repair_notices_dropped.read() != 0;
+            broadcast += ring.read(actors::RingCount::broadcast);
+            rings_full_ = rings_full_ || ring.read(actors::RingCount::refused) +
+                                                 ring.read(actors::RingCount::untold_repairs) !=
+                                             0;
         }
-        expect(of(EventKind::gap) + of(EventKind::control) + of(EventKind::line_state) +
-                   of(EventKind::line_mark),
-               broadcast, whose + "broadcasts to it");
+        of_core.expect(of(EventKind::gap) + of(EventKind::control) + of(EventKind::line_state) +
+                           of(EventKind::line_mark),
+                       broadcast, "broadcasts to it");
     }
 
     /// `late` is not checked if state was copied, because late messages are then applied twice, or
@@ -200,15 +232,12 @@ class CountCheck {
     void check_book(std::size_t core, const LateBookEvents& late) {
         using actors::BookCount;
         const actors::BookCounters& counters = host_.book(core).counters();
-        const std::string whose = fmt::format("book of core {}: ", core);
-        expect(late.before_day, counters.read(BookCount::late_before_day),
-               whose + "late_before_day");
-        const std::uint64_t found = counters.read(BookCount::late);
-        const bool sure =
-            host_.transfer() == nullptr && counters.read(BookCount::series_refused) == 0;
-        if (sure && (found < late.counted || found > late.counted + late.perhaps)) {
-            findings_.add(fmt::format("counts, {}late is {}, not {} to {}", whose, found,
-                                      late.counted, late.counted + late.perhaps));
+        CountComparison of_book = compare(fmt::format("book of core {}", core));
+        of_book.expect(BookCount::late_before_day, late.before_day,
+                       counters.read(BookCount::late_before_day));
+        if (host_.transfer() == nullptr && counters.read(BookCount::series_refused) == 0) {
+            of_book.expect_between(BookCount::late, late.counted, late.counted + late.perhaps,
+                                   counters.read(BookCount::late));
         }
     }
 
@@ -225,74 +254,109 @@ class CountCheck {
     }
 
     void check_line(std::size_t index, feed::Arbiter& arbiter) {
-        const feed::LineCounters& counters = arbiter.counters();
         const LineTruth& truth = truth_.lines()[index];
         const LineExpectation& line = lines_[index];
-        const std::string whose = fmt::format("line {}: ", truth.number);
-        const auto count = [&counters](LineCount row) { return counters.read(row); };
+        CountComparison of_line = compare(fmt::format("line {}", truth.number));
+        const auto expect = [&](LineCount row, std::uint64_t wanted) {
+            of_line.expect(row, wanted, arbiter.counters().read(row));
+        };
         if (!line.heard) {
             for (std::size_t row = 0; row < feed::LineCount_count; ++row) {
                 if (static_cast<LineCount>(row) != LineCount::unasked) {
-                    expect(0, count(static_cast<LineCount>(row)),
-                           whose + std::string{feed::LineCount_rows[row].name});
+                    expect(static_cast<LineCount>(row), 0);
                 }
             }
             return;
         }
         const Brought brought =
             brought_to(truth, index, line, *host_.receive_logs()[host_.poller_of(index)]);
-        expect(brought.reset_copies,
-               count(LineCount::resets) + count(LineCount::resets_repeated) +
-                   count(LineCount::resets_stale),
-               whose + "resets, resets_repeated and resets_stale");
-        expect(brought.repair_controls, count(LineCount::retransmitted_controls),
-               whose + "retransmitted_controls");
-        expect(0, count(LineCount::invalid_sequence), whose + "invalid_sequence");
-        if (line.exact) {
-            if (count(LineCount::resets) < brought.resets) {  // earlier resets may count as well
-                findings_.add(fmt::format("counts, {}resets is {}, though {} came", whose,
-                                          count(LineCount::resets), brought.resets));
-            }
-            expect(0, count(LineCount::resets_inferred), whose + "resets_inferred");
-        }
-        check_messages(line, brought, arbiter, whose);
-        check_reports(index, counters, whose);
+        expect(LineCount::retransmitted_controls, brought.repair_controls);
+        expect(LineCount::invalid_sequence, 0);
+        check_resets(truth, line, brought, arbiter.counters(), of_line);
+        holes_ += brought.holes;
+        check_messages(line, brought, arbiter, of_line);
+        check_reports(index, arbiter.counters(), of_line);
         if (line.whole()) {
-            if (!plan_.twin.there && plan_.retransmission.share == 0) {  // nothing else fills holes
-                expect(brought.holds, count(LineCount::holds), whose + "holds");
+            if (brought.repairs == 0 && !twin_repairs(index)) {  // nothing else fills holes
+                expect(LineCount::holds, brought.holds);
             }
-            expect(brought.realigned, count(LineCount::streams_realigned),
-                   whose + "streams_realigned");
-            expect(0, count(LineCount::holds_cut_short), whose + "holds_cut_short");
+            expect(LineCount::streams_realigned, brought.realigned);
+            expect(LineCount::holds_cut_short, 0);
+        }
+    }
+
+    /// Whether the twin sent blocks of the line, or blocks that OPRA never sent.
+    [[nodiscard]] bool twin_repairs(std::size_t line) const {
+        return std::ranges::any_of(host_.repairs(), [line](const Block* block) {
+            return block == nullptr || block->line == line;
+        });
+    }
+
+    /// Only if nothing was lost or came late, because a hole that is filled in part is noted again.
+    void check_holes() {
+        bool sure = std::ranges::all_of(
+            lines_, [](const LineExpectation& line) { return !line.heard || line.whole(); });
+        for (std::size_t i = 0; i < plan_.host.pollers; ++i) {
+            sure = sure && host_.poller(i).repair_rings()->notes_dropped().read() == 0;
+        }
+        if (sure) {
+            compare("all lines")
+                .expect(feed::RecoveryCount::holes, holes_,
+                        host_.recovery()->recovery().counters().read(feed::RecoveryCount::holes));
+        }
+    }
+
+    void check_resets(const LineTruth& truth, const LineExpectation& line, const Brought& brought,
+                      const feed::LineCounters& counters, CountComparison& of_line) {
+        const std::uint64_t applied = counters.read(LineCount::resets);
+        const std::uint64_t repeated = counters.read(LineCount::resets_repeated);
+        const std::uint64_t stale = counters.read(LineCount::resets_stale);
+        of_line.expect(brought.reset_copies, applied + repeated + stale,
+                       "resets, resets_repeated and resets_stale");
+        if (line.exact) {
+            // A reset from before the first block changes nothing, and may count in any way.
+            const std::uint64_t before = brought.reset_copies_before;
+            const std::uint64_t second = brought.reset_copies - before - brought.resets;
+            of_line.expect_between(LineCount::resets, brought.resets,
+                                   brought.resets + brought.resets_before, applied);
+            of_line.expect_between(LineCount::resets_repeated, second, second + before, repeated);
+            of_line.expect_between(LineCount::resets_stale, 0, before, stale);
+            of_line.expect(LineCount::resets_inferred, 0,
+                           counters.read(LineCount::resets_inferred));
+        }
+        if (!has_copies(truth)) {
+            of_line.expect(LineCount::copies_restamped, 0,
+                           counters.read(LineCount::copies_restamped));
         }
     }
 
     void check_messages(const LineExpectation& line, const Brought& brought, feed::Arbiter& arbiter,
-                        const std::string& whose) {
+                        CountComparison& of_line) {
         const feed::LineCounters& counters = arbiter.counters();
         const bool alone = !plan_.twin.there;
         if (alone) {
-            expect(brought.repairs,
-                   counters.read(LineCount::repaired) + counters.read(LineCount::unasked),
-                   whose + "repaired and unasked");
+            of_line.note(LineCount::repaired, LineCount::unasked);
+            of_line.expect(brought.repairs,
+                           counters.read(LineCount::repaired) + counters.read(LineCount::unasked),
+                           "repaired and unasked");
         }
         for (const feed::Stream stream : {feed::Stream::a, feed::Stream::b}) {
             const auto i = static_cast<std::size_t>(stream);
-            const std::string of = whose + (i == 0 ? "A: " : "B: ");
             const feed::StreamCounters& counts = arbiter.counters(stream);
             if (line.exact && alone && plan_.retransmission.share == 0) {
-                expect(brought.first[i], counts.read(feed::StreamCount::accepted), of + "accepted");
+                of_line.expect(StreamCount::accepted, brought.first[i],
+                               counts.read(StreamCount::accepted));
             }
             if (line.exact) {
-                expect(brought.undecodable[i], counts.read(feed::StreamCount::rejected),
-                       of + "rejected");
+                of_line.expect(StreamCount::rejected, brought.undecodable[i],
+                               counts.read(StreamCount::rejected));
             }
         }
     }
 
     /// Skips lines with tests, which no core gets, and runs in which a ring was full.
     void check_reports(std::size_t index, const feed::LineCounters& counters,
-                       const std::string& whose) {
+                       CountComparison& of_line) {
         const bool tests = std::ranges::any_of(truth_.lines()[index].blocks,
                                                [](const Block* block) { return block->test; });
         if (tests || rings_full_) {
@@ -301,26 +365,13 @@ class CountCheck {
         std::uint64_t late = 0;
         for (const std::vector<CoreReports>& core : reports_) {
             late += core[index].late;
-            expect(core[index].gaps, counters.read(LineCount::gaps), whose + "gaps");
-            expect(core[index].inferred, counters.read(LineCount::resets_inferred),
-                   whose + "resets_inferred");
+            of_line.expect(LineCount::gaps, core[index].gaps, counters.read(LineCount::gaps));
+            of_line.expect(LineCount::resets_inferred, core[index].inferred,
+                           counters.read(LineCount::resets_inferred));
         }
         if (counters.read(LineCount::filtered) + counters.read(LineCount::controls) == 0) {
-            expect(late, counters.read(LineCount::late), whose + "late");
+            of_line.expect(LineCount::late, late, counters.read(LineCount::late));
         }
-    }
-
-    /// Each number that was noted missing is counted under exactly one outcome.
-    void check_recovery() {
-        using feed::RecoveryCount;
-        const auto& counters = host_.recovery()->recovery().counters();
-        std::uint64_t ends = 0;
-        for (const RecoveryCount end :
-             {RecoveryCount::filled, RecoveryCount::repaired, RecoveryCount::abandoned,
-              RecoveryCount::never_asked, RecoveryCount::untracked, RecoveryCount::open}) {
-            ends += counters.read(end);
-        }
-        expect(ends, counters.read(RecoveryCount::missing), "recovery: missing");
     }
 
     const Plan& plan_;
@@ -328,15 +379,17 @@ class CountCheck {
     const std::vector<LineExpectation>& lines_;
     Host& host_;
     Findings& findings_;
+    HeldRows& held_;
     std::vector<std::vector<CoreReports>> reports_;  ///< by core and line
     bool rings_full_ = false;
+    std::uint64_t holes_ = 0;
 };
 
 }  // namespace
 
 void check_counts(const Plan& plan, const Truth& truth, const std::vector<LineExpectation>& lines,
-                  Host& host, Findings& findings) {
-    CountCheck{plan, truth, lines, host, findings}.check();
+                  Host& host, Findings& findings, Coverage& coverage) {
+    CountCheck{plan, truth, lines, host, findings, coverage.held}.check();
 }
 
 }  // namespace pinstrike::sim

@@ -254,7 +254,7 @@ class LineAnalysis {
 
     /// Whether a block behind the reset that was received before it equals one of the previous
     /// numbering except for its time: the arbiter treats it as a copy
-    /// (feed/arbitration/recent_blocks.h).
+    /// (feed/arbitration/arbiter_state.h).
     [[nodiscard]] bool repeats_before(const Block& reset) const {
         const auto early = [&](const Block* block) {
             return block->epoch == reset.epoch && block->numbered() &&

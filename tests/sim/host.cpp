@@ -3,7 +3,6 @@
 
 #include "actors/appliance/venues.h"
 #include "actors/poller/router.h"
-#include "actors/telemetry/account_of.h"
 #include "actors/threads/ring.h"
 #include "config/check.h"
 #include "feed/recovery/passive_source.h"
@@ -172,6 +171,7 @@ void Host::make_cores(std::vector<std::vector<actors::Consumer<feed::Event>>> in
     book_config.series_capacity = 1 << 13;
     book_config.test_symbols = plan_.host.test_symbols;
     book_config.is_test_symbol = feed::venue_services("opra").is_test_symbol;
+    series_share_ = actors::Book::series_share(book_config, count);
     std::vector<std::optional<actors::StateRings>> state_rings;
     for (unsigned i = 0; i < count; ++i) {
         Core& core = cores_.emplace_back();
@@ -432,21 +432,20 @@ std::span<const Block* const> Host::repairs() const {
     return twin_ == nullptr ? std::span<const Block* const>{} : twin_->brought();
 }
 
-actors::Account Host::account() {
-    actors::Account account;
-    account.feed = "opra";
+actors::CounterSnapshot Host::counters() {
+    actors::CounterSnapshot counters;
     std::vector<std::string> names;
     for (const Core& core : cores_) {
         names.push_back(core.core->info().name);
     }
     for (Poller& poller : pollers_) {
-        actors::add_poller(
-            account, actors::take_poller_snapshot(*poller.task, names, actors::Running::stopped));
+        counters.pollers.push_back(
+            actors::take_poller_snapshot(*poller.task, names, actors::Running::stopped));
     }
     for (const Core& core : cores_) {
-        actors::add_core(account, actors::take_core_snapshot(*core.core, actors::Running::stopped));
+        counters.cores.push_back(actors::take_core_snapshot(*core.core, actors::Running::stopped));
     }
-    return account;
+    return counters;
 }
 
 std::uint64_t Host::missed() const {

@@ -13,7 +13,7 @@
 #include "actors/poller/history_ring.h"
 #include "actors/poller/poller_task.h"
 #include "actors/recovery/recovery_task.h"
-#include "actors/telemetry/account.h"
+#include "actors/telemetry/counter_snapshot.h"
 #include "tests/sim/link_port.h"
 #include "tests/sim/packet_log.h"
 #include "tests/sim/plan.h"
@@ -88,6 +88,9 @@ class Host {
 
     [[nodiscard]] const actors::Book& book(std::size_t i) const { return *cores_[i].book; }
 
+    /// The number of series for which each book has memory.
+    [[nodiscard]] std::size_t series_share() const { return series_share_; }
+
     [[nodiscard]] const Recorder& recorder(std::size_t i) const { return *cores_[i].recorder; }
 
     /// The number of records that the recorder had when the end of the host began. If the host had
@@ -98,7 +101,8 @@ class Host {
 
     [[nodiscard]] bool had_time_to_flush() const { return plan_.host.stop_after_ns == 0; }
 
-    [[nodiscard]] actors::Account account();
+    /// The pollers and cores, as the account needs them.
+    [[nodiscard]] actors::CounterSnapshot counters();
 
     /// The blocks that the twin sent.
     [[nodiscard]] std::span<const Block* const> repairs() const;
@@ -170,6 +174,7 @@ class Host {
     std::vector<std::unique_ptr<ReceiveLog>> receive_logs_;
     std::vector<Poller> pollers_;
     std::vector<Core> cores_;
+    std::size_t series_share_ = 0;
     std::vector<actors::RecoveryRepairRings> repair_rings_;  ///< until recovery takes them
     std::unique_ptr<actors::peer::StateExchange> exchange_;
     std::unique_ptr<actors::peer::StateTransfer> transfer_;

@@ -81,9 +81,12 @@ void Link::damage(Flight& flight) {
         } while (at == udp_checksum_offset || at == udp_checksum_offset + 1);
         frame[at] ^= static_cast<std::byte>(random_.between(1, 255));
         flight.whole = flight.to_line = false;
+        flight.fault = Fault::changed;
+        flight.changed_at = at;
     } else if (random_.chance(faults_.truncate)) {
         frame.resize(random_.below(frame.size()));
         flight.whole = flight.to_line = false;
+        flight.fault = Fault::cut;
     } else if (random_.chance(faults_.pad)) {
         frame.resize(frame.size() + random_.below(64));
     }
@@ -138,18 +141,22 @@ void add_noise(std::span<const feed::LineConfig> lines, std::size_t count, Rando
         switch (random.below(4)) {
             case 0:  // a foreign group
                 route.destination.address.value ^= 0x0001'0000U;
+                flight.fault = Fault::foreign_group;
                 flight.frame = udp_frame(route, random_bytes(random.below(500), random));
                 break;
             case 1:  // the right group, another port
                 route.destination.port ^= 0x4000;
+                flight.fault = Fault::foreign_group;
                 flight.frame = udp_frame(route, random_bytes(random.below(500), random));
                 break;
             case 2:  // garbage on a line's address
                 flight.frame = udp_frame(route, random_bytes(random.below(500), random));
                 flight.to_line = true;
+                flight.fault = Fault::garbage_to_line;
                 break;
             default:
                 flight.frame = random_bytes(random.below(1500), random);
+                flight.fault = Fault::garbage;
                 break;
         }
         flights.push_back(std::move(flight));

@@ -45,6 +45,16 @@ struct LinkFaults {
     std::vector<Outage> outages;
 };
 
+/// What is wrong with a packet.
+enum class Fault : std::uint8_t {
+    none,
+    changed,          ///< one byte
+    cut,              ///< at the end
+    foreign_group,    ///< garbage in a sound datagram to a group or port of no line
+    garbage_to_line,  ///< garbage in a sound datagram to a line
+    garbage,          ///< no frame at all
+};
+
 /// A packet that arrives.
 struct Flight {
     std::int64_t ts_ns = 0;
@@ -54,6 +64,8 @@ struct Flight {
     bool whole = false;
     bool to_line = false;  ///< its headers are valid: counts as a packet of the line
     bool repair = false;   ///< on a retransmission group: does not count for a stream
+    Fault fault = Fault::none;
+    std::size_t changed_at = 0;  ///< offset of the changed byte in the frame
     std::vector<std::byte> frame;
 };
 

@@ -8,6 +8,7 @@
 
 #include "tests/sim/expectation.h"
 #include "tests/sim/findings.h"
+#include "tests/sim/held_rows.h"
 #include "tests/sim/host.h"
 #include "tests/sim/truth.h"
 
@@ -33,6 +34,7 @@ struct Coverage {
     std::uint64_t states_taken = 0;  ///< states of series copied from the twin
     std::uint64_t blocks_kept = 0;   ///< blocks that had to be in the history for peers
     std::uint64_t series_whole = 0;  ///< series of books compared with the truth in all fields
+    HeldRows held;
     void add(const Coverage& other);
 };
 
@@ -72,8 +74,7 @@ class DeliveryCheck {
     void check_resets();
     void check_twin();
     [[nodiscard]] std::string name(std::size_t line, Place place) const;
-    [[nodiscard]] std::uint64_t counted(std::size_t core,
-                                        Counter actors::RingCounters::*counter) const;
+    [[nodiscard]] std::uint64_t counted(std::size_t core, actors::RingCount row) const;
     [[nodiscard]] std::uint64_t refused(std::size_t core) const;
 
     const Plan& plan_;
@@ -91,10 +92,17 @@ class DeliveryCheck {
 };
 
 void check_account(const Plan& plan, const Truth& truth, const std::vector<LineExpectation>& lines,
-                   Host& host, Findings& findings);
+                   Host& host, Findings& findings, Coverage& coverage);
 
 void check_counts(const Plan& plan, const Truth& truth, const std::vector<LineExpectation>& lines,
-                  Host& host, Findings& findings);
+                  Host& host, Findings& findings, Coverage& coverage);
+
+void check_drops(const Plan& plan, const Truth& truth, const std::vector<LineExpectation>& lines,
+                 Host& host, Findings& findings, Coverage& coverage);
+
+void check_peer_counts(const Plan& plan, Host& host, Findings& findings, Coverage& coverage);
+
+void check_series_counts(Host& host, Findings& findings, Coverage& coverage);
 
 void check_history(const Truth& truth, const std::vector<LineExpectation>& lines, Host& host,
                    Findings& findings, Coverage& coverage);

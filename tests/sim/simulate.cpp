@@ -145,6 +145,16 @@ class Sum {
                coverage_.late == 0 || coverage_.outside_hours == 0;
     }
 
+    /// Whether a row of a table of counters was compared with nothing; prints which.
+    [[nodiscard]] bool leaves_rows() const {
+        const std::lock_guard lock(mutex_);
+        const std::vector<std::string> faults = coverage_.held.faults();
+        for (const std::string& fault : faults) {
+            std::cout << "counters, " << fault << '\n';
+        }
+        return !faults.empty();
+    }
+
     [[nodiscard]] std::uint64_t failed() const {
         const std::lock_guard lock(mutex_);
         return failed_;
@@ -228,6 +238,9 @@ int run(const Arguments& arguments) {
     }
     if (arguments.demanding && sum.checks_too_little()) {
         std::cout << "too little of it was judged: see the sum above\n";
+        return 1;
+    }
+    if (arguments.demanding && sum.leaves_rows()) {
         return 1;
     }
     return sum.failed() == 0 ? 0 : 1;

@@ -246,8 +246,11 @@ Outcome simulate(std::uint64_t seed, const Trace& trace) {
         tell_twin(truth, host, trace.line, *trace.out);
     }
     DeliveryCheck{plan, truth, lines, host, outcome.findings}.check(outcome.coverage);
-    check_account(plan, truth, lines, host, outcome.findings);
-    check_counts(plan, truth, lines, host, outcome.findings);
+    check_account(plan, truth, lines, host, outcome.findings, outcome.coverage);
+    check_counts(plan, truth, lines, host, outcome.findings, outcome.coverage);
+    check_drops(plan, truth, lines, host, outcome.findings, outcome.coverage);
+    check_peer_counts(plan, host, outcome.findings, outcome.coverage);
+    check_series_counts(host, outcome.findings, outcome.coverage);
     check_history(truth, lines, host, outcome.findings, outcome.coverage);
     check_books(plan, truth, lines, expect_of_twin(plan, truth, host), host, outcome.findings,
                 outcome.coverage);

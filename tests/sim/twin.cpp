@@ -51,6 +51,11 @@ struct Twin::Connection {
           client(twin.here_, limits, twin.read_block_, twin.client_counters_,
                  draw_nonce(twin.random_), {}, now_ns) {}
 
+    [[nodiscard]] bool all_arrived() const {
+        return up.pieces.empty() && down.pieces.empty() && client.output().empty() &&
+               server.output().empty();
+    }
+
     actors::peer::ServerSession server;
     actors::peer::ClientSession client;
     Wire up;
@@ -71,12 +76,19 @@ class Twin::RepairLog final : public feed::RepairAnswers {
             twin_.misplaced_.insert(block);
         }
         twin_.brought_.push_back(genuine ? block : nullptr);
+        twin_.traffic_.bytes += bytes.size();
         to_.block(line, bytes);
     }
 
-    void finished(std::uint64_t id) override { to_.finished(id); }
+    void finished(std::uint64_t id) override {
+        ++twin_.traffic_.finished;
+        to_.finished(id);
+    }
 
-    void refused(std::uint64_t id, feed::Refusal reason) override { to_.refused(id, reason); }
+    void refused(std::uint64_t id, feed::Refusal reason) override {
+        ++twin_.traffic_.refused[static_cast<std::size_t>(reason)];
+        to_.refused(id, reason);
+    }
 
   private:
     Twin& twin_;
@@ -86,17 +98,25 @@ class Twin::RepairLog final : public feed::RepairAnswers {
 /// Logs the states that the twin sends and forwards them to the receiver.
 class Twin::StateLog final : public actors::peer::StateTaker {
   public:
-    explicit StateLog(actors::peer::StateTaker& to) : to_(to) {}
+    StateLog(actors::peer::StateTransfer& to, TwinTraffic& traffic) : to_(to), traffic_(traffic) {}
 
     void record(const actors::StateRecord& record) override {
         if (record.kind == actors::StateRecord::Kind::series) {
             sent_[{record.key.name, record.key.strike_e8}].push_back({record.line, record.place});
             latest_[record.line] = {record.line, record.place};
+            ++traffic_.state_series;
+            traffic_.state_wanted += to_.over() ? 0 : 1;
         }
         to_.record(record);
     }
 
-    void ended(actors::peer::StateOutcome outcome) override { to_.ended(outcome); }
+    void ended(actors::peer::StateOutcome outcome) override {
+        if (!to_.over()) {
+            ++traffic_.state_ended;
+            traffic_.state_failed += outcome == actors::peer::StateOutcome::whole ? 0 : 1;
+        }
+        to_.ended(outcome);
+    }
 
     [[nodiscard]] std::span<const SentState> of(const feed::SeriesKey& series) const {
         const auto at = sent_.find({series.name, series.strike_e8});
@@ -109,7 +129,8 @@ class Twin::StateLog final : public actors::peer::StateTaker {
     }
 
   private:
-    actors::peer::StateTaker& to_;
+    actors::peer::StateTransfer& to_;
+    TwinTraffic& traffic_;
     std::map<std::pair<std::uint64_t, std::int64_t>, std::vector<SentState>> sent_;  ///< by series
     std::map<std::uint16_t, SentState> latest_;                                      ///< by line
 };
@@ -133,6 +154,7 @@ Twin::~Twin() = default;
 
 void Twin::start() {
     kept_.clear();
+    traffic_.kept_bytes = 0;
     history_ = std::make_unique<feed::History>(
         numbers_, feed::HistoryConfig{twin_.keep_ns, twin_.memory_bytes}, feed::Numbering{});
     if (plan_.state.taken) {
@@ -176,6 +198,7 @@ void Twin::keep(const Flight& flight) {
                 break;
         }
     }
+    traffic_.kept_bytes += kept.bytes.size();
     static_cast<void>(history_->keep(kept));
 }
 
@@ -187,7 +210,6 @@ void Twin::pass_to(std::int64_t true_ns) {
     }
     const bool is_down = down();
     if (is_down && history_ && !cut_) {
-        ++restarts_;
         cut_ = connection_ != nullptr;
         if (!cut_) {
             history_.reset();
@@ -208,6 +230,7 @@ void Twin::connect(std::int64_t now_ns) {
     actors::peer::SessionLimits limits;
     limits.requests_per_second = twin_.requests_per_second;
     connection_ = std::make_unique<Connection>(*this, limits, now_ns);
+    ++traffic_.connections;
     if (host() != nullptr) {
         connection_->server.set_state_giver(host()->exchange());
     }
@@ -215,18 +238,51 @@ void Twin::connect(std::int64_t now_ns) {
 
 std::optional<feed::Refusal> Twin::request(const feed::RepairRequest& request,
                                            std::int64_t now_ns) {
-    if (!connection_) {
-        return feed::Refusal::not_connected;
+    const auto refusal = connection_ ? connection_->client.request(request, now_ns)
+                                     : std::optional{feed::Refusal::not_connected};
+    if (refusal) {
+        ++traffic_.refused_at_once[static_cast<std::size_t>(*refusal)];
+    } else {
+        ++traffic_.requests;
+        traffic_.requested += request.messages;
     }
-    return connection_->client.request(request, now_ns);
+    return refusal;
 }
 
 bool Twin::request_state(const std::vector<std::uint16_t>& lines) {
-    return connection_ && connection_->client.request_state(lines, *state_log_);
+    const bool requested = connection_ && connection_->client.request_state(lines, *state_log_);
+    traffic_.state_requests += requested ? 1 : 0;
+    return requested;
 }
 
-void Twin::set_taker(actors::peer::StateTaker& taker) {
-    state_log_ = std::make_unique<StateLog>(taker);
+/// Adds how the sessions of the connection ended, if they did.
+void Twin::add_ends(TwinTraffic& traffic) const {
+    const auto add = [](const actors::peer::Session& session, auto& ends, auto& why) {
+        if (session.end()) {
+            ends.push_back(*session.end());
+        }
+        if (session.why()) {
+            why.push_back(*session.why());
+        }
+    };
+    add(connection_->client, traffic.client_ends, traffic.client_why);
+    add(connection_->server, traffic.server_ends, traffic.server_why);
+}
+
+TwinTraffic Twin::traffic() const {
+    TwinTraffic traffic = traffic_;
+    if (connection_) {
+        add_ends(traffic);
+    }
+    return traffic;
+}
+
+bool Twin::all_arrived() const {
+    return !traffic_.cut && (!connection_ || connection_->all_arrived());
+}
+
+void Twin::set_taker(actors::peer::StateTransfer& taker) {
+    state_log_ = std::make_unique<StateLog>(taker, traffic_);
 }
 
 std::span<const Twin::SentState> Twin::states_sent(const feed::SeriesKey& series) const {
@@ -267,6 +323,8 @@ std::size_t Twin::step(std::int64_t now_ns, feed::RepairAnswers& answers) {
     RepairLog log{*this, answers};
     if (connection_ && (cut_ || connection_->client.ended() || connection_->server.ended())) {
         connection_->client.close(actors::peer::SessionEnd::closed, log);
+        traffic_.cut = traffic_.cut || !connection_->all_arrived();
+        add_ends(traffic_);
         connection_.reset();
         connect_ns_ = true_ns_ + reconnect_ns;
         if (std::exchange(cut_, false)) {

@@ -35,6 +35,31 @@ namespace pinstrike::sim {
 
 class Host;
 
+/// What crossed the connections between a host and its twin, counted by the simulation.
+struct TwinTraffic {
+    using Refusals = std::array<std::uint64_t, feed::Refusal_count>;
+
+    std::uint64_t connections = 0;
+    /// Why sessions refused a connection, and how they ended, as they say themselves.
+    std::vector<actors::peer::PeerRefusal> client_why;
+    std::vector<actors::peer::PeerRefusal> server_why;
+    std::vector<actors::peer::SessionEnd> client_ends;
+    std::vector<actors::peer::SessionEnd> server_ends;
+    std::uint64_t requests = 0;   ///< that the client accepted
+    std::uint64_t requested = 0;  ///< their messages
+    Refusals refused_at_once{};   ///< requests that the client did not accept
+    Refusals refused{};           ///< requests that failed later
+    std::uint64_t finished = 0;   ///< requests
+    std::uint64_t bytes = 0;      ///< of the blocks that it sent
+    bool cut = false;             ///< some bytes did not arrive
+    std::uint64_t state_requests = 0;
+    std::uint64_t state_failed = 0;  ///< state requests that ended without all of the state
+    std::uint64_t state_series = 0;  ///< states of series that arrived
+    std::uint64_t state_wanted = 0;  ///< of these, those that arrived before the transfer ended
+    std::uint64_t state_ended = 0;   ///< state requests that ended before the transfer
+    std::uint64_t kept_bytes = 0;    ///< of the blocks given to its present history
+};
+
 class Twin final : public feed::RepairSource, public actors::peer::StateSource {
   public:
     /// `flights`: the packets of its own links, in order. All arguments must outlive it.
@@ -52,7 +77,7 @@ class Twin final : public feed::RepairSource, public actors::peer::StateSource {
     std::size_t step(std::int64_t now_ns, feed::RepairAnswers& answers) override;
 
     /// The receiver of requested state, which must outlive the twin.
-    void set_taker(actors::peer::StateTaker& taker);
+    void set_taker(actors::peer::StateTransfer& taker);
 
     [[nodiscard]] std::string_view peer() const override { return "twin"; }
 
@@ -94,7 +119,25 @@ class Twin final : public feed::RepairSource, public actors::peer::StateSource {
                history_->counters().read(feed::HistoryCount::aged) == 0;
     }
 
-    [[nodiscard]] std::uint64_t restarts() const { return restarts_; }
+    /// All that crossed its connections up to now.
+    [[nodiscard]] TwinTraffic traffic() const;
+
+    [[nodiscard]] const actors::peer::ClientCounters& client_counters() const {
+        return client_counters_;
+    }
+
+    [[nodiscard]] const actors::peer::ServerCounters& server_counters() const {
+        return server_counters_;
+    }
+
+    /// Null: it is down.
+    [[nodiscard]] const feed::History* history() const { return history_.get(); }
+
+    /// The number of blocks given to its present history.
+    [[nodiscard]] std::size_t kept() const { return kept_.size(); }
+
+    /// Whether all bytes sent on its connections have arrived.
+    [[nodiscard]] bool all_arrived() const;
 
   private:
     struct Connection;
@@ -114,6 +157,7 @@ class Twin final : public feed::RepairSource, public actors::peer::StateSource {
     template <class Session>
     void send(Session& from, std::int64_t its_ns, Wire& over);
     [[nodiscard]] bool down() const;
+    void add_ends(TwinTraffic& traffic) const;
 
     [[nodiscard]] Host* host() const { return lives_.empty() ? nullptr : lives_.back().get(); }
 
@@ -141,7 +185,7 @@ class Twin final : public feed::RepairSource, public actors::peer::StateSource {
     std::unordered_set<const Block*> misplaced_;
     std::int64_t true_ns_ = 0;
     std::int64_t connect_ns_ = 0;
-    std::uint64_t restarts_ = 0;
+    TwinTraffic traffic_;
 };
 
 }  // namespace pinstrike::sim

@@ -9,7 +9,6 @@
 #include "actors/core/core.h"
 #include "actors/poller/router.h"
 #include "actors/telemetry/account.h"
-#include "actors/telemetry/account_of.h"
 #include "actors/threads/ring.h"
 #include "feed/opra/lines.h"
 #include "feed/opra/traffic/delivery.h"
@@ -191,7 +190,7 @@ class Weeks final : public feed::opra::traffic::BlockSink {
 
     [[nodiscard]] const actors::Book& book() const { return *book_; }
 
-    [[nodiscard]] feed::Arbiter& arbiter(std::size_t line) { return poller_->arbiter(line); }
+    [[nodiscard]] feed::Arbiter& arbiter(std::size_t line) { return poller_->line(line).arbiter; }
 
     /// Ends the run. Returns the identities of the account that do not hold.
     std::vector<std::string> end() {
@@ -201,13 +200,12 @@ class Weeks final : public feed::opra::traffic::BlockSink {
         }
         core_->drain(now_ns_);
         core_->stop();
-        actors::Account account;
-        account.feed = "opra";
         const std::vector<std::string> names{"core0"};
-        actors::add_poller(account,
-                           actors::take_poller_snapshot(*poller_, names, actors::Running::stopped));
-        actors::add_core(account, actors::take_core_snapshot(*core_, actors::Running::stopped));
-        return actors::imbalances(account);
+        actors::CounterSnapshot counters;
+        counters.pollers = {
+            actors::take_poller_snapshot(*poller_, names, actors::Running::stopped)};
+        counters.cores = {actors::take_core_snapshot(*core_, actors::Running::stopped)};
+        return actors::imbalances(counters);
     }
 
   private:

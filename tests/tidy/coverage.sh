@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Which lines of the program the tests reach: builds with clang's coverage in build-coverage, runs the
-# tests and prints a table by file.
+# Prints which lines of the program the tests reach, by file. Builds with clang's coverage in
+# build-coverage and runs the tests.
 #
 #   coverage.sh SOURCE_ROOT [TEST...]     these tests; without any, suites unit, property and contract
 set -euo pipefail
@@ -21,7 +21,7 @@ if [ $# -gt 0 ]; then
 fi
 meson test -C "$build" "${tests[@]}"
 llvm-profdata-19 merge -sparse "$build"/profiles/*.profraw -o "$build/coverage.profdata"
-# The executables that ran are those whose coverage counts.
+# Coverage counts for the executables that ran.
 mapfile -t programs < <(find "$build/tests" -type f -name 'test_*' -perm -100)
 objects=()
 for program in "${programs[@]:1}"; do

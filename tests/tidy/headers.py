@@ -3,9 +3,9 @@
 
     headers.py SOURCE_ROOT BUILD_ROOT
 
-A header takes the compiler and the flags of a source beside it, else of one in a folder above. Syntax
-only, two at a time: a few minutes in all, so it stands behind a named target. A header whose flags
-cannot be found fails it.
+A header takes the compiler and the flags of a source beside it, or of one in a folder above. Checks only
+the syntax, two headers at a time. That takes a few minutes, so it runs only as a named target. Fails if
+the flags of a header cannot be found.
 """
 
 import json

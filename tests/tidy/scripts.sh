@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Shell scripts pass shellcheck, YAML passes yamllint, words are spelt right.
+# Checks shell scripts with shellcheck, YAML with yamllint, and the spelling.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 for tool in shellcheck yamllint codespell; do

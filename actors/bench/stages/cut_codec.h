@@ -9,7 +9,6 @@
 #include "actors/poller/sharding.h"
 #include "feed/event/block.h"
 #include "feed/event/event.h"
-#include "feed/event/series_key.h"
 
 #include <array>
 #include <cstddef>
@@ -25,25 +24,14 @@ inline void keep(const T& value) noexcept {
     asm volatile("" : : "r,m"(value) : "memory");
 }
 
-/// An EventSink (feed/event/event_sink.h) for events that nothing reads. It returns the same few
+/// An EventSink (feed/event/event_sink.h) for events that nothing reads. It offers the same few
 /// slots again and again, so that they stay in the cache.
 class ScratchSlots {
   public:
-    /// If `routes`, finds the core of each message among `cores_count` cores; else uses core 0.
+    /// If `routes`, finds the core of each message that was offered slots, among `cores_count`
+    /// cores.
     ScratchSlots(std::size_t cores_count, bool routes)
         : cores_count_(cores_count), routes_(routes) {}
-
-    feed::Event* claim(const feed::SeriesKey& series, unsigned /*records*/) noexcept {
-        return at(routes_ ? core_of(series, Sharding::series, cores_count_) : 0);
-    }
-
-    feed::Event* claim_symbol(std::uint64_t symbol_word, unsigned /*records*/) noexcept {
-        return at(routes_ ? core_of(feed::hash_symbol(symbol_word), cores_count_) : 0);
-    }
-
-    feed::Event* claim_line(std::uint16_t line, unsigned /*records*/) noexcept {
-        return at(line % cores_count_);
-    }
 
     feed::Event* offer(std::size_t records) noexcept {
         return records <= slots_.size() ? slots_.data() : nullptr;
@@ -55,6 +43,8 @@ class ScratchSlots {
         }
     }
 
+    void push(std::span<const feed::Event> message) noexcept { keep(message.data()); }
+
     void broadcast(const feed::Event& /*event*/) noexcept {}
 
     void filtered() noexcept {}
@@ -62,16 +52,9 @@ class ScratchSlots {
     [[nodiscard]] static bool wants_tests() noexcept { return false; }
 
   private:
-    static constexpr std::size_t message_records_max = 255;
-
-    /// Returns the slot of a core. After each such slot there is space for the longest message.
-    feed::Event* at(std::size_t core) noexcept { return &slots_[core % cores_max]; }
-
-    static constexpr std::size_t cores_max = 256;
-
     std::size_t cores_count_;
     bool routes_;
-    std::array<feed::Event, cores_max + message_records_max> slots_{};
+    std::array<feed::Event, 512> slots_{};
 };
 
 /// `last` is find_line, check, arbitrate, decode or route: the last stage of the path.

@@ -397,7 +397,7 @@ class StageBench {
         [[nodiscard]] std::uint64_t messages() const {
             std::uint64_t messages = 0;
             for (std::size_t ring = 0; ring < cores_.size(); ++ring) {
-                messages += poller_->router().counters(ring).routed.read();
+                messages += poller_->router().counters(ring).read(RingCount::routed);
             }
             return messages;
         }
@@ -405,7 +405,7 @@ class StageBench {
         /// Checks that no ring was too full for a message, because the figures would then be wrong.
         void refuse_nothing() const {
             for (std::size_t ring = 0; ring < cores_.size(); ++ring) {
-                PINSTRIKE_CHECK(poller_->router().counters(ring).refused.read() == 0);
+                PINSTRIKE_CHECK(poller_->router().counters(ring).read(RingCount::refused) == 0);
             }
         }
 

@@ -156,6 +156,7 @@ bool Book::obey(const StateRecord& record) {
             take_loss(record);
             return true;
         case StateRecord::Kind::place:
+        case StateRecord::Kind::unplaced:
             return join(record);
         case StateRecord::Kind::give:
             transfer.walking = true;
@@ -196,10 +197,14 @@ void Book::take_loss(const StateRecord& record) {
     }
 }
 
-/// Answers only if the journal lacks messages after the place. False: the ring has no room for the
-/// answer.
+/// Answers only if the journal lacks messages after the place, or if the line was heard here and
+/// has no place. False: the ring has no room for the answer.
 bool Book::join(const StateRecord& record) {
-    const StateVerdict verdict = judge(record);
+    const bool placed = record.kind == StateRecord::Kind::place;
+    if (!placed && !transfer_->places.at(record.line).heard) {
+        return true;
+    }
+    const StateVerdict verdict = placed ? judge(record) : StateVerdict::behind;
     if (verdict == StateVerdict::taken) {
         note_forced(record);
         return true;

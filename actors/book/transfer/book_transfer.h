@@ -33,7 +33,7 @@ struct BookTransfer {
     StateRings rings;
     LinePlaces places;
     Journal journal;
-    bool takes;                 ///< false once it is told that no more state comes
+    bool takes;                 ///< false once no more state will come
     bool walking = false;       ///< state is being given to a peer
     std::size_t next_line = 0;  ///< next line to give a place of; before all series
     std::size_t next_slot = 0;

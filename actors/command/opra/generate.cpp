@@ -17,11 +17,9 @@
 #include "feed/opra/traffic/traffic_config.h"
 #include "feed/opra/traffic/truth_account.h"
 #include "feed/opra/traffic/truth_book.h"
-#include "feed/opra/traffic/truth_messages.h"
 
 #include <fmt/core.h>
 
-#include <charconv>
 #include <cstdint>
 #include <fstream>
 #include <functional>
@@ -51,9 +49,7 @@ struct GenerateOptions {
     std::string interface;
     std::string truth;
     std::string series_map;
-    bool truth_messages = false;
     bool no_session = false;
-    bool fast = false;
     std::string duration;
     double skew_a_us = 0;
     double skew_b_us = 0;
@@ -65,16 +61,8 @@ struct GenerateOptions {
 /// Gives each block of the session to all its consumers.
 class Audience final : public traffic::BlockSink {
   public:
-    explicit Audience(traffic::Delivery& delivery) : delivery_(delivery) {}
-
-    /// Opens PREFIX.messages.jsonl if it is requested. Returns false if it cannot be opened.
-    bool open(const GenerateOptions& options) {
-        keeps_truth_ = !options.truth.empty();
-        if (options.truth_messages) {
-            messages_.open(options.truth + ".messages.jsonl");
-        }
-        return !options.truth_messages || messages_.good();
-    }
+    Audience(traffic::Delivery& delivery, bool keeps_truth)
+        : delivery_(delivery), keeps_truth_(keeps_truth) {}
 
     void block(const traffic::SentBlock& block) override {
         ++blocks_;
@@ -83,14 +71,6 @@ class Audience final : public traffic::BlockSink {
         if (keeps_truth_) {
             book_.block(block);
         }
-        if (messages_.is_open()) {
-            traffic::write_messages(messages_, block);
-        }
-    }
-
-    bool close() {
-        messages_.flush();
-        return !messages_.is_open() || messages_.good();
     }
 
     [[nodiscard]] const traffic::BookTruth& book() const { return book_; }
@@ -102,42 +82,26 @@ class Audience final : public traffic::BlockSink {
   private:
     traffic::Delivery& delivery_;
     traffic::BookTruth book_;
-    std::ofstream messages_;
-    bool keeps_truth_ = false;
+    bool keeps_truth_;
     std::uint64_t blocks_ = 0;
     std::uint64_t count_ = 0;
 };
 
-std::optional<std::uint16_t> number_of(std::string_view text) {
-    std::uint16_t number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error != std::errc{} || end != text.data() + text.size()) {
-        return std::nullopt;
-    }
-    return number;
-}
-
 /// Parses numbers of lines such as "1-96,220". On an error, prints it and returns nothing.
 std::optional<std::vector<feed::LineConfig>> lines_of(std::string_view text) {
+    const auto numbers = parse_ranges(text);
+    if (!numbers) {
+        complain("--lines: found {}, expected numbers and ranges", text);
+        return std::nullopt;
+    }
     std::vector<feed::LineConfig> lines;
-    while (!text.empty()) {
-        const std::string_view item = text.substr(0, text.find(','));
-        text.remove_prefix(std::min(text.size(), item.size() + 1));
-        const std::size_t dash = item.find('-');
-        const auto first = number_of(item.substr(0, dash));
-        const auto last = dash == std::string_view::npos ? first : number_of(item.substr(dash + 1));
-        if (!first || !last || *first > *last) {
-            complain("--lines: found {}, expected numbers and ranges", item);
+    for (const std::uint16_t number : *numbers) {
+        const auto line = feed::opra::published_line(number);
+        if (!line) {
+            complain("--lines: found {}, which is no line of OPRA", number);
             return std::nullopt;
         }
-        for (unsigned number = *first; number <= *last; ++number) {
-            const auto line = feed::opra::published_line(static_cast<std::uint16_t>(number));
-            if (!line) {
-                complain("--lines: found {}, which is no line of OPRA", number);
-                return std::nullopt;
-            }
-            lines.push_back(*line);
-        }
+        lines.push_back(*line);
     }
     const bool speaks = std::ranges::any_of(lines, [](const feed::LineConfig& line) {
         return traffic::use_of_line(line.number) != traffic::LineUse::maps;
@@ -237,25 +201,18 @@ Exit generate(GenerateOptions options) {
         const double seconds = static_cast<double>(*parse_duration_ns(options.duration)) / 1e9;
         return send_loop(config, *lines, options.streams, options.interface, seconds);
     }
-    const std::unique_ptr<GenerateOutput> output =
-        open_output({options.out, options.interface, options.fast});
+    const std::unique_ptr<GenerateOutput> output = open_output(options.out, options.interface);
     if (output == nullptr) {
         return Exit::failed;
     }
     traffic::AccountTruth account;
     traffic::Delivery delivery{config, *lines, options.streams, *output,
                                options.truth.empty() ? nullptr : &account};
-    Audience audience{delivery};
-    if (!audience.open(options)) {
-        complain("cannot write {}.messages.jsonl", options.truth);
-        return Exit::failed;
-    }
+    Audience audience{delivery, !options.truth.empty()};
     traffic::Session{config, *lines, audience}.run();
     delivery.finish();
-    bool good = audience.close();
-    if (!options.truth.empty()) {
-        good = write_truth(options.truth, audience, account, delivery.longest_hole_ns()) && good;
-    }
+    const bool good = options.truth.empty() ||
+                      write_truth(options.truth, audience, account, delivery.longest_hole_ns());
     if (!good) {
         complain("cannot write the truth to {}.*", options.truth);
     }
@@ -369,7 +326,6 @@ void add_generate(CLI::App& app, Outcome& outcome) {
     command->add_option("--out", options->out, "Capture to write (.pcap, .pcapng)");
     command->add_option("--interface", options->interface,
                         "Interface on which to send, in real time");
-    command->add_flag("--fast", options->fast, "Send as fast as the interface accepts");
     command
         ->add_option(
             "--for", options->duration,
@@ -378,13 +334,8 @@ void add_generate(CLI::App& app, Outcome& outcome) {
         ->needs("--interface");
     command->add_option("--streams", options->streams, "Streams to generate")
         ->check(CLI::IsMember({"A", "B", "AB"}));
-    CLI::Option* truth =
-        command->add_option("--truth", options->truth,
-                            "Write PREFIX.account.json and, if nothing is lost, PREFIX.book.json");
-    command
-        ->add_flag("--truth-messages", options->truth_messages,
-                   "Also PREFIX.messages.jsonl: stream A as `decode --json` prints it")
-        ->needs(truth);
+    command->add_option("--truth", options->truth,
+                        "Write PREFIX.account.json and, if nothing is lost, PREFIX.book.json");
     command->add_option("--series-map", options->series_map,
                         "Write the day's series and their lines, for a config's series_map");
     add_traffic(*command, *options);

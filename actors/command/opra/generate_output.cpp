@@ -4,6 +4,7 @@
 #include "config/print_problems.h"
 #include "config/whole_file.h"
 #include "nic/capture/capture_writer.h"
+#include "nic/clock.h"
 #include "nic/frame_sender.h"
 
 #include <fmt/core.h>
@@ -61,7 +62,7 @@ class CaptureOutput final : public GenerateOutput {
 /// would therefore delay them.
 class InterfaceOutput final : public GenerateOutput {
   public:
-    InterfaceOutput(nic::FrameSender sender, bool fast) : sender_(std::move(sender)), fast_(fast) {}
+    explicit InterfaceOutput(nic::FrameSender sender) : sender_(std::move(sender)) {}
 
     void packet(std::span<const std::byte> frame, std::int64_t ts_arrival_ns) override {
         frames_.push_back({bytes_.size(), frame.size(), ts_arrival_ns});
@@ -84,12 +85,6 @@ class InterfaceOutput final : public GenerateOutput {
         std::int64_t ts_ns;
     };
 
-    static std::int64_t monotonic_ns() {
-        timespec now{};
-        clock_gettime(CLOCK_MONOTONIC, &now);
-        return now.tv_sec * second_ns + now.tv_nsec;
-    }
-
     static void sleep_ns(std::int64_t ns) {
         const timespec wait{ns / second_ns, ns % second_ns};
         nanosleep(&wait, nullptr);
@@ -98,12 +93,12 @@ class InterfaceOutput final : public GenerateOutput {
     bool send_all() {
         constexpr std::size_t batch_packets = 64;
         std::vector<nic::Packet> batch;
-        const std::int64_t start_ns = monotonic_ns();
+        const std::int64_t start_ns = nic::monotonic_ns();
         for (std::size_t next = 0; next < frames_.size();) {
-            const std::int64_t elapsed_ns = monotonic_ns() - start_ns;
+            const std::int64_t elapsed_ns = nic::monotonic_ns() - start_ns;
             batch.clear();
             while (next < frames_.size() && batch.size() < batch_packets &&
-                   (fast_ || frames_[next].ts_ns - frames_[0].ts_ns <= elapsed_ns)) {
+                   frames_[next].ts_ns - frames_[0].ts_ns <= elapsed_ns) {
                 nic::Packet packet;
                 packet.bytes = bytes_.data() + frames_[next].at;
                 packet.length_bytes = static_cast<std::uint32_t>(frames_[next].bytes);
@@ -123,26 +118,26 @@ class InterfaceOutput final : public GenerateOutput {
     }
 
     nic::FrameSender sender_;
-    bool fast_;
     std::vector<std::byte> bytes_;
     std::vector<Frame> frames_;
 };
 
 }  // namespace
 
-std::unique_ptr<GenerateOutput> open_output(const OutputChoice& choice) {
+std::unique_ptr<GenerateOutput> open_output(const std::string& capture,
+                                            const std::string& interface) {
     Problems problems;
     std::unique_ptr<GenerateOutput> output;
-    if (!choice.capture.empty()) {
-        auto file = std::make_unique<WholeFile>(choice.capture);
+    if (!capture.empty()) {
+        auto file = std::make_unique<WholeFile>(capture);
         if (file->error() != 0) {
-            pinstrike::tell(problems, choice.capture,
+            pinstrike::tell(problems, capture,
                             fmt::format("cannot be written: {}", std::strerror(file->error())));
         } else if (auto writer = nic::CaptureWriter::open(file->where(), problems)) {
             output = std::make_unique<CaptureOutput>(std::move(file), std::move(*writer));
         }
-    } else if (auto sender = nic::FrameSender::open(choice.interface, problems)) {
-        output = std::make_unique<InterfaceOutput>(std::move(*sender), choice.fast);
+    } else if (auto sender = nic::FrameSender::open(interface, problems)) {
+        output = std::make_unique<InterfaceOutput>(std::move(*sender));
     }
     tell(problems);
     return output;

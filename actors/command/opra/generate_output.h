@@ -17,13 +17,9 @@ class GenerateOutput : public feed::opra::traffic::PacketSink {
     [[nodiscard]] virtual bool finish() = 0;
 };
 
-struct OutputChoice {
-    std::string capture;    ///< a file; empty: send on the interface
-    std::string interface;  ///< a kernel interface
-    bool fast = false;      ///< send without waiting for the times of the frames
-};
-
-/// Opens the output. On an error, prints it on standard error and returns null.
-std::unique_ptr<GenerateOutput> open_output(const OutputChoice& choice);
+/// Opens a capture, or if its name is empty a kernel interface. On an error, prints it on standard
+/// error and returns null.
+std::unique_ptr<GenerateOutput> open_output(const std::string& capture,
+                                            const std::string& interface);
 
 }  // namespace pinstrike::command

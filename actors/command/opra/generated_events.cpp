@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
+#include <span>
 #include <vector>
 
 namespace pinstrike::command {
@@ -35,32 +36,22 @@ class Recorder final : public feed::opra::traffic::BlockSink {
 
     // The interface of an EventSink (feed/event/event_sink.h).
 
-    Event* claim(const feed::SeriesKey& /*key*/, unsigned records) { return next(records); }
-
-    Event* claim_symbol(std::uint64_t /*symbol*/, unsigned records) { return next(records); }
-
-    Event* claim_line(std::uint16_t /*line*/, unsigned records) { return next(records); }
-
     static Event* offer(std::size_t /*records*/) { return nullptr; }
 
     static void take(std::size_t /*messages*/, std::size_t /*records*/) {}
 
-    void broadcast(const Event& event) { *next(1) = event; }
+    void push(std::span<const Event> message) {
+        events_.records.insert(events_.records.end(), message.begin(), message.end());
+        ++events_.messages;
+    }
+
+    void broadcast(const Event& event) { push({&event, 1}); }
 
     static void filtered() {}
 
     [[nodiscard]] static bool wants_tests() { return false; }
 
   private:
-    /// The pointer is valid until the next call. That is enough, because the decoder fills each
-    /// slot before it requests the next one.
-    Event* next(unsigned records) {
-        const std::size_t at = events_.records.size();
-        events_.records.resize(at + records, Event{});
-        ++events_.messages;
-        return &events_.records[at];
-    }
-
     RecordedEvents& events_;
     Opra::Scratch scratch_{};
 };

@@ -1,14 +1,13 @@
 // path: cold
 #include "actors/command/support/archive.h"
 
+#include "config/whole_file.h"
+
 #include <archive.h>
 #include <archive_entry.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <cerrno>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <ctime>
 #include <memory>
@@ -40,12 +39,12 @@ bool add_file(archive* writer, const std::string& name, const std::string& text)
                static_cast<la_ssize_t>(text.size());
 }
 
-bool write_all(int file, const std::string& folder, const std::vector<ArchiveFile>& files,
-               std::string& complaint) {
+bool write_all(const std::string& path, const std::string& folder,
+               const std::vector<ArchiveFile>& files, std::string& complaint) {
     const Writer writer{archive_write_new()};
     bool written = archive_write_add_filter_gzip(writer.get()) == ARCHIVE_OK &&
                    archive_write_set_format_pax_restricted(writer.get()) == ARCHIVE_OK &&
-                   archive_write_open_fd(writer.get(), file) == ARCHIVE_OK;
+                   archive_write_open_filename(writer.get(), path.c_str()) == ARCHIVE_OK;
     for (const ArchiveFile& each : files) {
         written = written && add_file(writer.get(), folder + "/" + each.name, each.text);
     }
@@ -66,26 +65,15 @@ bool write_all(int file, const std::string& folder, const std::vector<ArchiveFil
 
 bool write_archive(const std::string& path, const std::string& folder,
                    const std::vector<ArchiveFile>& files, std::string& complaint) {
-    std::string partial = path + ".XXXXXX";
-    const int file = ::mkstemp(partial.data());
-    if (file < 0) {
+    WholeFile whole{path, true};
+    if (whole.error() == 0 && !write_all(whole.where(), folder, files, complaint)) {
+        return false;
+    }
+    if (!whole.commit()) {
         complaint = std::strerror(errno);
         return false;
     }
-    bool written = write_all(file, folder, files, complaint);
-    if (written && ::fsync(file) != 0) {
-        complaint = std::strerror(errno);
-        written = false;
-    }
-    ::close(file);
-    if (written && ::rename(partial.c_str(), path.c_str()) != 0) {
-        complaint = std::strerror(errno);
-        written = false;
-    }
-    if (!written) {
-        ::unlink(partial.c_str());
-    }
-    return written;
+    return true;
 }
 
 }  // namespace pinstrike::actors::support

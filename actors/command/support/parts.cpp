@@ -1,14 +1,12 @@
 // path: cold
 #include "actors/command/support/parts.h"
 
-#include "actors/command/support/run_program.h"
 #include "actors/host/check_report.h"
 #include "actors/host/doctor/judge.h"
 #include "actors/host/doctor/read_files.h"
 #include "actors/host/doctor/read_host.h"
 #include "actors/host/doctor/show.h"
 #include "actors/telemetry/admin/admin_client.h"
-#include "actors/telemetry/metrics/fetch.h"
 #include "actors/topology/load_config.h"
 #include "actors/topology/machine.h"
 #include "actors/topology/plan/plan.h"
@@ -18,10 +16,12 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <sys/utsname.h>
+#include <sys/wait.h>
 
 #include <algorithm>
 #include <array>
-#include <chrono>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -80,43 +80,31 @@ Part plan_part(const Subject& subject, Redactor&) {
             plan::plan_text(plan::make_plan(*subject.config, read_machine(), "this machine")), ""};
 }
 
-/// Fetches a page of the running instance's metrics endpoint.
-Part page_part(const Subject& subject, const std::string& name, const std::string& path) {
+/// The answer of the running instance to a request at its admin socket, or of the answer one member
+/// that is a text.
+Part asked_part(const Subject& subject, const char* name, const char* ask, const char* member) {
     Part part{name, "", ""};
-    if (!subject.config) {
-        part.absent = config_is_wrong;
-        return part;
-    }
-    if (subject.config->metrics_address.empty()) {
-        part.absent = "the config names no metrics_address";
-        return part;
-    }
-    const auto address =
-        parse_http_address(reachable_address(subject.config->metrics_address), part.absent);
-    if (address) {
-        part.text = fetch(*address, path, part.absent).value_or("");
-        if (!part.absent.empty()) {
-            part.absent = fmt::format("http://{}{}: {}", address->text(), path, part.absent);
-        }
+    const auto reply = admin::ask_once(subject.instance, {{"ask", ask}}, part.absent);
+    if (reply && reply->contains("error")) {  // an older version knows fewer requests
+        part.absent = reply->at("error").dump();
+    } else if (reply) {
+        part.text = member != nullptr ? reply->value(member, "") : reply->dump() + '\n';
     }
     return part;
 }
 
 Part metrics_part(const Subject& subject, Redactor&) {
-    return page_part(subject, "metrics.txt", "/metrics");
+    return asked_part(subject, "metrics.txt", "metrics", "metrics");
 }
 
+/// Every bucket of every latency.
 Part latency_part(const Subject& subject, Redactor&) {
-    return page_part(subject, "latency.txt", "/latency");
+    return asked_part(subject, "latency.json", "histograms", nullptr);
 }
 
-/// Fetches all counters, as `pinstrike ctl INSTANCE status --json` and the other views print them.
+/// All counters, as `pinstrike ctl INSTANCE status --json` and the other views print them.
 Part account_part(const Subject& subject, Redactor&) {
-    Part part{"account.json", "", ""};
-    if (const auto all = admin::ask_once(subject.instance, {{"ask", "all"}}, part.absent)) {
-        part.text = all->dump() + '\n';
-    }
-    return part;
+    return asked_part(subject, "account.json", "all", nullptr);
 }
 
 /// Removes the text up to the first line end, because the tail of a log begins within a line.
@@ -143,23 +131,47 @@ Part log_of_file(const std::string& path) {
     return part;
 }
 
+/// The end of what journalctl prints of the unit. The name of the unit is in the environment
+/// because it comes from the name of a file, which the shell must not interpret.
+Part log_of_journal(const std::string& unit) {
+    constexpr std::string_view ask =
+        "exec timeout --signal=KILL {} journalctl --quiet --no-pager --no-hostname "
+        "--output=short-iso --lines=5000 --unit \"$PINSTRIKE_UNIT\" </dev/null 2>/dev/null";
+    constexpr int patience_s = 20;
+    constexpr int not_found = 127;
+    Part part{"log.txt", "", ""};
+    ::setenv("PINSTRIKE_UNIT", unit.c_str(), 1);
+    std::FILE* const output = ::popen(fmt::format(ask, patience_s).c_str(), "r");
+    if (output == nullptr) {
+        part.absent = std::strerror(errno);
+        return part;
+    }
+    std::array<char, 65536> piece{};
+    while (const std::size_t count = std::fread(piece.data(), 1, piece.size(), output)) {
+        part.text.append(piece.data(), count);
+        if (part.text.size() > log_bytes_max) {
+            part.text.erase(0, part.text.size() - log_bytes_max);
+        }
+    }
+    const int status = ::pclose(output);
+    if (WIFSIGNALED(status)) {
+        part.absent = fmt::format("journalctl did not end within {} s", patience_s);
+    } else if (WEXITSTATUS(status) == not_found) {
+        part.absent = "journalctl: No such file or directory";
+    } else if (status != 0) {
+        part.absent = fmt::format("journalctl ended with status {}", WEXITSTATUS(status));
+    } else if (part.text.empty()) {
+        part.absent = fmt::format("the journal has nothing of {} that this user may read", unit);
+        return part;
+    } else if (part.text.size() == log_bytes_max) {
+        part.text = whole_lines(std::move(part.text));
+    }
+    part.absent += part.absent.empty() ? "" : "; --log FILE reads one from there";
+    return part;
+}
+
 Part log_part(const Subject& subject, Redactor&) {
-    if (!subject.log_file.empty()) {
-        return log_of_file(subject.log_file);
-    }
-    constexpr std::chrono::seconds patience{20};
-    ProgramOutput said = run_program({"journalctl", "--quiet", "--no-pager", "--no-hostname",
-                                      "--output=short-iso", "--lines=5000", "--unit", subject.unit},
-                                     log_bytes_max, patience);
-    if (!said.complaint.empty()) {
-        return {"log.txt", "", fmt::format("{}; --log FILE reads one from there", said.complaint)};
-    }
-    if (said.text.empty()) {
-        return {"log.txt", "",
-                fmt::format("the journal has nothing of {} that this user may read", subject.unit)};
-    }
-    return {"log.txt",
-            said.text.size() < log_bytes_max ? said.text : whole_lines(std::move(said.text)), ""};
+    return subject.log_file.empty() ? log_of_journal(subject.unit) : log_of_file(subject.log_file);
 }
 
 std::string line_of(const std::string& file, std::string_view begin) {

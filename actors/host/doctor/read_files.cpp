@@ -3,11 +3,8 @@
 
 #include "config/units.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <fstream>
 #include <system_error>
 
@@ -15,16 +12,6 @@ namespace pinstrike::actors::doctor {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// More than any kernel has; prevents a damaged list from filling the memory.
-constexpr int cpus_max = 8192;
-
-std::optional<int> parse_index(std::string_view text) {
-    int value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    const bool whole = error == std::errc{} && end == text.data() + text.size();
-    return whole && value >= 0 && value < cpus_max ? std::optional(value) : std::nullopt;
-}
 
 }  // namespace
 
@@ -55,27 +42,11 @@ std::optional<std::int64_t> read_number(const fs::path& file) {
 }
 
 std::optional<CpuSet> parse_cpus(std::string_view text) {
-    CpuSet cpus;
     if (text.empty() || text == "(null)") {
-        return cpus;
+        return CpuSet{};
     }
-    while (true) {
-        const std::string_view part = text.substr(0, text.find(','));
-        const std::size_t dash = part.find('-');
-        const auto first = parse_index(part.substr(0, dash));
-        const auto last =
-            dash == std::string_view::npos ? first : parse_index(part.substr(dash + 1));
-        if (!first || !last || *last < *first) {
-            return std::nullopt;
-        }
-        for (int cpu = *first; cpu <= *last; ++cpu) {
-            cpus.insert(cpu);
-        }
-        if (part.size() == text.size()) {
-            return cpus;
-        }
-        text.remove_prefix(part.size() + 1);
-    }
+    const auto numbers = parse_ranges(text, 0);
+    return numbers ? std::optional(CpuSet(numbers->begin(), numbers->end())) : std::nullopt;
 }
 
 std::optional<CpuSet> read_cpus(const fs::path& file) {
@@ -84,18 +55,7 @@ std::optional<CpuSet> read_cpus(const fs::path& file) {
 }
 
 std::string cpus_text(const CpuSet& cpus) {
-    std::string text;
-    for (auto first = cpus.begin(); first != cpus.end();) {
-        auto behind = first;
-        int last = *first;
-        while (++behind != cpus.end() && *behind == last + 1) {
-            last = *behind;
-        }
-        text += fmt::format("{}{}", text.empty() ? "" : ",", *first);
-        text += last == *first ? "" : fmt::format("-{}", last);
-        first = behind;
-    }
-    return text;
+    return ranges_text({cpus.begin(), cpus.end()}, ",");
 }
 
 std::vector<std::string> names_in(const fs::path& folder) {
@@ -123,7 +83,12 @@ std::string chosen_word(const std::string& text) {
 }
 
 std::optional<int> number_behind(std::string_view name, std::string_view prefix) {
-    return name.starts_with(prefix) ? parse_index(name.substr(prefix.size())) : std::nullopt;
+    constexpr int number_max = 8191;  // more than any kernel has
+    const auto number =
+        name.starts_with(prefix) ? parse_integer(name.substr(prefix.size())) : std::nullopt;
+    return number && *number >= 0 && *number <= number_max
+               ? std::optional(static_cast<int>(*number))
+               : std::nullopt;
 }
 
 }  // namespace pinstrike::actors::doctor

@@ -35,18 +35,6 @@ std::string why_not(const std::string& path, int error) {
     }
 }
 
-bool send_all(int socket, const std::string& text) {
-    std::size_t sent = 0;
-    while (sent < text.size()) {
-        const ssize_t count = ::send(socket, text.data() + sent, text.size() - sent, MSG_NOSIGNAL);
-        if (count < 0 && errno != EINTR) {
-            return false;
-        }
-        sent += count < 0 ? 0 : static_cast<std::size_t>(count);
-    }
-    return true;
-}
-
 /// Passes the whole lines of `text` to `take` and keeps the rest. False: `take` wants no more.
 bool take_lines(std::string& text, const std::function<bool(const std::string&)>& take) {
     std::size_t begin = 0;
@@ -76,11 +64,10 @@ bool ask(const std::string& path, const std::string& request,
     const timeval to_hear{patient ? 0 : silence_s, 0};
     ::setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &to_ask, sizeof to_ask);
     ::setsockopt(socket.get(), SOL_SOCKET, SO_RCVTIMEO, &to_hear, sizeof to_hear);
-    if (::connect(socket.get(), as_any(*address), sizeof *address) != 0) {
-        complaint = why_not(path, errno);
-        return false;
-    }
-    if (!send_all(socket.get(), request + '\n')) {
+    // A request is so short that the kernel takes it whole.
+    const std::string line = request + '\n';
+    if (::connect(socket.get(), as_any(*address), sizeof *address) != 0 ||
+        ::send(socket.get(), line.data(), line.size(), MSG_NOSIGNAL) < 0) {
         complaint = why_not(path, errno);
         return false;
     }

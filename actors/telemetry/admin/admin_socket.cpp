@@ -18,6 +18,9 @@
 namespace pinstrike::actors::admin {
 namespace {
 
+/// The time in which no connection is accepted after accept() failed.
+constexpr std::int64_t pause_ns = 1'000'000'000;
+
 /// The most bytes that `more` may add before the client reads.
 constexpr std::size_t pending_bytes_max = 1 << 20;
 
@@ -99,12 +102,14 @@ std::unique_ptr<AdminSocket> AdminSocket::open(const std::string& path, Problems
     return made;
 }
 
-void AdminSocket::step(std::int64_t now_ns, const Answer& answer) {
+int AdminSocket::step(std::int64_t now_ns, const Answer& answer) {
     // Existing connections first, so that one whose request has arrived is not closed for a new
     // one.
     step_connections(now_ns, answer);
-    take_connections(now_ns);
+    const int error = now_ns < resume_ns_ ? 0 : take_connections(now_ns);
+    resume_ns_ = error == 0 ? resume_ns_ : now_ns + pause_ns;
     step_connections(now_ns, answer);
+    return error;
 }
 
 void AdminSocket::step_connections(std::int64_t now_ns, const Answer& answer) {
@@ -113,18 +118,19 @@ void AdminSocket::step_connections(std::int64_t now_ns, const Answer& answer) {
     });
 }
 
-/// New connections that no connection can be closed for wait in the kernel's queue.
-void AdminSocket::take_connections(std::int64_t now_ns) {
+/// New connections that no connection can be closed for wait in the kernel's queue. Returns the
+/// errno of a failed accept(), or 0.
+int AdminSocket::take_connections(std::int64_t now_ns) {
     while (true) {
         const bool full = connections_.size() >= connections_max;
         const auto late = full ? latest(now_ns) : connections_.end();
         if (full && late == connections_.end()) {
-            return;
+            return 0;
         }
         nic::FileDescriptor socket{
             ::accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK)};
         if (socket.get() < 0) {
-            return;
+            return would_wait() || errno == ECONNABORTED ? 0 : errno;
         }
         if (full) {
             connections_.erase(late);

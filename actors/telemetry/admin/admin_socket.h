@@ -52,8 +52,10 @@ class AdminSocket {
     AdminSocket(const AdminSocket&) = delete;
     AdminSocket& operator=(const AdminSocket&) = delete;
 
-    /// Must be called often: accepts, reads, answers, writes. `now_ns`: monotonic time.
-    void step(std::int64_t now_ns, const Answer& answer);
+    /// Must be called often: accepts, reads, answers, writes. `now_ns`: monotonic time. Returns the
+    /// errno if a connection could not be accepted, and then accepts none for a second; 0: no
+    /// error.
+    int step(std::int64_t now_ns, const Answer& answer);
 
     [[nodiscard]] const std::string& path() const { return path_; }
 
@@ -74,7 +76,7 @@ class AdminSocket {
     using Connections = std::vector<std::unique_ptr<Connection>>;
 
     void step_connections(std::int64_t now_ns, const Answer& answer);
-    void take_connections(std::int64_t now_ns);
+    int take_connections(std::int64_t now_ns);
     /// The connection to close for a new one; the end iterator if all must be kept.
     Connections::iterator latest(std::int64_t now_ns);
     /// False: the connection has ended.
@@ -85,6 +87,7 @@ class AdminSocket {
     std::string path_;
     nic::FileDescriptor socket_;
     Connections connections_;
+    std::int64_t resume_ns_ = 0;  ///< no connection is accepted before this time
 };
 
 }  // namespace pinstrike::actors::admin

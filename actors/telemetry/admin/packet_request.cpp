@@ -34,7 +34,7 @@ std::unique_ptr<PacketRequest> PacketRequest::make(Appliance& appliance, std::ui
     for (std::size_t i = 0; i < appliance.pollers_count(); ++i) {
         PollerTask& poller = appliance.poller(i);
         for (std::size_t at = 0; at < poller.lines_count(); ++at) {
-            if (poller.line_number(at) != line) {
+            if (poller.line(at).number != line) {
                 continue;
             }
             if (poller.tap() == nullptr) {
@@ -87,7 +87,7 @@ bool PacketRequest::step(std::string& out) {
 void PacketRequest::add(const RecordView<TappedPacket>& packet, std::string& out) const {
     out += fmt::format("{{\"ts_ns\":{},\"port\":\"{}\",\"length_bytes\":{},\"frame\":\"{}\"}}\n",
                        packet.head.ts_receive_ns,
-                       appliance_.poller(poller_).port(packet.head.port).name(),
+                       appliance_.poller(poller_).input(packet.head.port).port->name(),
                        packet.head.length_bytes, hex_of(packet.bytes));
 }
 

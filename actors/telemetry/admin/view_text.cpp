@@ -1,31 +1,18 @@
 // path: cold
 #include "actors/telemetry/admin/view_text.h"
 
+#include "actors/telemetry/admin/view_tables.h"
 #include "config/units.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include <functional>
-#include <map>
 #include <string_view>
-#include <utility>
 
 namespace pinstrike::actors::admin {
 namespace {
 
 using nlohmann::json;
-
-/// "-" if the count is unknown.
-std::string count_text(const json& of, const char* member) {
-    const json& value = of.at(member);
-    return value.is_null() ? "-" : grouped(value.get<std::uint64_t>());
-}
-
-std::string word(const json& of, const char* member) {
-    const json& value = of.at(member);
-    return value.is_null() ? "-" : value.is_string() ? value.get<std::string>() : value.dump();
-}
 
 std::string joined(const json& words) {
     std::string text;
@@ -54,13 +41,6 @@ std::string ago_text(const json& seconds) {
     return value < 1 ? "now" : fmt::format("{:.0f} s ago", value);
 }
 
-/// The share of stream A in the messages that either stream brought first.
-std::string share_text(const json& line) {
-    const auto a = line.at("a").at("accepted").get<double>();
-    const auto b = line.at("b").at("accepted").get<double>();
-    return a + b == 0 ? "-" : fmt::format("{:.0f} %", 100 * a / (a + b));
-}
-
 std::string status_text(const json& reply) {
     const json& status = reply.at("status");
     const auto lines = status.at("lines").get<std::size_t>();
@@ -87,90 +67,16 @@ std::string status_text(const json& reply) {
     return text;
 }
 
-std::string lines_text(const json& reply) {
-    std::string text = fmt::format("{:>5} {:<8}{:<8}{:<8}{:>16}{:>11}{:>9}{:>9}{:>8}{:>10}{:>10}\n",
-                                   "line", "state", "A", "B", "delivered", "lost", "repaired",
-                                   "gaps", "A first", "A skew", "B skew");
-    for (const json& line : reply.at("lines")) {
-        text += fmt::format("{:>5} {:<8}{:<8}{:<8}{:>16}{:>11}{:>9}{:>9}{:>8}{:>10}{:>10}\n",
-                            word(line, "line"), word(line, "state"), word(line.at("a"), "state"),
-                            word(line.at("b"), "state"), count_text(line, "delivered"),
-                            count_text(line, "lost"), count_text(line, "repaired"),
-                            count_text(line, "gaps"), share_text(line),
-                            time_text(line.at("a").at("ahead"), "p50_ns"),
-                            time_text(line.at("b").at("ahead"), "p50_ns"));
+/// What a row of the view `ports` has beside its columns.
+std::string below_port(const json& port) {
+    std::string text;
+    if (!port.at("dropped").empty()) {
+        text += fmt::format("  dropped: {}\n", reasons_text(port.at("dropped")));
     }
-    return text;
-}
-
-std::string ports_text(const json& reply) {
-    std::string text = fmt::format("{:<16}{:<14}{:<6}{:>18}{:>16}{:>12}{:>12}\n", "port", "poller",
-                                   "link", "packets", "to lines", "missed", "errors");
-    for (const json& port : reply.at("ports")) {
-        text += fmt::format("{:<16}{:<14}{:<6}{:>18}{:>16}{:>12}{:>12}\n", word(port, "port"),
-                            word(port, "poller"), word(port, "link"), count_text(port, "packets"),
-                            count_text(port, "to_lines"), count_text(port, "missed"),
-                            count_text(port, "errors"));
-        if (!port.at("dropped").empty()) {
-            text += fmt::format("  dropped: {}\n", reasons_text(port.at("dropped")));
-        }
-        for (const json& each : port.value("unknown_groups", json::array())) {
-            text += fmt::format("  unknown group {}:{} from {}: {} packets since the start\n",
-                                word(each, "group"), word(each, "port"), word(each, "from"),
-                                count_text(each, "packets"));
-        }
-    }
-    return text;
-}
-
-std::string threads_text(const json& reply) {
-    std::string text = fmt::format("{:<16}{:<8}{:>5}{:>8}{:>18}{:>18}{:>14}\n", "thread", "kind",
-                                   "cpu", "busy", "packets", "messages", "longest step");
-    for (const json& thread : reply.at("threads")) {
-        const bool polls = thread.contains("packets");
-        const double longest_us = thread.at("longest_step_ns").get<double>() / 1e3;
-        text += fmt::format("{:<16}{:<8}{:>5}{:>6.0f} %{:>18}{:>18}{:>11.0f} us\n",
-                            word(thread, "thread"), word(thread, "kind"), word(thread, "cpu"),
-                            100 * busy_share(thread), polls ? count_text(thread, "packets") : "",
-                            polls ? "" : count_text(thread, "messages"), longest_us);
-    }
-    return text;
-}
-
-std::string rings_text(const json& reply) {
-    std::string text = fmt::format("{:<16}{:<16}{:>18}{:>14}{:>16}{:>10}\n", "ring from", "to",
-                                   "messages", "refused", "fullest so far", "of");
-    for (const json& ring : reply.at("rings")) {
-        text += fmt::format("{:<16}{:<16}{:>18}{:>14}{:>16}{:>10}\n", word(ring, "from"),
-                            word(ring, "to"), count_text(ring, "routed"),
-                            count_text(ring, "refused"), count_text(ring, "high_water_records"),
-                            count_text(ring, "capacity_records"));
-    }
-    return text;
-}
-
-std::string actors_text(const json& reply) {
-    std::string text = fmt::format("{:<16}{:<14}{:>18}{:>12}{:>12}{:>12}{:>12}\n", "core", "actor",
-                                   "messages", "waits p50", "p99", "serves p50", "p99");
-    for (const json& actor : reply.at("actors")) {
-        const json& waiting = actor.at("waiting");
-        const json& service = actor.at("service");
-        text += fmt::format("{:<16}{:<14}{:>18}{:>12}{:>12}{:>12}{:>12}\n", word(actor, "core"),
-                            word(actor, "actor"), count_text(actor, "messages"),
-                            time_text(waiting, "p50_ns"), time_text(waiting, "p99_ns"),
-                            time_text(service, "p50_ns"), time_text(service, "p99_ns"));
-    }
-    return text;
-}
-
-std::string latency_text(const json& reply) {
-    std::string text = fmt::format("{:<24}{:>14}{:>11}{:>11}{:>11}{:>11}{:>12}\n", "latency",
-                                   "count", "p50", "p90", "p99", "p99.9", "highest");
-    for (const auto& [stage, times] : reply.at("latency").items()) {
-        text += fmt::format("{:<24}{:>14}{:>11}{:>11}{:>11}{:>11}{:>12}\n", stage,
-                            count_text(times, "count"), time_text(times, "p50_ns"),
-                            time_text(times, "p90_ns"), time_text(times, "p99_ns"),
-                            time_text(times, "p999_ns"), time_text(times, "highest_ns"));
+    for (const json& each : port.value("unknown_groups", json::array())) {
+        text += fmt::format("  unknown group {}:{} from {}: {} packets since the start\n",
+                            word(each, "group"), word(each, "port"), word(each, "from"),
+                            count_text(each, "packets"));
     }
     return text;
 }
@@ -186,23 +92,6 @@ std::string counts_text(const json& of, std::string_view indent) {
 }
 
 }  // namespace
-
-std::string time_text(const json& times, const char* member) {
-    if (!times.contains(member)) {
-        return "-";
-    }
-    const auto us = times.at(member).get<double>() / 1e3;
-    const auto [value, unit] = us >= 1e6   ? std::pair{us / 1e6, "s"}
-                               : us >= 1e3 ? std::pair{us / 1e3, "ms"}
-                                           : std::pair{us, "us"};
-    return fmt::format("{:.{}f} {}", value, value < 9.995 ? 2 : value < 99.95 ? 1 : 0, unit);
-}
-
-double busy_share(const json& thread) {
-    const auto busy = thread.at("busy_ns").get<double>();
-    const auto idle = thread.at("idle_ns").get<double>();
-    return busy + idle > 0 ? busy / (busy + idle) : 0;
-}
 
 std::string line_text(const json& line) {
     std::string text = fmt::format("line {}   {}   on {}\n", word(line, "line"),
@@ -225,13 +114,16 @@ std::string line_text(const json& line) {
 }
 
 std::string view_text(const json& reply, const std::string& name) {
-    using Text = std::function<std::string(const json&)>;
-    static const std::map<std::string, Text> texts{
-        {"status", status_text},   {"lines", lines_text},     {"ports", ports_text},
-        {"rings", rings_text},     {"threads", threads_text}, {"actors", actors_text},
-        {"latency", latency_text},
-    };
-    return texts.at(name)(reply);
+    if (name == "status") {
+        return status_text(reply);
+    }
+    const Table table = view_table({reply, nullptr}, name, Figures::counts);
+    std::string text = heads_text(table) + '\n';
+    for (std::size_t row = 0; row < table.rows.size(); ++row) {
+        text += row_text(table, row) + '\n';
+        text += name == "ports" ? below_port(reply.at(name).at(row)) : "";
+    }
+    return text;
 }
 
 }  // namespace pinstrike::actors::admin

@@ -16,10 +16,4 @@ namespace pinstrike::actors::admin {
 /// One line of the view `lines` in full: every count that is not zero.
 [[nodiscard]] std::string line_text(const nlohmann::json& line);
 
-/// "9.31 us", three digits and at most seven characters; "-" if there are no samples.
-[[nodiscard]] std::string time_text(const nlohmann::json& times, const char* member);
-
-/// The busy share of the thread's time, 0 to 1.
-[[nodiscard]] double busy_share(const nlohmann::json& thread);
-
 }  // namespace pinstrike::actors::admin

@@ -2,9 +2,9 @@
 #include "actors/telemetry/admin/views.h"
 
 #include "actors/book/book_json.h"
+#include "actors/telemetry/json_parts.h"
 #include "config/version.h"
 #include "feed/arbitration/line_counts.h"
-#include "nic/packet/address.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -34,10 +34,6 @@ std::string_view word_of(feed::LineState state) {
             return "down";
     }
     return "?";
-}
-
-json or_null(const std::optional<std::uint64_t>& value) {
-    return value ? json(*value) : json(nullptr);
 }
 
 /// Without samples there are no percentiles, rather than zeros.
@@ -124,17 +120,6 @@ json line_of(const PollerSnapshot& poller, const LineSnapshot& line, Tally& tall
     return view;
 }
 
-json groups_of(const std::vector<UnknownGroup>& unknown) {
-    json groups = json::array();
-    for (const UnknownGroup& each : unknown) {
-        groups.push_back({{"group", nic::text_of(each.group.address)},
-                          {"port", each.group.port},
-                          {"from", nic::text_of(each.from)},
-                          {"packets", each.packets}});
-    }
-    return groups;
-}
-
 json port_of(const PollerSnapshot& poller, const QueueSnapshot& queue, Tally& tally) {
     const std::string of = fmt::format("port {} of {}", queue.port, poller.name);
     const nic::DeviceStatistics& device = queue.device;
@@ -142,21 +127,21 @@ json port_of(const PollerSnapshot& poller, const QueueSnapshot& queue, Tally& ta
         return tally.count(named(of, name), now);
     };
     const auto device_count = [&](std::string_view name, const std::optional<std::uint64_t>& now) {
-        return or_null(now ? std::optional{count(name, *now)} : std::nullopt);
+        return or_null<json>(now ? std::optional{count(name, *now)} : std::nullopt);
     };
     return {{"port", queue.port},
             {"poller", poller.name},
             {"link", device.link_up ? json(*device.link_up ? "up" : "down") : json(nullptr)},
-            {"packets", count("packets", queue.packets)},
-            {"bytes", count("bytes", queue.bytes)},
-            {"full_bursts", count("full_bursts", queue.full_bursts)},
-            {"link_changes", count("link_changes", queue.link_changes)},
+            {"packets", count("packets", queue.counts[nic::PortCount::packets])},
+            {"bytes", count("bytes", queue.counts[nic::PortCount::bytes])},
+            {"full_bursts", count("full_bursts", queue.counts[nic::PortCount::full_bursts])},
+            {"link_changes", count("link_changes", queue.counts[nic::PortCount::link_changes])},
             {"to_lines", count("to_lines", queue.handed)},
             {"missed", device_count("missed", device.missed)},
             {"no_buffer", device_count("no_buffer", device.no_buffer)},
             {"errors", device_count("errors", device.errors)},
             {"dropped", reasons_of(of, nic::Drop_rows, queue.dropped, tally)},
-            {"unknown_groups", groups_of(queue.unknown_groups)}};
+            {"unknown_groups", queue.unknown_groups}};
 }
 
 json thread_of(const LoopSnapshot& loop, const std::string& name, std::string_view kind,
@@ -217,13 +202,14 @@ json threads_view(const CounterSnapshot& counters, Tally& tally) {
         threads.push_back(thread_of(poller, poller.name, "poller", poller.cpu, tally));
         std::uint64_t packets = 0;
         for (const QueueSnapshot& queue : poller.queues) {
-            packets += queue.packets;
+            packets += queue.counts[nic::PortCount::packets];
         }
         threads.back()["packets"] = tally.count(named(poller.name, "packets"), packets);
     }
     for (const CoreSnapshot& core : counters.cores) {
         threads.push_back(thread_of(core, core.name, "core", core.cpu, tally));
-        threads.back()["messages"] = tally.count(named(core.name, "messages"), core.events);
+        threads.back()["messages"] =
+            tally.count(named(core.name, "messages"), core.counts[CoreCount::events]);
         threads.back()["sleeps"] = tally.count(named(core.name, "sleeps"), core.sleeps);
     }
     return threads;
@@ -235,13 +221,14 @@ json rings_view(const CounterSnapshot& counters, Tally& tally) {
         for (const CoreSnapshot& core : counters.cores) {
             const RingSnapshot& ring = core.rings[poller];
             const std::string of = fmt::format("ring {} {}", ring.from, core.name);
-            rings.push_back({{"from", ring.from},
-                             {"to", core.name},
-                             {"capacity_records", ring.capacity_records},
-                             {"high_water_records", ring.high_water_records},
-                             {"routed", tally.count(named(of, "routed"), ring.routed)},
-                             {"refused", tally.count(named(of, "refused"), ring.refused)},
-                             {"waits", tally.count(named(of, "waits"), ring.waits)}});
+            rings.push_back(
+                {{"from", ring.from},
+                 {"to", core.name},
+                 {"capacity_records", ring.capacity_records},
+                 {"high_water_records", ring.high_water_records},
+                 {"routed", tally.count(named(of, "routed"), ring.counts[RingCount::routed])},
+                 {"refused", tally.count(named(of, "refused"), ring.counts[RingCount::refused])},
+                 {"waits", tally.count(named(of, "waits"), ring.counts[RingCount::waits])}});
         }
     }
     return rings;

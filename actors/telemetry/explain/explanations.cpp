@@ -95,12 +95,11 @@ void add_rows(std::vector<Explanation>& out, const std::vector<RowTable>& tables
 }
 
 void add_codes(std::vector<Explanation>& out) {
-    constexpr std::array<std::string_view, 4> levels{"debug", "info", "warning", "error"};
     for (const LogRow& row : LogCode_rows) {
         out.push_back({"log code",
                        std::string{row.code},
                        std::string{row.sentence},
-                       {{"level", std::string{levels[static_cast<std::size_t>(row.level)]}}},
+                       {{"level", std::string{word_of(row.level)}}},
                        {},
                        ""});
     }

@@ -1,9 +1,11 @@
 // path: cold
 #include "actors/telemetry/explain/row_tables.h"
 
+#include "actors/core/core.h"
 #include "actors/peer/client_session.h"
 #include "actors/peer/server_session.h"
 #include "actors/peer/state_transfer.h"
+#include "actors/poller/router.h"
 #include "actors/telemetry/log/log_counts.h"
 #include "actors/telemetry/metrics/http_server.h"
 #include "actors/topology/actor_kinds.h"
@@ -14,17 +16,21 @@
 #include "feed/recovery/recovery.h"
 #include "feed/venue_codecs.h"
 #include "nic/packet/drops.h"
+#include "nic/port.h"
 
 namespace pinstrike::actors {
 
 std::vector<RowTable> row_tables() {
     std::vector<RowTable> tables{
+        {"a port", nic::PortCount_rows, "port", {}},
         {"a port: why a packet is dropped",
          nic::Drop_rows,
          "",
          {Metric::port_dropped_packets_total}},
         {"a stream of a line", feed::StreamCount_rows, "stream", {}},
         {"a line", feed::LineCount_rows, "line", {}},
+        {"a ring", RingCount_rows, "ring", {}},
+        {"a core", CoreCount_rows, "core", {}},
         {"recovery", feed::RecoveryCount_rows, "recovery", {}},
         {"recovery: why a source did not deliver requested messages",
          feed::Refusal_rows,

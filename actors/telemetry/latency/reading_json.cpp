@@ -7,7 +7,7 @@
 #include <exception>
 #include <utility>
 
-namespace pinstrike::actors {
+namespace pinstrike {
 
 using nlohmann::json;
 
@@ -40,6 +40,8 @@ static void from_json(const json& sent, Histogram::Snapshot& taken) {
     taken.highest_ns = whole(sent.at("highest_ns"));
 }
 
+namespace actors {
+
 // Each member by its name, both ways.
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StageReading, stage, thread, actor, all, preempted)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LoopReading, thread, polls, turns, looked_ns, away, stops)
@@ -63,4 +65,5 @@ std::optional<LatencyReading> parse_reading(const json& answer, std::string& com
     }
 }
 
-}  // namespace pinstrike::actors
+}  // namespace actors
+}  // namespace pinstrike

@@ -25,6 +25,9 @@ namespace pinstrike::actors {
     ROW(metrics_open, info, 1, "Prometheus can scrape at the address given") \
     ROW(admin_open, info, 1, "root and the program's group can connect to the admin socket given") \
     ROW(admin_asked, info, 100, "somebody requested a change at the admin socket: who, and which") \
+    ROW(admin_untaken, warning, 1, \
+        "the admin socket could not accept a connection, usually because descriptors ran out; it " \
+        "tries again every second") \
     ROW(reloaded, info, 100, "the config file was read again and applied: what changed") \
     ROW(reload_refused, error, 100, \
         "the config file was read again and refused because it is wrong or because a change " \

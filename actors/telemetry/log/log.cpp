@@ -1,6 +1,8 @@
 // path: cold
 #include "actors/telemetry/log/log.h"
 
+#include "nic/clock.h"
+
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
@@ -11,16 +13,9 @@
 namespace pinstrike::actors {
 namespace {
 
-struct LevelText {
-    std::string_view word;
-    int priority;  ///< of syslog(3)
-};
-
-constexpr std::array level_texts{LevelText{"debug", 7}, LevelText{"info", 6},
-                                 LevelText{"warning", 4}, LevelText{"error", 3}};
-
-constexpr const LevelText& text_of(LogLevel level) {
-    return level_texts[static_cast<std::size_t>(level)];
+/// The priority of syslog(3).
+constexpr int priority_of(LogLevel level) {
+    return std::array{7, 6, 4, 3}[static_cast<std::size_t>(level)];
 }
 
 /// Makes one line of any text, such as a driver's message or the name of a file, without control
@@ -50,11 +45,7 @@ std::string time_text(std::int64_t wall_ns) {
 }
 
 LogTime LogTime::now() {
-    using std::chrono::duration_cast;
-    using std::chrono::nanoseconds;
-    return {
-        duration_cast<nanoseconds>(std::chrono::system_clock::now().time_since_epoch()).count(),
-        duration_cast<nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count()};
+    return {nic::Clock::system_wall_ns(), nic::monotonic_ns()};
 }
 
 void Log::tell(const LogEntry& entry, LogTime now) {
@@ -102,14 +93,15 @@ void Log::tell_held(const Key& key, Limited& limited, LogTime now) {
 
 void Log::write(LogCode code, std::string_view subject, std::string_view text, LogTime now) {
     const LogRow& row = row_of(code);
-    const LevelText& level = text_of(row.level);
-    const std::string said = fmt::format("{} {} {}: {}", level.word, row.code, subject, text);
+    const int priority = priority_of(row.level);
+    const std::string said =
+        fmt::format("{} {} {}: {}", word_of(row.level), row.code, subject, text);
     const std::string begin =
-        options_.journal ? fmt::format("<{}>", level.priority) : time_text(now.wall_ns) + ' ';
-    const bool written = (options_.fields != nullptr && options_.fields->takes() &&
-                          options_.fields->write(level.priority, row.code,
-                                                 tame(std::string{subject}), tame(said))) ||
-                         options_.write(tame(begin + said) + '\n');
+        options_.journal ? fmt::format("<{}>", priority) : time_text(now.wall_ns) + ' ';
+    const bool written =
+        (options_.fields != nullptr && options_.fields->takes() &&
+         options_.fields->write(priority, row.code, tame(std::string{subject}), tame(said))) ||
+        options_.write(tame(begin + said) + '\n');
     counters_.bump(written ? LogCount::written : LogCount::failed);
 }
 

@@ -47,7 +47,7 @@ CounterSnapshot blank_of(const CounterSnapshot& now) {
             actor.service.sum_ns = 0;
         }
         for (RingSnapshot& ring : core.rings) {
-            ring.refused = 0;
+            ring.counts[RingCount::refused] = 0;
         }
     }
     return blank;
@@ -266,11 +266,15 @@ void Watch::watch_links(const CounterSnapshot& now) {
             if (before.device.link_up != up) {
                 add(up ? LogCode::link_up : LogCode::link_down, subject,
                     fmt::format("the link is {}; it has changed {} since the start",
-                                up ? "up" : "down", counted(queue.link_changes, "time")));
-            } else if (queue.link_changes > before.link_changes + 1) {
+                                up ? "up" : "down",
+                                counted(queue.counts[nic::PortCount::link_changes], "time")));
+            } else if (queue.counts[nic::PortCount::link_changes] >
+                       before.counts[nic::PortCount::link_changes] + 1) {
                 add(LogCode::link_flapped, subject,
                     fmt::format("the link changed {} and is {} as before",
-                                counted(queue.link_changes - before.link_changes, "time"),
+                                counted(queue.counts[nic::PortCount::link_changes] -
+                                            before.counts[nic::PortCount::link_changes],
+                                        "time"),
                                 up ? "up" : "down"));
             }
         }
@@ -326,8 +330,10 @@ void Watch::watch_load(const PollerSnapshot& now, const PollerSnapshot& before) 
     std::uint64_t packets = 0;
     std::uint64_t in_full_bursts = 0;
     for (std::size_t i = 0; i < now.queues.size(); ++i) {
-        packets += now.queues[i].packets - before.queues[i].packets;
-        in_full_bursts += (now.queues[i].full_bursts - before.queues[i].full_bursts) *
+        packets += now.queues[i].counts[nic::PortCount::packets] -
+                   before.queues[i].counts[nic::PortCount::packets];
+        in_full_bursts += (now.queues[i].counts[nic::PortCount::full_bursts] -
+                           before.queues[i].counts[nic::PortCount::full_bursts]) *
                           now.queues[i].burst_packets;
     }
     const double busy = busy_share(now, before);
@@ -475,9 +481,10 @@ void Watch::watch_core(const CoreSnapshot& now, const CoreSnapshot& before) {
     std::uint64_t refused_ever = 0;
     std::string rings;
     for (std::size_t i = 0; i < now.rings.size(); ++i) {
-        const std::uint64_t more = now.rings[i].refused - before.rings[i].refused;
+        const std::uint64_t more =
+            now.rings[i].counts[RingCount::refused] - before.rings[i].counts[RingCount::refused];
         refused += more;
-        refused_ever += now.rings[i].refused;
+        refused_ever += now.rings[i].counts[RingCount::refused];
         if (more != 0) {
             rings += fmt::format("{}{} from {} ({} records)", rings.empty() ? "" : ", ", more,
                                  now.rings[i].from, now.rings[i].capacity_records);

@@ -62,11 +62,8 @@ void add_device(Families& out, const nic::DeviceStatistics& device, const Labels
 
 void add_port(Families& out, const QueueSnapshot& queue, const std::string& thread) {
     const Labels labels{{"port", queue.name}, {"thread", thread}};
-    out.value(Metric::port_packets_total, labels, number(queue.packets));
-    out.value(Metric::port_bytes_total, labels, number(queue.bytes));
+    add_counts(out, "port", nic::PortCount_rows, queue.counts, labels);
     out.value(Metric::port_handed_packets_total, labels, number(queue.handed));
-    out.value(Metric::port_full_bursts_total, labels, number(queue.full_bursts));
-    out.value(Metric::port_link_changes_total, labels, number(queue.link_changes));
     out.reasons(Metric::port_dropped_packets_total, nic::Drop_rows, labels,
                 [&](std::size_t drop) { return queue.dropped[drop]; });
     add_device(out, queue.device, labels);
@@ -121,12 +118,7 @@ void add_stage(Families& out, const char* stage, const std::string& thread,
 
 void add_ring(Families& out, const RingSnapshot& ring) {
     const Labels labels{{"ring", ring.from + ":" + ring.to}};
-    out.value(Metric::ring_routed_messages_total, labels, number(ring.routed));
-    out.value(Metric::ring_pushed_messages_total, labels, number(ring.pushed));
-    out.value(Metric::ring_refused_messages_total, labels, number(ring.refused));
-    out.value(Metric::ring_broadcast_records_total, labels, number(ring.broadcast));
-    out.value(Metric::ring_untold_repairs_total, labels, number(ring.repair_notices_dropped));
-    out.value(Metric::ring_waits_total, labels, number(ring.waits));
+    add_counts(out, "ring", RingCount_rows, ring.counts, labels);
     out.value(Metric::ring_high_water_records, labels, number(ring.high_water_records));
     out.value(Metric::ring_capacity_records, labels, number(ring.capacity_records));
 }
@@ -171,14 +163,7 @@ void add_actor(Families& out, const ActorSnapshot& actor, const std::string& cor
 void add_core(Families& out, const CoreSnapshot& core) {
     const Labels labels{{"core", core.name}};
     add_loop(out, core, core.name);
-    out.value(Metric::core_events_total, labels, number(core.events));
-    out.value(Metric::core_gap_events_total, labels, number(core.gap_events));
-    out.value(Metric::core_control_events_total, labels, number(core.control_events));
-    out.value(Metric::core_line_state_events_total, labels, number(core.line_state_events));
-    out.value(Metric::core_line_mark_events_total, labels, number(core.line_mark_events));
-    out.value(Metric::core_announced_series_total, labels, number(core.announced_series));
-    out.value(Metric::core_records_total, labels, number(core.records));
-    out.value(Metric::core_batches_total, labels, number(core.batches));
+    add_counts(out, "core", CoreCount_rows, core.counts, labels);
     out.value(Metric::core_sleeps_total, labels, number(core.sleeps));
     add_stage(out, "receive_to_actor", core.name, core.receive_to_actor);
     for (const ActorSnapshot& actor : core.actors) {
@@ -276,6 +261,7 @@ void add_program(Families& out, const CounterSnapshot& counters) {
     out.value(Metric::clock_steps_total, {}, number(counters.clock_steps));
     add_counts(out, "config", ReloadCount_rows, counters.reloads, {});
     out.value(Metric::config_reload_refused, {}, counters.reload_refused ? 1 : 0);
+    out.value(Metric::admin_untaken_connections_total, {}, number(counters.admin_untaken));
     if (counters.series_map) {
         add_rows(out, "series_map", SeriesRow_rows,
                  [&](std::size_t i) { return (*counters.series_map)[i]; }, {});
@@ -295,7 +281,8 @@ void add_program(Families& out, const CounterSnapshot& counters) {
 }  // namespace
 
 std::vector<prometheus::MetricFamily> appliance_metrics(const CounterSnapshot& counters,
-                                                        const LogCounters& log) {
+                                                        const LogCounters& log,
+                                                        const EndpointCounters* endpoint) {
     Families out(counters.feed);
     add_program(out, counters);
     add_counts(out, "log", LogCount_rows, RowTotals{log}, {});
@@ -307,6 +294,9 @@ std::vector<prometheus::MetricFamily> appliance_metrics(const CounterSnapshot& c
     }
     add_recovery(out, counters.recovery);
     add_peers(out, counters.peers);
+    if (endpoint != nullptr) {
+        add_counts(out, "endpoint", EndpointCount_rows, RowTotals{*endpoint}, {});
+    }
     return out.take();
 }
 

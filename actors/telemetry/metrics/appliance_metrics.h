@@ -3,6 +3,7 @@
 
 #include "actors/telemetry/counter_snapshot.h"
 #include "actors/telemetry/log/log_counts.h"
+#include "actors/telemetry/metrics/http_server.h"
 
 #include <prometheus/metric_family.h>
 
@@ -10,8 +11,9 @@
 
 namespace pinstrike::actors {
 
-/// Every figure of a snapshot, of the log and of the allocator as metric families. Any cold thread.
+/// Every figure of a snapshot, of the log, of the allocator and of the endpoint (null: there is
+/// none) as metric families. Any cold thread.
 [[nodiscard]] std::vector<prometheus::MetricFamily> appliance_metrics(
-    const CounterSnapshot& counters, const LogCounters& log);
+    const CounterSnapshot& counters, const LogCounters& log, const EndpointCounters* endpoint);
 
 }  // namespace pinstrike::actors

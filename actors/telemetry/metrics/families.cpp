@@ -64,22 +64,6 @@ void Families::histogram(Metric which, Labels labels, const Histogram::Snapshot&
     metric.histogram.bucket.push_back({taken.count, std::numeric_limits<double>::infinity()});
 }
 
-void Families::fine_histogram(Metric which, Labels labels, const Histogram::Snapshot& taken) {
-    const MetricRow& own = row_of(which);
-    ClientMetric& metric = add(own.name, own.sentence, own.kind, std::move(labels));
-    metric.histogram.sample_count = taken.count;
-    metric.histogram.sample_sum = static_cast<double>(taken.sum_ns) * 1e-9;
-    std::uint64_t up_to = 0;
-    for (std::size_t i = 0; i < Histogram::buckets_count; ++i) {
-        if (taken.buckets[i] != 0) {
-            up_to += taken.buckets[i];
-            metric.histogram.bucket.push_back(
-                {up_to, static_cast<double>(Histogram::upper_bound(i)) * 1e-9});
-        }
-    }
-    metric.histogram.bucket.push_back({taken.count, std::numeric_limits<double>::infinity()});
-}
-
 void Families::row(std::string_view subject, const Row& row, Labels labels, std::uint64_t value) {
     const MetricKind kind = can_fall(subject, row) ? MetricKind::gauge : MetricKind::counter;
     set(add(metric_name(subject, row), row.sentence, kind, std::move(labels)), kind,

@@ -45,9 +45,6 @@ class Families {
     /// In seconds, with the buckets of bucket_bounds_ns.
     void histogram(Metric which, Labels labels, const Histogram::Snapshot& taken);
 
-    /// In seconds, with all buckets that are not empty.
-    void fine_histogram(Metric which, Labels labels, const Histogram::Snapshot& taken);
-
     /// A row of a table of counters, named by metric_name, with its sentence as help.
     void row(std::string_view subject, const Row& row, Labels labels, std::uint64_t value);
 

@@ -35,12 +35,7 @@ inline constexpr std::string_view metric_prefix = "pinstrike_";
         "Packets that the device received damaged, receives that the kernel refused, and " \
         "captures that end within a packet. Absent where the driver does not count them") \
     ROW(port_link_up, gauge, "1 while the port's link is up") \
-    ROW(port_packets_total, counter, "Packets received") \
-    ROW(port_bytes_total, counter, "Bytes of the packets received, Ethernet header included") \
     ROW(port_handed_packets_total, counter, "Packets passed to lines: those not dropped") \
-    ROW(port_full_bursts_total, counter, \
-        "Receives that filled the burst: more packets were waiting") \
-    ROW(port_link_changes_total, counter, "Times that the link went down or up") \
     ROW(port_dropped_packets_total, counter, "Packets dropped before any line") \
     ROW(stream_state, gauge, "0 up, 1 silent, 2 down") \
     ROW(stream_last_packet_timestamp_seconds, gauge, \
@@ -60,7 +55,6 @@ inline constexpr std::string_view metric_prefix = "pinstrike_";
     ROW(loop_stop_seconds, histogram, \
         "Preemption: loop steps of 5 us or longer in which the thread did nothing. Preemption " \
         "during work is not detected") \
-    ROW(loop_seconds_total, counter, "At /latency. The time of all loop steps") \
     ROW(latency_seconds, histogram, \
         "By stage. exchange_to_decoded: from the exchange's block timestamp to the end of " \
         "decoding, each packet as the first of its burst; its error is at least that of the " \
@@ -70,14 +64,6 @@ inline constexpr std::string_view metric_prefix = "pinstrike_";
     ROW(latency_disturbed_seconds, histogram, \
         "Of latency_seconds, those that overlap a preemption (loop_stop_seconds) of one of their " \
         "threads, or the backlog it left") \
-    ROW(latency_from_due, gauge, "At /latency. 1: a replay, measured from when packets were due") \
-    ROW(ring_routed_messages_total, counter, "Messages routed to the core") \
-    ROW(ring_pushed_messages_total, counter, "Messages written to the ring") \
-    ROW(ring_refused_messages_total, counter, \
-        "Messages refused by the full ring: reported to the core as a gap") \
-    ROW(ring_broadcast_records_total, counter, "Controls, gaps and line states written") \
-    ROW(ring_untold_repairs_total, counter, "Repairs not reported because the ring was full") \
-    ROW(ring_waits_total, counter, "Times that the poller waited for free slots (replays)") \
     ROW(ring_high_water_records, gauge, "Most records found waiting, since the start") \
     ROW(ring_capacity_records, gauge, "Records of 64 bytes the ring holds") \
     ROW(thread_refused_calls_total, counter, \
@@ -88,16 +74,6 @@ inline constexpr std::string_view metric_prefix = "pinstrike_";
         "From a message's arrival at this host to the actor's call, each as the first of its " \
         "batch; one batch in 8") \
     ROW(actor_service_seconds, histogram, "Time in the actor's call, sampled by the batch") \
-    ROW(core_events_total, counter, "Data messages taken from the rings") \
-    ROW(core_gap_events_total, counter, "Gaps and repairs taken from the rings") \
-    ROW(core_control_events_total, counter, "Controls taken from the rings") \
-    ROW(core_line_state_events_total, counter, "Line states taken from the rings") \
-    ROW(core_line_mark_events_total, counter, \
-        "Records that report how far lines have come, taken from the rings") \
-    ROW(core_announced_series_total, counter, \
-        "Series of the day's file announced to the actors before the first message") \
-    ROW(core_records_total, counter, "Records of 64 bytes taken from the rings") \
-    ROW(core_batches_total, counter, "Batches taken from the rings") \
     ROW(core_sleeps_total, counter, "Times that the thread went to sleep because it had no work") \
     ROW(recovery_running, gauge, \
         "1: the thread of recovery and peers runs. 0: it ended because of an error. Absent where " \
@@ -133,27 +109,15 @@ inline constexpr std::string_view metric_prefix = "pinstrike_";
     ROW(clock_steps_total, counter, "Times that the system clock was seen to jump") \
     ROW(config_reload_refused, gauge, \
         "1 where the last reload was refused: the file differs from the config in force") \
+    ROW(admin_untaken_connections_total, counter, \
+        "Times that the admin socket could not accept a connection, usually because descriptors " \
+        "ran out; it tries again every second") \
     ROW(allocator_allocated_bytes, gauge, "Heap memory in use by the program") \
     ROW(allocator_active_bytes, gauge, "Heap pages that hold what is in use") \
     ROW(allocator_metadata_bytes, gauge, "The allocator's own memory") \
     ROW(allocator_resident_bytes, gauge, "Heap in physical memory") \
     ROW(allocator_mapped_bytes, gauge, "Heap mapped from the system") \
-    ROW(allocator_retained_bytes, gauge, "Heap kept for later instead of given back") \
-    ROW(fine_latency_seconds, histogram, "At /latency. By stage, in all buckets") \
-    ROW(fine_latency_highest_seconds, gauge, \
-        "At /latency. The highest value of fine_latency_seconds") \
-    ROW(fine_latency_disturbed_seconds, histogram, \
-        "At /latency. Of fine_latency_seconds, those that overlap a preemption") \
-    ROW(fine_latency_disturbed_highest_seconds, gauge, \
-        "At /latency. The highest value of fine_latency_disturbed_seconds") \
-    ROW(fine_loop_away_seconds, histogram, \
-        "At /latency. Loop steps with work, timers, sleep or preemption") \
-    ROW(fine_loop_away_highest_seconds, gauge, \
-        "At /latency. The highest value of fine_loop_away_seconds") \
-    ROW(fine_loop_stop_seconds, histogram, \
-        "At /latency. Of fine_loop_away_seconds, those with a preemption") \
-    ROW(fine_loop_stop_highest_seconds, gauge, \
-        "At /latency. The highest value of fine_loop_stop_seconds")
+    ROW(allocator_retained_bytes, gauge, "Heap kept for later instead of given back")
 // clang-format on
 
 enum class MetricKind : unsigned char { counter, gauge, histogram };

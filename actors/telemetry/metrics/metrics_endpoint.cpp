@@ -2,22 +2,22 @@
 #include "actors/telemetry/metrics/metrics_endpoint.h"
 
 #include "actors/telemetry/counter_snapshot.h"
-#include "actors/telemetry/latency/reading.h"
 #include "actors/telemetry/metrics/appliance_metrics.h"
-#include "actors/telemetry/metrics/families.h"
-#include "actors/telemetry/metrics/fetch.h"
-#include "actors/telemetry/metrics/http_server.h"
-#include "actors/telemetry/metrics/latency_metrics.h"
 #include "actors/topology/machine.h"
+#include "config/units.h"
 
 #include <fmt/format.h>
 #include <prometheus/text_serializer.h>
 
 #include <atomic>
-#include <iterator>
 #include <utility>
 
 namespace pinstrike::actors {
+
+std::string metrics_page(const CounterSnapshot& counters, const LogCounters& log,
+                         const EndpointCounters* endpoint) {
+    return prometheus::TextSerializer{}.Serialize(appliance_metrics(counters, log, endpoint));
+}
 
 /// What is answered.
 struct MetricsEndpoint::Pages {
@@ -27,33 +27,16 @@ struct MetricsEndpoint::Pages {
     std::atomic<const EndpointCounters*> counters = nullptr;
 
     [[nodiscard]] HttpAnswer answer(const std::string& path) const {
-        const prometheus::TextSerializer text;
         if (path == "/metrics") {
-            return {200, text.Serialize(metrics())};
-        }
-        if (path == "/latency") {
-            return {200, text.Serialize(latency_metrics(latency_of(sources.take_snapshot())))};
+            return {200, metrics_page(sources.take_snapshot(), sources.log,
+                                      counters.load(std::memory_order_acquire))};
         }
         if (path == "/healthz") {
             return sources.healthy()
                        ? HttpAnswer{200, "all threads advance\n"}
                        : HttpAnswer{503, "a thread does not advance, or none runs yet\n"};
         }
-        return {404, "/metrics, /latency and /healthz are here\n"};
-    }
-
-    [[nodiscard]] std::vector<prometheus::MetricFamily> metrics() const {
-        const CounterSnapshot snapshot = sources.take_snapshot();
-        auto families = appliance_metrics(snapshot, sources.log);
-        if (const auto* own = counters.load(std::memory_order_acquire)) {
-            Families out(snapshot.feed);
-            for (std::size_t i = 0; i < EndpointCount_rows.size(); ++i) {
-                out.row("endpoint", EndpointCount_rows[i], {},
-                        own->read(static_cast<EndpointCount>(i)));
-            }
-            std::ranges::move(out.take(), std::back_inserter(families));
-        }
-        return families;
+        return {404, "/metrics and /healthz are here\n"};
     }
 };
 
@@ -66,12 +49,14 @@ std::unique_ptr<MetricsEndpoint> MetricsEndpoint::open(const std::string& addres
     std::unique_ptr<MetricsEndpoint> endpoint(
         new MetricsEndpoint(std::unique_ptr<Pages>(new Pages{std::move(sources)})));
     Pages& pages = *endpoint->pages_;
+    const std::size_t colon = address.rfind(':');
+    const auto port = parse_integer(std::string_view{address}.substr(colon + 1)).value_or(0);
     Problem complaint;
-    if (const auto at = parse_http_address(address, complaint.text)) {
+    {
         const BoundToCpu control(pages.sources.cpu);  // the server's thread inherits it
         endpoint->server_ = HttpServer::open(
-            at->host, at->port, [&pages](const std::string& path) { return pages.answer(path); },
-            complaint);
+            address.substr(0, colon), static_cast<std::uint16_t>(port),
+            [&pages](const std::string& path) { return pages.answer(path); }, complaint);
     }
     if (!endpoint->server_) {
         tell(problems, "",

@@ -7,7 +7,7 @@
 
 #include "actors/telemetry/admin/tally.h"
 #include "actors/telemetry/counter_snapshot.h"
-#include "actors/telemetry/top/tables.h"
+#include "actors/telemetry/top/feed_text.h"
 
 #include <cstddef>
 #include <cstdio>

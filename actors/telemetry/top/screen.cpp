@@ -44,6 +44,10 @@ std::vector<ScreenRow> head(const Readings& readings) {
             {lines_up_text(readings), all_heard ? Look::plain : Look::wrong}};
 }
 
+Table rates_table(const Readings& readings, std::string_view view) {
+    return admin::view_table(readings, view, admin::Figures::rates);
+}
+
 Table sorted(Table table, std::size_t column) {
     table.sort(column, false);
     return table;
@@ -55,11 +59,12 @@ std::vector<Table> overview_tables(const Readings& readings, std::size_t rows) {
     constexpr std::size_t quotes_per_second = 1;
     constexpr std::size_t fullest = 4;
     constexpr std::size_t state = 1;
-    std::vector<Table> tables{latency_table(readings), threads_table(readings),
-                              sorted(rings_table(readings), fullest), actors_table(readings),
-                              sorted(busiest_table(readings), quotes_per_second)};
+    std::vector<Table> tables{rates_table(readings, "latency"), rates_table(readings, "threads"),
+                              sorted(rates_table(readings, "rings"), fullest),
+                              rates_table(readings, "actors"),
+                              sorted(rates_table(readings, "busiest"), quotes_per_second)};
     if (rows >= rows_for_lines) {
-        tables.push_back(sorted(lines_table(readings), state));
+        tables.push_back(sorted(rates_table(readings, "lines"), state));
     }
     std::erase_if(tables, [](const Table& table) { return table.rows.empty(); });
     return tables;
@@ -160,9 +165,9 @@ void Screen::press(Key key) {
 }
 
 Table Screen::table(const Readings& readings) const {
-    constexpr std::array tables{lines_table, threads_table, rings_table,  actors_table,
-                                ports_table, latency_table, busiest_table};
-    return tables.at(static_cast<std::size_t>(view_))(readings);
+    constexpr std::array<std::string_view, 7> views{"lines", "threads", "rings",  "actors",
+                                                    "ports", "latency", "busiest"};
+    return rates_table(readings, views.at(static_cast<std::size_t>(view_)));
 }
 
 std::string Screen::keys_text() const {

@@ -4,7 +4,8 @@
 // code is in actors/command/top.cpp, so that a test can press keys and read screens.
 #pragma once
 
-#include "actors/telemetry/top/tables.h"
+#include "actors/telemetry/admin/table.h"
+#include "actors/telemetry/top/feed_text.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -12,6 +13,9 @@
 #include <vector>
 
 namespace pinstrike::actors::top {
+
+using admin::Cell;
+using admin::Table;
 
 enum class Key : std::uint8_t {
     lines,  // the first of the views

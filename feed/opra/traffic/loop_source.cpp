@@ -85,7 +85,6 @@ class LoopSource::Recorder final : public BlockSink {
         if (looping_ && block.role == BlockRole::data) {
             into_.loop_messages_by_line_[block.line] +=
                 static_cast<std::uint32_t>(block.messages.size());
-            into_.loop_messages_ += block.messages.size();
         }
     }
 

@@ -43,10 +43,7 @@ class LoopSource final : public nic::FrameSource {
     /// many packets as the loop has blocks.
     std::size_t fill(std::span<nic::Packet> burst, std::int64_t now_ns) override;
 
-    /// The blocks of the loop, and their messages.
     [[nodiscard]] std::size_t loop_blocks() const { return entries_.size() - prologue_count_; }
-
-    [[nodiscard]] std::uint64_t loop_messages() const { return loop_messages_; }
 
     /// Bytes of both copies of all frames.
     [[nodiscard]] std::size_t memory_bytes() const { return arena_.size(); }
@@ -96,7 +93,6 @@ class LoopSource final : public nic::FrameSource {
     std::vector<Entry> entries_;
     std::size_t prologue_count_ = 0;
     std::vector<std::uint32_t> loop_messages_by_line_;
-    std::uint64_t loop_messages_ = 0;
     std::int64_t loop_ns_ = 1;
     std::int64_t origin_ns_ = 0;  ///< wall time of the stream's start
     bool started_ = false;

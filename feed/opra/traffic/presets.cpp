@@ -30,16 +30,6 @@ class Capture final : public PacketSink {
     std::size_t packets_ = 0;
 };
 
-class Blocks final : public BlockSink {
-  public:
-    explicit Blocks(Delivery& delivery) : delivery_(delivery) {}
-
-    void block(const SentBlock& block) override { delivery_.block(block); }
-
-  private:
-    Delivery& delivery_;
-};
-
 std::vector<LineConfig> quote_lines() {
     std::vector<std::uint16_t> numbers(96);
     std::iota(numbers.begin(), numbers.end(), std::uint16_t{1});
@@ -69,8 +59,7 @@ std::size_t write_preset(const std::string& path, std::string_view preset, std::
     const std::vector<LineConfig> lines = quote_lines();
     Capture capture{*writer};
     Delivery delivery{config, lines, streams, capture, nullptr};
-    Blocks blocks{delivery};
-    Session{config, lines, blocks}.run();
+    Session{config, lines, delivery}.run();
     delivery.finish();
     return writer->close(problems) ? capture.packets() : 0;
 }

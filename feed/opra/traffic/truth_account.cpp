@@ -115,15 +115,6 @@ void AccountTruth::block(const SentBlock& block, const std::array<StreamFate, st
     deliver(line, range);
 }
 
-AccountTruth::Totals AccountTruth::totals() const {
-    Totals totals;
-    for (const auto& [number, line] : lines_) {
-        totals.delivered += line.delivered;
-        totals.lost += line.lost;
-    }
-    return totals;
-}
-
 void AccountTruth::write(std::ostream& out) const {
     using Json = nlohmann::ordered_json;
     Json all = Json::array();

@@ -44,13 +44,6 @@ class AccountTruth {
     /// True if at least one undamaged copy of every block arrives.
     [[nodiscard]] bool nothing_lost() const { return nothing_lost_; }
 
-    struct Totals {
-        std::uint64_t delivered = 0;
-        std::uint64_t lost = 0;
-    };
-
-    [[nodiscard]] Totals totals() const;
-
   private:
     struct Range {
         std::uint32_t first;

@@ -3,7 +3,7 @@
 #include "actors/appliance/appliance.h"
 
 #include "actors/book/book.h"
-#include "actors/telemetry/account_of.h"
+#include "actors/telemetry/account.h"
 #include "actors/telemetry/metrics/appliance_metrics.h"
 #include "actors/threads/heap_guard.h"
 #include "feed/opra/lines.h"
@@ -75,14 +75,14 @@ FeedConfig config_of(const Shape& shape) {
 }
 
 struct Outcome {
-    Account account;
+    CounterSnapshot counters;
     std::uint64_t delivered = 0;
     std::uint64_t refused = 0;
     std::uint64_t events = 0;
     std::vector<std::string> wrong;
 };
 
-/// Runs until so many messages have come to the cores (or a minute has passed), then stops.
+/// Runs until the cores have received so many messages or a minute has passed, then stops.
 Outcome run(const FeedConfig& config, std::uint64_t events_wanted) {
     Problems problems;
     const auto appliance = Appliance::build(config, problems);
@@ -98,20 +98,20 @@ Outcome run(const FeedConfig& config, std::uint64_t events_wanted) {
         appliance->housekeep();
         events = 0;
         for (std::size_t i = 0; i < appliance->cores_count(); ++i) {
-            events += appliance->core(i).counters().events.read();
+            events += appliance->core(i).counters().read(CoreCount::events);
         }
     }
     appliance->stop();
-    outcome.account = account_of(take_counter_snapshot(*appliance, Running::stopped));
-    outcome.wrong = imbalances(outcome.account);
-    for (const auto& line : outcome.account.lines) {
-        outcome.delivered += line.delivered;
+    outcome.counters = take_counter_snapshot(*appliance, Running::stopped);
+    outcome.wrong = imbalances(outcome.counters);
+    for (const auto& line : parts_of(outcome.counters, &PollerSnapshot::lines)) {
+        outcome.delivered += line.counts[feed::LineCount::delivered];
     }
-    for (const auto& ring : outcome.account.rings) {
-        outcome.refused += ring.refused;
+    for (const auto& ring : parts_of(outcome.counters, &PollerSnapshot::rings)) {
+        outcome.refused += ring.counts[RingCount::refused];
     }
-    for (const auto& core : outcome.account.cores) {
-        outcome.events += core.events;
+    for (const auto& core : outcome.counters.cores) {
+        outcome.events += core.counts[CoreCount::events];
     }
     return outcome;
 }
@@ -127,12 +127,13 @@ TEST(Appliance, stopped_under_load_leaves_nothing_behind_and_balances) {
 TEST(Appliance, two_pollers_and_two_cores_balance) {
     const Outcome outcome = run(config_of({.pollers = 2, .cores = 2}), 30'000);
     EXPECT_EQ(outcome.wrong, std::vector<std::string>{});
-    EXPECT_EQ(outcome.account.rings.size(), 4U);
-    EXPECT_GT(outcome.account.cores[0].events, 0U);
-    EXPECT_GT(outcome.account.cores[1].events, 0U);
+    EXPECT_EQ(std::ranges::distance(parts_of(outcome.counters, &PollerSnapshot::rings)), 4);
+    EXPECT_GT(outcome.counters.cores[0].counts[CoreCount::events], 0U);
+    EXPECT_GT(outcome.counters.cores[1].counts[CoreCount::events], 0U);
 }
 
-/// Small rings and all the traffic that can be made: messages are refused, and the books balance.
+/// Small rings and as much traffic as the generator can make: messages are refused, and the account
+/// balances.
 TEST(Appliance, overloaded_rings_refuse_and_the_account_says_so) {
     Shape shape;
     shape.ring_slots = 512;
@@ -143,10 +144,10 @@ TEST(Appliance, overloaded_rings_refuse_and_the_account_says_so) {
     if (outcome.refused == 0) {
         GTEST_SKIP() << "the core kept up: nothing was refused";
     }
-    EXPECT_GT(outcome.account.cores[0].gap_events, 0U);
+    EXPECT_GT(outcome.counters.cores[0].counts[CoreCount::gap_events], 0U);
 }
 
-/// The day's file, made of the simulator's universe: whatever comes finds its entry made.
+/// The day's file lists all series of the simulator, so every message finds an existing entry.
 TEST(Appliance, series_of_the_days_file_are_known_before_the_first_message) {
     const Shape shape{.cores = 2};
     FeedConfig config = config_of(shape);
@@ -160,11 +161,12 @@ TEST(Appliance, series_of_the_days_file_are_known_before_the_first_message) {
     std::filesystem::remove(config.series_map);
     ASSERT_TRUE(appliance) << problems.front().text;
     appliance->start();
-    while (appliance->core(0).counters().events.read() < 10'000 && appliance->seconds() < 60) {
+    while (appliance->core(0).counters().read(CoreCount::events) < 10'000 &&
+           appliance->seconds() < 60) {
         std::this_thread::sleep_for(std::chrono::milliseconds(5));
     }
     appliance->stop();
-    EXPECT_EQ(imbalances(account_of(take_counter_snapshot(*appliance, Running::stopped))),
+    EXPECT_EQ(imbalances(take_counter_snapshot(*appliance, Running::stopped)),
               std::vector<std::string>{});
     std::uint64_t announced = 0;
     for (std::size_t i = 0; i < 2; ++i) {
@@ -172,7 +174,8 @@ TEST(Appliance, series_of_the_days_file_are_known_before_the_first_message) {
         EXPECT_EQ(book.counters().read(BookCount::series_unannounced), 0U);
         EXPECT_EQ(book.announced_count(), book.entries_count());
         EXPECT_EQ(book.announced_count(), appliance->series().counts[i]);
-        EXPECT_EQ(appliance->core(i).counters().announced_series.read(), book.announced_count());
+        EXPECT_EQ(appliance->core(i).counters().read(CoreCount::announced_series),
+                  book.announced_count());
         EXPECT_GT(book.series_count(), 0U);
         EXPECT_LT(book.series_count(), book.announced_count());
         announced += book.announced_count();
@@ -181,7 +184,7 @@ TEST(Appliance, series_of_the_days_file_are_known_before_the_first_message) {
     EXPECT_GE(announced, 5'000U);
 }
 
-/// What the pollers noted is what recovery heard, and all of it came to an end.
+/// Recovery gets every note of the pollers, and every request ends.
 TEST(Appliance, recovery_hears_of_every_hole_and_ends_in_order) {
     FeedConfig config = config_of({.pollers = 2});
     config.recovery.sources = {feed::RepairKind::retransmission};
@@ -195,7 +198,7 @@ TEST(Appliance, recovery_hears_of_every_hole_and_ends_in_order) {
         std::this_thread::sleep_for(std::chrono::milliseconds(5));
     }
     appliance->stop();
-    EXPECT_EQ(imbalances(account_of(take_counter_snapshot(*appliance, Running::stopped))),
+    EXPECT_EQ(imbalances(take_counter_snapshot(*appliance, Running::stopped)),
               std::vector<std::string>{});
     for (std::size_t i = 0; i < appliance->pollers_count(); ++i) {
         EXPECT_EQ(appliance->poller(i).repair_rings()->notes_dropped().read(), 0U);
@@ -229,7 +232,7 @@ TEST(Appliance, can_be_dropped_without_having_been_started_or_stopped) {
     EXPECT_TRUE(problems.empty());
 }
 
-/// Prometheus asks when it likes: from before the start until after the end.
+/// Prometheus may scrape at any time, from before the start until after the end.
 TEST(Appliance, is_scraped_while_it_starts_and_stops) {
     Problems problems;
     const auto appliance = Appliance::build(config_of({.pollers = 2, .cores = 2}), problems);
@@ -242,7 +245,7 @@ TEST(Appliance, is_scraped_while_it_starts_and_stops) {
         while (!done.load(std::memory_order_acquire)) {
             shortest_s = std::min(shortest_s, appliance->seconds());
             scrapes_count +=
-                appliance_metrics(take_counter_snapshot(*appliance), log).empty() ? 0 : 1;
+                appliance_metrics(take_counter_snapshot(*appliance), log, nullptr).empty() ? 0 : 1;
         }
     }};
     appliance->start();

@@ -1,7 +1,7 @@
 // path: cold
 //
-// The board of busiest series, written and read by two threads at once: what is read is one
-// writing, whole. Also run under the thread sanitizer.
+// Two threads write and read the board of busiest series at the same time. Each read returns one
+// whole ranking. Also run under the thread sanitizer.
 #include "actors/book/busiest.h"
 
 #include <gtest/gtest.h>
@@ -43,7 +43,7 @@ TEST(BusiestBoard, ReadsOneWritingWhole) {
         const auto ranking = board.read();
         reading.store(true);
         if (!ranking) {
-            continue;  // written all the time: the answer is "not now", never a mixture
+            continue;  // it is being written: no ranking instead of a mixture
         }
         const std::uint64_t number = ranking->front().quotes;
         EXPECT_GE(number, latest);

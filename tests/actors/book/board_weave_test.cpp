@@ -1,5 +1,6 @@
 // A write of the busiest series during a read, and a read during a write, at each place of the
-// ranking. A point inside the other side's loop runs them, so the order is always the same.
+// ranking. A weave point inside the loop of one side runs the other side, so the order is always
+// the same.
 #include "actors/book/busiest.h"
 
 #include <gtest/gtest.h>
@@ -25,7 +26,7 @@ std::string_view point;
 std::size_t visits_left = 0;
 std::function<void()> meanwhile;
 
-/// Runs `meanwhile` once, at the `visit`-th time that the thread passes `where` during `body`.
+/// Runs `meanwhile` once, when the thread passes `where` for the `visit`-th time during `body`.
 void run_at(std::string_view where, std::size_t visit, std::function<void()> other,
             const std::function<void()>& body) {
     point = where;

@@ -121,7 +121,7 @@ TEST_F(BookTest, SessionsAreSeriesOfTheirOwn) {
     EXPECT_EQ(state(gth).bid->price.value, 7);
 }
 
-// ---------------------------------------------------------------- what lists a series
+// ---------------------------------------------------------------- messages that list a series
 
 TEST_F(BookTest, SummariesAndMapsListNothing) {
     events_.end_of_day(key_, line, 1);
@@ -232,7 +232,7 @@ TEST_F(BookTest, PricesOfDifferentCodesCompare) {
     EXPECT_EQ(state().low->e8(), 9'99000000);
 }
 
-// ---------------------------------------------------------------- forgetting
+// ---------------------------------------------------------------- flushes, starts of day
 
 TEST_F(BookTest, StartOfDayForgetsTheSeriesOfItsLine) {
     const auto elsewhere = key_of("QQQ");
@@ -334,7 +334,7 @@ TEST_F(BookTest, ALateQuoteYieldsToANewerStatementOfThatSide) {
     EXPECT_EQ(after.bid->price.value, 104);
     EXPECT_EQ(after.bid_state, SideState::fresh);
     EXPECT_EQ(after.offer->price.value, 202);
-    EXPECT_EQ(after.offer_state, SideState::stale);  // number 3 may have said otherwise
+    EXPECT_EQ(after.offer_state, SideState::stale);  // number 3 may have changed it
     EXPECT_EQ(after.quotes, 3U);
 }
 
@@ -451,7 +451,7 @@ TEST(BookCapacity, RefusesAndCountsWhenFull) {
     EXPECT_EQ(book.series_count(), 50U);
     EXPECT_EQ(book.counters().read(BookCount::series_refused), 10U);
 
-    // After a start of day there is room again, before any timer.
+    // After a start of day entries are free again, before any timer.
     events.control(line, 0, feed::Forget::day);
     for (unsigned i = 0; i < 60; ++i) {
         events.quote(key_of("AMD", 'A', 1, 27, i), line, i + 1);
@@ -484,7 +484,7 @@ TEST(BookCapacity, FullSizeFitsInAGibibyte) {
 
 class AnnouncedTest : public BookTest {
   protected:
-    /// How many entries there are, and announced ones, after what was written and a full sweep.
+    /// The numbers of all entries and of announced entries, after the events and a full sweep.
     std::pair<std::uint64_t, std::uint64_t> entries() {
         events_.play(book_);
         for (int i = 0; i < 10; ++i) {
@@ -644,25 +644,7 @@ TEST_F(AnnouncedTest, WhatFindsNoRoomIsCounted) {
     EXPECT_EQ(book_.counters().read(BookCount::series_refused), 11U);
 }
 
-// ---------------------------------------------------------------- venue quotes, busiest
-
-TEST_F(BookTest, KeepsEachVenuesLastQuote) {
-    events_.quote(key_, line, 1, {'A', 100, 1, 200, 2, 'C'});
-    events_.quote(key_, line, 2, {'A', 101, 3, 201, 4, 'N'});
-    events_.quote(key_, line, 3, {'A', 102, 5, 202, 6, 'C'});
-    events_.play(book_);
-    EXPECT_EQ(book_.venue_quote(key_, 'C')->bid, 102);
-    EXPECT_EQ(book_.venue_quote(key_, 'N')->offer_size, 4U);
-    EXPECT_FALSE(book_.venue_quote(key_, 'Q'));
-    events_.gap(line, 4, 4);
-    events_.quote(key_, line, 2, {'A', 1, 1, 1, 1, 'C'}, late);
-    events_.play(book_);
-    EXPECT_TRUE(book_.venue_quote(key_, 'C')->stale);
-    EXPECT_EQ(book_.venue_quote(key_, 'C')->bid, 102);
-    events_.control(line, 5, feed::Forget::quotes);
-    events_.play(book_);
-    EXPECT_FALSE(book_.venue_quote(key_, 'C'));
-}
+// ---------------------------------------------------------------- busiest
 
 TEST_F(BookTest, PublishesTheBusiest) {
     const auto hot = key_of("SPY", 'A', 1, 27, 1);
@@ -685,7 +667,7 @@ TEST_F(BookTest, PublishesTheBusiest) {
     }
     EXPECT_TRUE(found);
 
-    // What a start of day made forgotten is busy no more.
+    // After a start of day a series is no longer busy.
     events_.control(line, 0, feed::Forget::day);
     events_.play(book_);
     book_.on_timer(2'000'000'000);

@@ -25,10 +25,10 @@ inline feed::SeriesKey key_of(std::string_view symbol, char letter = 'A', unsign
     return {std::bit_cast<std::uint64_t>(bytes), strike_e8};
 }
 
-inline constexpr BookConfig small_book{
-    .series_capacity = 1000, .venue_quotes = true, .is_test_symbol = feed::opra::is_test_symbol};
+inline constexpr BookConfig small_book{.series_capacity = 1000,
+                                       .is_test_symbol = feed::opra::is_test_symbol};
 
-/// What stands in a quote.
+/// The fields of a quote.
 struct QuoteText {
     char indicator = 'F';
     std::int32_t bid = 100;
@@ -41,7 +41,7 @@ struct QuoteText {
     feed::Best best_offer{};
 };
 
-/// Records of a batch, side by side.
+/// The records of a batch, in contiguous memory.
 class Events {
   public:
     feed::Event& add(feed::EventKind kind, std::uint16_t line, std::uint32_t sequence,
@@ -96,7 +96,7 @@ class Events {
         records_.push_back(feed::Event{});
     }
 
-    /// `mapped_line` 0: the line that it comes on.
+    /// `mapped_line` 0: the line of the message.
     void series_map(const feed::SeriesKey& key, std::uint16_t line, std::uint32_t sequence,
                     std::uint8_t flags = 0, std::uint16_t mapped_line = 0) {
         add(feed::EventKind::series_map, line, sequence, flags).body.series_map = {
@@ -114,7 +114,7 @@ class Events {
                                                            std::uint64_t{last} - first + 1, cause};
     }
 
-    /// Gives what was added since the last time this time.
+    /// Sets the times of the records that were added since the last call.
     void stamp(std::int64_t ts_ns) {
         while (stamped_ < records_.size()) {
             feed::Header& header = records_[stamped_].header;
@@ -124,7 +124,7 @@ class Events {
         }
     }
 
-    /// Hands all to the book as one batch and starts anew.
+    /// Passes all records to the book as one batch, then removes them.
     void play(Book& book) {
         book.on_events(EventBatch{records_});
         records_.clear();

@@ -1,6 +1,7 @@
 // path: cold
 //
-// The table against a map: entries come and go at random, keys that share their slots among them.
+// Compares the table with a map, while random entries are inserted and removed. Some keys share
+// their slots.
 #include "actors/book/flat_table.h"
 
 #include <gtest/gtest.h>
@@ -14,7 +15,7 @@
 namespace pinstrike::actors {
 namespace {
 
-/// Keys below `crowd_end` have one of few hashes, the others one of their own.
+/// Keys below `crowd_end` share a few hashes; each other key has a hash of its own.
 struct Key {
     std::uint64_t number;
 
@@ -27,7 +28,7 @@ constexpr std::uint64_t crowd_end = 40;
     return key.number == 0;
 }
 
-/// The first slot, the last one, and their like.
+/// The shared hashes select the first slot, the last slot, and similar ones.
 std::uint64_t hash(const Key& key) {
     constexpr std::array<std::uint64_t, 5> hashes{0, 1, 0x7FFF'FFFF, 0xFFFF'FFFE, 0xFFFF'FFFF};
     if (key.number < crowd_end) {
@@ -73,14 +74,14 @@ std::map<std::uint64_t, std::size_t> slots_of(const Table& table, const Known& k
     return slots;
 }
 
-/// An insertion moves entries in their own groups alone.
+/// An insertion moves entries only within their groups.
 void expect_groups_kept(const Table& table, const std::map<std::uint64_t, std::size_t>& before) {
     for (const auto& [number, slot] : before) {
         ASSERT_EQ(slot_of(table, number) / group_slots, slot / group_slots) << number;
     }
 }
 
-/// `steps` times at random: a known number of 1 to `numbers` out, or one in.
+/// Inserts or removes a random key of 1 to `numbers`, `steps` times.
 void come_and_go(std::size_t capacity, std::uint64_t numbers, std::uint64_t steps,
                  std::uint64_t seed) {
     std::mt19937_64 random{seed};
@@ -126,8 +127,7 @@ TEST(FlatTable, KeepsWhatAMapKeepsInManyGroups) {
     }
 }
 
-/// Of keys with hashes of their own nearly all lie in one of their two slots, in a table that is as
-/// full as may be.
+/// In a full table, nearly all keys that share no hash are in one of their two slots.
 TEST(FlatTable, FewAreDisplaced) {
     constexpr std::uint64_t count = 100'000;
     Table table(count, load);
@@ -167,7 +167,7 @@ TEST(FlatTable, ASweepTakesOutWhatItIsTold) {
     EXPECT_EQ(table.used(), 75U);
 }
 
-/// New keys move others about while a table is swept. How many that should have gone are left.
+/// New keys move entries while the table is swept. Returns how many entries the sweep missed.
 std::size_t left_of_a_sweep(std::uint64_t first_number) {
     constexpr std::uint64_t old = 600;
     constexpr std::uint64_t all = 2000;

@@ -100,7 +100,9 @@ TEST(BookJson, OddBytesStayValidJson) {
     SeriesState state;
     state.key = key_of("A\"\\\xE9\x01");
     state.bid = BestQuote{'\0', {1, 'I'}, 1};
-    const auto json = nlohmann::json::parse(series_json(state));
+    const std::string text = series_json(state);
+    EXPECT_NE(text.find(R"("symbol":"A\"\\\u00e9\u0001")"), std::string::npos) << text;
+    const auto json = nlohmann::json::parse(text);
     EXPECT_EQ(json["symbol"], "A\"\\\u00e9\u0001");
     EXPECT_EQ(json["best_bid"]["participant"], std::string(1, '\0'));
 }

@@ -77,7 +77,7 @@ ModelSeries& Model::arrive(const feed::Event& event) {
         }
         for (Stamp* stamp : {&series.bid.stamp, &series.offer.stamp, &series.last_stamp,
                              &series.open_stamp, &series.open_interest_stamp}) {
-            stamp->line = 0;  // also where it comes back: the numbers are of another stay
+            stamp->line = 0;  // also if it returns: its numbers are not comparable
         }
         series.line = event.header.line;
     }

@@ -1,6 +1,7 @@
 // path: cold
 //
-// The book by the plainest means: a map, and every line event applied to every series at once.
+// A simple model of the book: a map, in which each event of a line is applied to each series at
+// once.
 #pragma once
 
 #include "actors/book/series_state.h"
@@ -13,7 +14,7 @@
 
 namespace pinstrike::actors::test {
 
-/// When something was said: numbers compare only on one line within one numbering.
+/// When a value was set. Numbers are compared only on one line within one numbering.
 struct Stamp {
     std::uint16_t line = 0;
     unsigned numbering = 0;

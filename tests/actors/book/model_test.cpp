@@ -1,7 +1,7 @@
 // path: cold
 //
-// Random sessions of several lines, with losses, late messages, repairs, resets, moves and wraps,
-// through the book and through the model.
+// Compares book and model after random sessions of several lines, with losses, late messages,
+// repairs, resets, moves and wraps.
 #include "tests/actors/book/model.h"
 
 #include "actors/book/book_json.h"
@@ -30,9 +30,9 @@ void compare(const Session& session, const Book& book, const Model& model) {
 void play(std::uint64_t seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Session session(seed);
-    Book book(BookConfig{.series_capacity = 64, .venue_quotes = seed % 2 == 0}, 1);
+    Book book(BookConfig{.series_capacity = 64}, 1);
     book.on_start({});
-    if (seed % 3 != 0) {  // announcements must change nothing of what is said
+    if (seed % 3 != 0) {  // announcements must change no state
         Events announced;
         for (unsigned index = 0; index < Session::series_count; index += seed % 2 == 0 ? 1 : 2) {
             const auto line = static_cast<std::uint16_t>(1 + index % Session::lines_count);
@@ -43,7 +43,7 @@ void play(std::uint64_t seed) {
     Model model;
     for (int batch = 0; batch < 60; ++batch) {
         Events events;
-        const unsigned steps = session.below(400);  // some batches are several stretches
+        const unsigned steps = session.below(400);  // some batches have several stretches
         for (unsigned step = 0; step < steps; ++step) {
             session.step(events);
         }

@@ -20,17 +20,17 @@ class Session {
 
     explicit Session(std::uint64_t seed) : random_(seed) {
         for (LineSource& line : lines_) {
-            line.sequence = below(4) == 0 ? 0xFFFF'FF80U : below(1000);  // some wrap round
+            line.sequence = below(4) == 0 ? 0xFFFF'FF80U : below(1000);  // some wrap
         }
     }
 
-    /// One thing that happens on one line. `late`: also what was declared lost may come.
+    /// Adds one random event of one line. `late`: messages that were declared lost may come too.
     void step(Events& out, bool late = true) {
         happen(out, late);
         out.stamp(++time_ns_);
     }
 
-    /// How far each line has come, as pollers tell it.
+    /// Adds the position of each line, as pollers send it.
     void mark(Events& out) {
         for (std::uint16_t number = 1; number <= lines_count; ++number) {
             out.add(feed::EventKind::line_mark, number, lines_[number - 1U].sequence);
@@ -107,7 +107,7 @@ class Session {
     }
 
     void come_late(Events& out, std::uint16_t number, LineSource& line) {
-        // Mostly the newest of what is missing, so that gaps close from behind as well.
+        // Mostly the newest missing message, so that gaps are also filled from their end.
         const auto count = static_cast<unsigned>(line.lost.size());
         const unsigned index = below(2) == 0 ? count - 1 : below(count);
         const Lost found = line.lost[index];

@@ -1,6 +1,6 @@
 // path: cold
 //
-// The book looks for the entries of many messages before it applies the first of them.
+// The book looks up the entries of many messages before it applies the first message.
 #include "tests/actors/book/events.h"
 
 #include <gtest/gtest.h>
@@ -22,9 +22,9 @@ feed::SeriesKey key_at(unsigned index) {
     return key_of(symbol.data(), 'A', 16, 27, std::int64_t{1 + index} * 1'00000000);
 }
 
-/// One batch of many stretches, with trades and appendages amid quotes, that fills the table: first
-/// messages, which enter a series and move others' entries, stand beside later ones of the same
-/// stretch, which were looked for where their entries lay before.
+/// One batch of many stretches, with trades and appendages between quotes, fills the table. The
+/// first message of a series inserts an entry and thereby moves other entries. Later messages of
+/// the same stretch were looked up before that move.
 TEST(BookStretches, miss_no_message_whose_entry_moves_within_one) {
     const auto book = std::make_unique<Book>(BookConfig{.series_capacity = series_count}, 1);
     book->on_start({});
@@ -45,7 +45,7 @@ TEST(BookStretches, miss_no_message_whose_entry_moves_within_one) {
             continue;
         }
         bids[index] = static_cast<std::int32_t>(++sequence);
-        const char indicator = random() % 8 == 0 ? 'G' : 'F';  // bid this one, offer another's
+        const char indicator = random() % 8 == 0 ? 'G' : 'F';  // own bid, appendage's offer
         events.quote(key_at(index), line, sequence, {.indicator = indicator, .bid = bids[index]});
         ++quotes[index];
     }

@@ -1,7 +1,7 @@
 // path: cold
 //
-// State that goes from one book to another: two books, of which one joins late, must end equal to
-// the one that heard everything.
+// Transfers state between two books. The book that joins late must become equal to the book that
+// got all messages.
 #include "actors/book/book.h"
 #include "actors/book/book_json.h"
 #include "tests/actors/book/events.h"
@@ -28,7 +28,7 @@ class Instance {
                       std::size_t series_capacity = 64)
         : Instance(StateRings::make(), takes, journal_messages, series_capacity) {}
 
-    /// What it says of a round: refused series by verdict.
+    /// The answers to a round: refused series by verdict.
     struct Round {
         std::map<StateVerdict, unsigned> verdicts;
         std::map<std::uint16_t, StateVerdict> apart;  ///< lines whose place did not join
@@ -117,7 +117,7 @@ std::string said_of(const Book& book, const feed::SeriesKey& key) {
 const feed::SeriesKey spy = key_of("SPY");
 const feed::SeriesKey qqq = key_of("QQQ");
 
-/// The same to both.
+/// Applies the same events to both books.
 void play(Events events, Book& one, Book& other) {
     Events copy = events;
     events.play(one);
@@ -145,11 +145,11 @@ TEST(BookTransfer, WhatCameBeforeIsTakenAndWhatCameSinceStays) {
     EXPECT_EQ(taker.take(given).verdicts[StateVerdict::taken], 2U);
     EXPECT_EQ(said_of(taker.book, spy), said_of(giver.book, spy));
     EXPECT_EQ(said_of(taker.book, qqq), said_of(giver.book, qqq));
-    EXPECT_EQ(taker.take(given).verdicts[StateVerdict::taken], 2U);  // again: nothing twice
+    EXPECT_EQ(taker.take(given).verdicts[StateVerdict::taken], 2U);  // repeated: no effect
     EXPECT_EQ(said_of(taker.book, spy), said_of(giver.book, spy));
 }
 
-/// New series move others about in the table while it is walked. How many were not given.
+/// New series move entries in the table during the walk. Returns how many series the walk missed.
 unsigned missing_of_a_walk(std::uint16_t year) {
     constexpr unsigned before = 2000;
     constexpr unsigned capacity = 8000;
@@ -199,7 +199,7 @@ TEST(BookTransfer, AHoleBetweenIsNotPapered) {
     const auto given = giver.give();
     Events later;
     later.quote(qqq, 1, 3);
-    later.play(taker.book);  // number 2 is nobody's
+    later.play(taker.book);  // neither book has number 2
     EXPECT_EQ(taker.take(given).verdicts[StateVerdict::behind], 1U);
     EXPECT_FALSE(taker.book.find(spy));
 }
@@ -246,7 +246,7 @@ TEST(BookTransfer, AMarkIsOfTheNumberingThatItsStampSays) {
     constexpr std::int64_t no_stamp = 0;
     for (const std::int64_t stamp_ns : {std::int64_t{5}, no_stamp}) {
         Instance taker(true);
-        Events mark;  // told late: the reset waits behind it in the taker's queue
+        Events mark;  // late: the reset is behind it in the queue
         feed::Event& old = mark.add(feed::EventKind::line_mark, 1, 1);
         old.header.ts_exchange_ns = stamp_ns;
         old.header.ts_receive_ns = 9;
@@ -291,6 +291,33 @@ TEST(BookTransfer, AResetToldBehindWhatFollowsItTakesNothingBack) {
     play(both, giver.book, taker.book);
     EXPECT_EQ(taker.take(giver.give()).verdicts[StateVerdict::taken], 1U);
     EXPECT_EQ(said_of(taker.book, spy), said_of(giver.book, spy));
+}
+
+/// The peer had received nothing behind the reset, so its state covers no message behind it. The
+/// taker replays all of them (simulated seed 55500258).
+TEST(BookTransfer, AStateWhosePlaceIsAResetCoversNothingBehindIt) {
+    Instance giver(false);
+    Instance taker(true);
+    Events before;
+    before.trade(spy, 1, 500, 'I', 105, 7);
+    before.quote(qqq, 1, 501);
+    before.play(giver.book);
+    Events reset;
+    reset.control(1, 0, Forget::quotes);
+    reset.stamp(7);
+    play(reset, giver.book, taker.book);
+    const auto given = giver.give();
+    Events behind;
+    behind.quote(spy, 1, 1);
+    behind.trade(spy, 1, 2, 'I', 106, 2);
+    behind.quote(qqq, 1, 3);
+    behind.stamp(8);
+    play(behind, giver.book, taker.book);
+    EXPECT_EQ(taker.take(given).verdicts[StateVerdict::taken], 2U);
+    EXPECT_EQ(said_of(taker.book, spy), said_of(giver.book, spy));
+    EXPECT_EQ(said_of(taker.book, qqq), said_of(giver.book, qqq));
+    EXPECT_EQ(taker.book.find(spy)->volume, 9U);
+    EXPECT_EQ(taker.book.find(spy)->bid_state, SideState::fresh);
 }
 
 TEST(BookTransfer, AStartOfDayToldBehindALaterResetIsNoPlace) {
@@ -402,7 +429,7 @@ TEST(BookTransfer, OfALineThatIsNotHeardItIsTakenAtLastAndStale) {
     EXPECT_EQ(taker.book.find(spy)->volume, 7U);
     Events covered;
     covered.trade(spy, 1, 2, 'I', 105, 7);
-    covered.play(taker.book);  // counted already: so nothing is known after all
+    covered.play(taker.book);  // already counted, so the bid is unknown
     EXPECT_EQ(taker.book.find(spy)->volume, 7U);
     EXPECT_EQ(taker.book.find(spy)->bid_state, SideState::unknown);
 }
@@ -441,7 +468,7 @@ TEST(BookTransfer, WhatIsForgottenOfTheJournalMakesAHole) {
         more.quote(qqq, 1, number);
         play(more, giver.book, taker.book);
     }
-    EXPECT_EQ(taker.take(given).verdicts[StateVerdict::taken], 1U);  // number 1 alone is gone
+    EXPECT_EQ(taker.take(given).verdicts[StateVerdict::taken], 1U);  // only number 1 is gone
     Events more;
     more.quote(qqq, 1, 514);
     play(more, giver.book, taker.book);
@@ -450,8 +477,8 @@ TEST(BookTransfer, WhatIsForgottenOfTheJournalMakesAHole) {
 
 // --- random sessions ---
 
-/// One instance hears everything; the other joins late and takes, now and then, the state that was
-/// given a while ago, and at last all of it. How many series were compared in vain.
+/// One instance gets all messages. The other joins late, sometimes takes state that was given a
+/// while ago, and finally takes the whole state. Returns how many series could not be compared.
 unsigned compare(std::uint64_t seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Session session(seed);
@@ -485,8 +512,9 @@ unsigned compare(std::uint64_t seed) {
     }
     std::vector<feed::SeriesKey> compared;
     for (unsigned index = 0; index < Session::series_count; ++index) {
-        // One that the giver has forgotten says nothing of its line. Who has first heard of it by a
-        // message that came late, on a line that it had left, forgets it with that line.
+        // If the giver has forgotten a series, it does not know the line of the series. If an
+        // instance got a late message on a line that the series had left as its first message of
+        // the series, it forgets the series with that line.
         const feed::SeriesKey key = session.key(index);
         if (giver.book.find(key).has_value() == taker.book.find(key).has_value()) {
             compared.push_back(key);

@@ -19,7 +19,7 @@ using testing::gap_of;
 using testing::quote_of;
 using testing::series_of;
 
-/// Writes down what it is told, in words.
+/// Records all calls as text.
 class Diary : public Actor {
   public:
     Diary(std::string name, std::vector<std::string>& pages, Interest interest = {})
@@ -84,7 +84,7 @@ using Pages = std::vector<std::string>;
 
 TEST(Core, all_actors_start_before_the_first_message_and_stop_after_the_last) {
     Scene scene{1, {{}, {}}};
-    scene.push({quote_of(series_of("A"), 1)});  // there before anybody is
+    scene.push({quote_of(series_of("A"), 1)});  // before the core starts
     EXPECT_TRUE(scene.pages.empty());
     scene.core->start();
     scene.core->step(1);
@@ -130,7 +130,7 @@ TEST(Core, what_can_wait_is_done_while_no_ring_has_anything) {
     core.start();
     EXPECT_EQ(core.step(1), 0U);
     ASSERT_TRUE(halves.producer.try_push(std::vector{quote_of(series_of("A"), 1)}));
-    EXPECT_EQ(core.step(2), 1U);  // the message, and nothing else
+    EXPECT_EQ(core.step(2), 1U);  // only the message
     EXPECT_EQ(core.step(3), 2U);
     EXPECT_EQ(core.step(4), 1U);
     EXPECT_EQ(core.step(5), 0U);  // now it may sleep
@@ -154,10 +154,10 @@ TEST(Core, counts_messages_not_records_and_tells_broadcasts_apart) {
     scene.core->start();
     EXPECT_EQ(scene.core->step(1), 6U);
     const CoreCounters& counters = scene.core->counters();
-    EXPECT_EQ(counters.events.read(), 2U);
-    EXPECT_EQ(counters.control_events.read(), 1U);
-    EXPECT_EQ(counters.gap_events.read(), 1U);
-    EXPECT_EQ(counters.records.read(), 6U);
+    EXPECT_EQ(counters.read(CoreCount::events), 2U);
+    EXPECT_EQ(counters.read(CoreCount::control_events), 1U);
+    EXPECT_EQ(counters.read(CoreCount::gap_events), 1U);
+    EXPECT_EQ(counters.read(CoreCount::records), 6U);
     EXPECT_EQ(scene.core->actor_counters(0).events.read(), 2U);
     scene.core->drain(2);
     scene.core->stop();
@@ -178,7 +178,7 @@ TEST(Core, a_message_that_does_not_fit_into_the_batch_comes_whole_in_the_next) {
     EXPECT_EQ(scene.pages.back(), "a 255");
     scene.core->drain(3);
     scene.core->stop();
-    EXPECT_EQ(scene.core->counters().events.read(), 256U);
+    EXPECT_EQ(scene.core->counters().read(CoreCount::events), 256U);
 }
 
 TEST(Core, gives_each_actor_what_it_wants_and_losses_and_controls_always) {
@@ -222,8 +222,8 @@ TEST(Core, announces_series_between_the_start_of_all_and_the_first_message) {
     }
     EXPECT_EQ(scene.pages, (Pages{"a start core0", "b start core0", "c start core0", "a" + zeros,
                                   "a 0", "b 0"}));
-    EXPECT_EQ(scene.core->counters().announced_series.read(), 257U);
-    EXPECT_EQ(scene.core->counters().events.read(), 0U);
+    EXPECT_EQ(scene.core->counters().read(CoreCount::announced_series), 257U);
+    EXPECT_EQ(scene.core->counters().read(CoreCount::events), 0U);
     EXPECT_EQ(scene.core->actor_counters(0).events.read(), 0U);
     scene.core->step(1);
     EXPECT_EQ(scene.pages.back(), "c 7");
@@ -288,7 +288,7 @@ TEST(Core, tells_busy_time_from_idle_time) {
     scene.core->stop();
 }
 
-/// Messages stream in while the core's thread is still starting, and until it is told to stop.
+/// Messages arrive while the core's thread is still starting, and until the test stops it.
 TEST(CoreStress, messages_that_arrive_while_binding_wait_for_start) {
     class Strict : public Actor {
       public:

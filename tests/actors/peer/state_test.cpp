@@ -237,7 +237,7 @@ TEST_F(StateSession, EndsWhenNothingMoreComes) {
     peers.pass(2 * second_ns);
     EXPECT_EQ(taker.outcomes, std::vector{StateOutcome::broken});
     giver.records = {quoted()};
-    peers.pass(1000);  // the answer to a request that was given up
+    peers.pass(1000);  // the answer to a request that was cancelled
     EXPECT_EQ(taker.records.size(), 1U);
 }
 
@@ -441,6 +441,23 @@ TEST_F(StateOfPeers, LinesThatNobodyHearsEndItInTimeAndWhole) {
     pass(4 * second_ns);
     EXPECT_TRUE(transfer->over());
     EXPECT_EQ(transfer->whole().read(), 1U);
+}
+
+/// What the peer still receives on the line, and this instance missed, would be unknown here.
+TEST_F(StateOfPeers, ALineThatOnlyThisInstanceHearsIsMissingAtTheEnd) {
+    Events both;
+    both.add(feed::EventKind::line_mark, 1, 1);
+    play(both);
+    Events here;
+    here.add(feed::EventKind::line_mark, 2, 2);
+    here.play(taker.book);
+    pass(9 * second_ns);
+    EXPECT_TRUE(transfer->over());
+    EXPECT_EQ(transfer->whole().read(), 0U);
+    ASSERT_EQ(peer_events.size(), 1U);
+    EXPECT_EQ(peer_events[0].kind, PeerEvent::Kind::state_missing);
+    EXPECT_NE(peer_events[0].text.find("1 of 2 lines did not join"), std::string::npos)
+        << peer_events[0].text;
 }
 
 TEST_F(StateOfPeers, ALineThatIsNotHeardIsTakenAtLast) {

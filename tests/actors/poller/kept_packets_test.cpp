@@ -12,7 +12,7 @@ namespace {
 TEST(KeptPackets, are_released_by_whole_bursts_in_their_order) {
     KeptPackets kept{100};
     kept.add(3, 2);
-    kept.add(5, 2);  // no record of its own: those before it say when
+    kept.add(5, 2);  // no new record: released with those before it
     kept.add(7, 6);
     EXPECT_EQ(kept.count(), 15U);
     EXPECT_EQ(kept.release(1), 0U);
@@ -26,7 +26,7 @@ TEST(KeptPackets, are_no_more_than_the_port_has_room_for) {
     KeptPackets kept{100};
     EXPECT_TRUE(kept.has_room(100));
     EXPECT_FALSE(kept.has_room(101));
-    for (std::uint64_t i = 1; i <= 100; ++i) {  // of one packet each: the most bursts there can be
+    for (std::uint64_t i = 1; i <= 100; ++i) {  // the most bursts possible
         ASSERT_TRUE(kept.has_room(1));
         kept.add(1, i);
     }

@@ -1,6 +1,6 @@
 // path: cold
 //
-// What a poller can be asked for, and given, while it runs.
+// Requests to a poller while it runs: packets, settings, lines.
 #include "tests/actors/poller/poller_scene.h"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ namespace {
 
 using namespace poller_scene;
 
-/// First numbers of the blocks in what was tapped, with the order's number where it is not 1.
+/// First numbers of the tapped blocks, with the number of the request if it is not 1.
 std::string tapped(Scene& scene) {
     std::string words;
     const auto records = scene.tapped->peek(PacketTap::slots);
@@ -150,7 +150,7 @@ TEST(Settings, change_how_long_holes_wait_and_streams_may_be_silent) {
     EXPECT_NE(scene.reported().find("A:1"), std::string::npos) << "silent for more than 100 ms";
 }
 
-/// Line 2, and line 3 where it has a group of its own.
+/// Line 2, and line 3 if it has a group of its own.
 PollerSetup more_lines(nic::Group second_line, std::optional<nic::Group> third_line = {}) {
     PollerSetup setup;
     for (const auto& group : {std::optional{second_line}, third_line}) {
@@ -181,7 +181,7 @@ TEST(MoreLines, come_without_a_message_lost_on_the_others) {
     scene.scripts[0]->give(block_frame(12, 1));
     scene.step_to(20 * ms);
     ASSERT_EQ(scene.poller->lines_count(), 2U);
-    EXPECT_EQ(scene.poller->line_number(1), 2U);
+    EXPECT_EQ(scene.poller->line(1).number, 2U);
     EXPECT_EQ(scene.scripts[0]->joined, std::vector{group_other});
     scene.scripts[0]->give(block_frame(8, 2, group_other));
     scene.scripts[0]->give(block_frame(13, 1, group_b));
@@ -194,9 +194,9 @@ TEST(MoreLines, come_without_a_message_lost_on_the_others) {
     scene.step_to(40 * ms);
     EXPECT_EQ(scene.reported(), "14 gap10-10 11") << "arbitration as for any line";
     using feed::LineCount;
-    EXPECT_EQ(scene.poller->arbiter(0).counters().read(LineCount::lost), 0U);
-    EXPECT_EQ(scene.poller->arbiter(0).counters().read(LineCount::delivered), 4U);
-    EXPECT_EQ(scene.poller->arbiter(1).counters().read(LineCount::lost), 1U);
+    EXPECT_EQ(scene.poller->line(0).arbiter.counters().read(LineCount::lost), 0U);
+    EXPECT_EQ(scene.poller->line(0).arbiter.counters().read(LineCount::delivered), 4U);
+    EXPECT_EQ(scene.poller->line(1).arbiter.counters().read(LineCount::lost), 1U);
 }
 
 TEST(MoreLines, come_again_and_again_while_there_is_room) {
@@ -221,7 +221,7 @@ TEST(MoreLines, come_again_and_again_while_there_is_room) {
     scene.scripts[0]->give(block_frame(11, 1));
     scene.step_to(21 * ms);
     EXPECT_EQ(scene.reported(), "8 31 11");
-    EXPECT_EQ(scene.poller->line_number(2), 3U);
+    EXPECT_EQ(scene.poller->line(2).number, 3U);
 }
 
 TEST(MoreLines, are_refused_where_a_port_takes_none) {
@@ -251,8 +251,8 @@ TEST(MoreLines, are_seen_whole_by_whoever_reads_meanwhile) {
     std::thread scrapes([&] {
         while (!over.load() || looks == 0) {
             for (std::size_t i = 0; i < scene.poller->lines_count(); ++i) {
-                EXPECT_EQ(scene.poller->line_number(i), i + 1);
-                EXPECT_EQ(scene.poller->watch(i).heard_ns(feed::Stream::a), 0);
+                EXPECT_EQ(scene.poller->line(i).number, i + 1);
+                EXPECT_EQ(scene.poller->line(i).watch.heard_ns(feed::Stream::a), 0);
                 looks += 1 + scene.poller->rejects(i, 0);
             }
         }

@@ -1,6 +1,7 @@
 // path: cold
 //
-// A poller alone: frames made by hand, a venue of a few lines, rings read by the test.
+// A poller without threads. The test writes the frames, the venue has a few lines, and the test
+// reads the rings.
 #pragma once
 
 #include "actors/peer/peer_task.h"
@@ -31,16 +32,16 @@ PINSTRIKE_ROWS(ToyReject, TOY_REJECTS)
 using feed::Event;
 using feed::EventKind;
 
-/// A venue whose blocks are: first number (4 bytes), count (1), role and day (1). Every message is
-/// a quote of one series, but number 50, a control that flushes quotes, 60, a test, and 70, the end
-/// of day.
+/// A venue whose blocks have the first number (4 bytes), the count (1), and role and day (1). Each
+/// message is a quote of one series, except number 50 (a control that flushes quotes), 60 (a test)
+/// and 70 (the end of day).
 struct Toy {
     static constexpr feed::Venue venue = feed::Venue::opra;
     static constexpr char control_participant = 'T';
     static constexpr char start_of_day_type = 'S';
     static constexpr char reset_type = 'R';
     static constexpr std::size_t header_bytes = 6;
-    static constexpr std::int64_t day_ns = 400'000'000;  ///< between the stamps of two days
+    static constexpr std::int64_t day_ns = 400'000'000;  ///< between the block times of two days
     using Reject = ToyReject;
     static constexpr const auto& reject_rows = ToyReject_rows;
 
@@ -60,7 +61,7 @@ struct Toy {
     static constexpr bool sends_heartbeats(std::uint16_t) { return true; }
 
     static feed::OpenResult open(std::span<const std::byte>& rest, bool verify, feed::Block& out) {
-        // A payload of several headers is as many blocks.
+        // A payload that consists of several headers has as many blocks.
         const bool several = rest.size() > header_bytes && rest.size() % header_bytes == 0;
         const auto block = several ? rest.first(header_bytes) : rest;
         rest = rest.subspan(block.size());
@@ -82,7 +83,7 @@ struct Toy {
         return {true, payload.size() > header_bytes ? 2U : 0U};
     }
 
-    /// No message of a block can be decoded behind whose header this byte stands.
+    /// If this byte follows the header of a block, no message of the block can be decoded.
     static constexpr std::byte unsound{0xEE};
 
     static bool is_sound(const feed::Block& block) {
@@ -117,7 +118,7 @@ struct Toy {
         for (unsigned i = 0; event != nullptr && i < block.messages; ++i) {
             const auto number = static_cast<std::uint32_t>(block.sequence + i);
             if (is_control(number)) {
-                return false;  // what was written is not taken
+                return false;  // the written events are discarded
             }
             if (number == 60 && !sink.wants_tests()) {
                 sink.filtered();
@@ -144,7 +145,8 @@ struct Toy {
             } else if (is_control(number)) {
                 sink.broadcast(event_of(number, base));
             } else {
-                *sink.claim(testing::series_of("SPX"), 1U) = event_of(number, base);
+                const Event event = event_of(number, base);
+                sink.push({&event, 1});
             }
         }
     }
@@ -165,7 +167,7 @@ struct Toy {
     }
 };
 
-/// A port that gives what the test puts in.
+/// A port that returns the packets that the test adds.
 class Script : public nic::Port {
   public:
     explicit Script(bool replays = false, bool keeps = false)
@@ -204,7 +206,7 @@ class Script : public nic::Port {
 
     [[nodiscard]] bool keeps() const override { return keeps_; }
 
-    /// Packets that are not given back.
+    /// The number of packets that the poller has not given back.
     [[nodiscard]] std::size_t held() const { return handed_.size(); }
 
     void give(std::vector<std::byte> frame, std::int64_t ts_ns = 0) {
@@ -354,7 +356,7 @@ struct Scene {
         }
     }
 
-    /// First numbers of what is kept.
+    /// The first numbers of the blocks in the history.
     std::string kept() {
         peers->step(1'000 * ms);
         std::string words;
@@ -367,7 +369,7 @@ struct Scene {
         return words;
     }
 
-    /// Looks now and then, as a poller does, for a while up to this time.
+    /// Steps the poller every 500 ms until this time, beginning at most 8 s before it.
     void step_to(std::int64_t now_ns) {
         constexpr std::int64_t often_ns = 500 * ms;
         const std::int64_t while_ns = now_ns - 8'000 * ms;
@@ -380,7 +382,7 @@ struct Scene {
         stepped_ns = now_ns;
     }
 
-    /// Everything that has come to the core, in words.
+    /// All events that the core has received, as text.
     std::string reported() {
         std::string words;
         const auto records = consumer->peek(1024);
@@ -403,7 +405,7 @@ struct Scene {
         return words;
     }
 
-    /// What was noted for recovery: "?11-12 !11-11", missing and found.
+    /// The notes for recovery: "?11-12 !11-11", missing and found.
     std::string noted() {
         std::string words;
         const auto notes = repair_rings->notes.peek(100);
@@ -417,7 +419,7 @@ struct Scene {
         return words;
     }
 
-    /// Recovery brings a block.
+    /// Recovery delivers a block.
     void bring(std::uint32_t first, std::uint8_t count, std::uint8_t day = 0) {
         const std::vector<std::byte> frame =
             block_frame(first, count, group_a, feed::BlockRole::data, day);
@@ -425,7 +427,7 @@ struct Scene {
     }
 
     [[nodiscard]] std::uint64_t dropped(nic::Drop drop) const {
-        return poller->drops(0).read(drop);
+        return poller->input(0).drops.read(drop);
     }
 
     std::int64_t stepped_ns = 0;
@@ -434,7 +436,7 @@ struct Scene {
     std::unique_ptr<Consumer<TappedPacket>> tapped;
     std::unique_ptr<RecoveryRepairRings> repair_rings;
     std::unique_ptr<Poller<Toy>> poller;
-    std::unique_ptr<peer::PeerTask> peers;  ///< where something is kept
+    std::unique_ptr<peer::PeerTask> peers;  ///< null: no history
 };
 
 }  // namespace pinstrike::actors::poller_scene

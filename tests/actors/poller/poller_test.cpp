@@ -1,4 +1,5 @@
-// The poller alone: frames made by hand, a venue of a few lines, rings read by the test.
+// A poller without threads. The test writes the frames, the venue has a few lines, and the test
+// reads the rings.
 #include "tests/actors/poller/poller_scene.h"
 
 #include <gmock/gmock.h>
@@ -23,7 +24,7 @@ TEST(Poller, delivers_each_message_of_two_streams_once_and_in_order) {
     EXPECT_EQ(scene.poller->step(1 * ms), 4U);
     EXPECT_EQ(scene.reported(), "10 11 12");
     EXPECT_EQ(scene.poller->step(2 * ms), 0U);
-    EXPECT_EQ(scene.poller->arbiter(0).counters().read(feed::LineCount::delivered), 3U);
+    EXPECT_EQ(scene.poller->line(0).arbiter.counters().read(feed::LineCount::delivered), 3U);
 }
 
 TEST(Poller, looks_at_the_messages_of_first_copies_alone) {
@@ -32,7 +33,7 @@ TEST(Poller, looks_at_the_messages_of_first_copies_alone) {
                           std::byte{1}, std::byte{0}, Toy::unsound};
     };
     Scene scene;
-    for (std::uint8_t number = 1; number < 40; ++number) {  // how a stream begins is looked at
+    for (std::uint8_t number = 1; number < 40; ++number) {  // examined as a stream's beginning
         scene.scripts[0]->give(block_frame(number, 1, group_a));
         scene.scripts[0]->give(block_frame(number, 1, group_b));
         scene.poller->step(1 * ms);
@@ -43,7 +44,7 @@ TEST(Poller, looks_at_the_messages_of_first_copies_alone) {
     scene.poller->step(1 * ms);
     EXPECT_EQ(scene.reported(), "40");
     EXPECT_EQ(scene.poller->rejects(0, 0), 0U);
-    auto& second = scene.poller->arbiter(0).counters(feed::Stream::b);
+    auto& second = scene.poller->line(0).arbiter.counters(feed::Stream::b);
     EXPECT_EQ(second.read(feed::StreamCount::duplicate), 40U);
     EXPECT_EQ(second.read(feed::StreamCount::rejected), 0U);
     scene.scripts[0]->give(frame_of(unsound(41), group_b));
@@ -62,11 +63,11 @@ TEST(Poller, delivers_all_blocks_of_a_datagram_and_declares_what_lacks_between_t
     scene.scripts[0]->give(blocks_frame({{10, 2}, {12, 1}, {13, 1}, {14, 2}, {16, 1}}, group_b));
     scene.poller->step(2 * ms);
     EXPECT_EQ(scene.reported(), "13 14 15 16");
-    auto& line = scene.poller->arbiter(0);
+    auto& line = scene.poller->line(0).arbiter;
     EXPECT_EQ(line.counters(feed::Stream::a).read(feed::StreamCount::packets), 1U)
         << "datagrams are counted";
     EXPECT_EQ(line.counters(feed::Stream::b).read(feed::StreamCount::duplicate), 5U);
-    EXPECT_EQ(scene.poller->handed(0), 2U);
+    EXPECT_EQ(scene.poller->input(0).handed.read(), 2U);
 }
 
 TEST(Poller, counts_every_frame_that_is_no_lines) {
@@ -84,7 +85,7 @@ TEST(Poller, counts_every_frame_that_is_no_lines) {
     scene.poller->step(1 * ms);
     EXPECT_EQ(scene.reported(), "10");
     EXPECT_EQ(scene.dropped(nic::Drop::unknown_group), 1U);
-    const auto unknown = scene.poller->unknown_groups(0).most_frequent();
+    const auto unknown = scene.poller->input(0).unknown_groups.most_frequent();
     ASSERT_EQ(unknown.size(), 1U);
     EXPECT_EQ(unknown[0].group, group_other);
     EXPECT_EQ(unknown[0].from.value, sender);
@@ -95,9 +96,9 @@ TEST(Poller, counts_every_frame_that_is_no_lines) {
     EXPECT_EQ(scene.dropped(nic::Drop::igmp), 1U);
     EXPECT_EQ(scene.scripts[0]->igmp_frames, 1);
     EXPECT_EQ(scene.poller->rejects(0, 0), 1U) << "a block of 3 bytes";
-    EXPECT_EQ(scene.poller->handed(0), 2U);
-    EXPECT_EQ(scene.poller->port(0).counters().packets.read(),
-              scene.poller->handed(0) + scene.poller->drops(0).sum());
+    EXPECT_EQ(scene.poller->input(0).handed.read(), 2U);
+    EXPECT_EQ(scene.poller->input(0).port->counters().read(nic::PortCount::packets),
+              scene.poller->input(0).handed.read() + scene.poller->input(0).drops.sum());
 }
 
 TEST(Poller, knows_no_line_of_what_is_sent_to_address_0_and_port_0) {
@@ -106,7 +107,7 @@ TEST(Poller, knows_no_line_of_what_is_sent_to_address_0_and_port_0) {
     scene.poller->step(1 * ms);
     EXPECT_EQ(scene.reported(), "");
     EXPECT_EQ(scene.dropped(nic::Drop::unknown_group), 1U);
-    const auto unknown = scene.poller->unknown_groups(0).most_frequent();
+    const auto unknown = scene.poller->input(0).unknown_groups.most_frequent();
     ASSERT_EQ(unknown.size(), 1U);
     EXPECT_EQ(unknown[0].group, nic::Group{});
 }
@@ -134,8 +135,8 @@ TEST(Poller, what_a_retransmission_group_brings_only_fills_what_is_missing) {
     scene.scripts[0]->give(block_frame(40, 1, group_v));
     scene.poller->step(1 * ms);
     EXPECT_EQ(scene.reported(), "10 11! 12");
-    EXPECT_EQ(scene.poller->retransmission_packets(0), 2U);
-    EXPECT_EQ(scene.poller->arbiter(0).counters().read(feed::LineCount::unasked), 1U);
+    EXPECT_EQ(scene.poller->line(0).retransmission_packets.read(), 2U);
+    EXPECT_EQ(scene.poller->line(0).arbiter.counters().read(feed::LineCount::unasked), 1U);
 }
 
 TEST(Poller, notes_a_hole_and_takes_what_recovery_brings_in_order) {
@@ -150,9 +151,9 @@ TEST(Poller, notes_a_hole_and_takes_what_recovery_brings_in_order) {
     EXPECT_EQ(scene.reported(), "10 11! 12! 13");
     EXPECT_EQ(scene.noted(), "!11-12");
     EXPECT_EQ(scene.poller->repair_rings()->repairs_taken().read(), 2U);
-    EXPECT_EQ(scene.poller->arbiter(0).counters().read(feed::LineCount::repaired), 2U);
-    EXPECT_EQ(scene.poller->arbiter(0).counters().read(feed::LineCount::unasked), 1U);
-    EXPECT_EQ(scene.poller->retransmission_packets(0), 0U) << "they were in no packet";
+    EXPECT_EQ(scene.poller->line(0).arbiter.counters().read(feed::LineCount::repaired), 2U);
+    EXPECT_EQ(scene.poller->line(0).arbiter.counters().read(feed::LineCount::unasked), 1U);
+    EXPECT_EQ(scene.poller->line(0).retransmission_packets.read(), 0U) << "they were in no packet";
 }
 
 TEST(Poller, takes_what_recovery_brings_late_as_late) {
@@ -191,8 +192,8 @@ TEST(Poller, at_the_end_takes_what_recovery_had_brought) {
         }
     }
     scene.poller->finish();
-    EXPECT_EQ(scene.poller->arbiter(0).counters().read(feed::LineCount::repaired), 97U);
-    EXPECT_EQ(scene.poller->arbiter(0).counters().read(feed::LineCount::lost), 2U);
+    EXPECT_EQ(scene.poller->line(0).arbiter.counters().read(feed::LineCount::repaired), 97U);
+    EXPECT_EQ(scene.poller->line(0).arbiter.counters().read(feed::LineCount::lost), 2U);
 }
 
 TEST(Poller, a_stop_of_its_thread_loses_nothing_that_waits_in_the_queue) {
@@ -201,7 +202,7 @@ TEST(Poller, a_stop_of_its_thread_loses_nothing_that_waits_in_the_queue) {
     scene.poller->step(1 * ms);
     scene.scripts[0]->give(block_frame(12, 1));
     scene.poller->step(2 * ms);
-    scene.scripts[0]->give(block_frame(14, 1));  // all of this came while the thread was stopped
+    scene.scripts[0]->give(block_frame(14, 1));  // these arrived while the thread was preempted
     scene.scripts[0]->give(block_frame(11, 1, group_b));
     scene.scripts[0]->give(block_frame(13, 1, group_b));
     scene.poller->step(40 * ms);
@@ -268,7 +269,7 @@ TEST(Poller, hands_queries_to_their_port_with_a_time_that_does_not_stand_still) 
     Scene scene;
     scene.poller->step(1 * ms);
     scene.scripts[0]->give(igmp_frame());
-    scene.poller->step(40 * ms);  // arbitration time stood still
+    scene.poller->step(40 * ms);  // arbitration time was stopped
     EXPECT_EQ(scene.scripts[0]->igmp_ns, 40 * ms);
 }
 
@@ -299,7 +300,7 @@ TEST(Poller, tells_controls_to_the_cores_and_counts_them_and_what_is_filtered) {
     scene.scripts[0]->give(block_frame(51, 10));
     scene.poller->step(21 * ms);
     EXPECT_EQ(scene.reported(), "51 52 53 54 55 56 57 58 59");
-    const auto& counts = scene.poller->arbiter(0).counters();
+    const auto& counts = scene.poller->line(0).arbiter.counters();
     EXPECT_EQ(counts.read(feed::LineCount::controls), 1U) << "a start of day has no number";
     EXPECT_EQ(counts.read(feed::LineCount::filtered), 1U);
 }
@@ -369,9 +370,9 @@ TEST(LineRoutes, finds_the_line_that_fits_where_several_share_a_group) {
 TEST(Poller, marks_how_far_a_line_has_come_where_cores_want_to_know) {
     Scene scene{false, 1, {}, Keeps::nothing, true};
     scene.poller->step(1'000 * ms);
-    EXPECT_EQ(scene.reported(), "");  // nothing came yet
+    EXPECT_EQ(scene.reported(), "");  // nothing was received yet
     scene.scripts[0]->give(block_frame(10, 2, group_a));
-    scene.scripts[0]->give(block_frame(14, 1, group_a));  // waits for those before it
+    scene.scripts[0]->give(block_frame(14, 1, group_a));  // held behind the hole
     scene.poller->step(1'200 * ms);
     EXPECT_EQ(scene.reported(), "10 11 =11");
 }
@@ -419,10 +420,10 @@ TEST(Poller, tells_every_core_of_a_stream_that_falls_silent_and_of_its_return) {
     EXPECT_EQ(scene.reported(), "11 B:1");
     scene.step_to(15'000 * ms);
     EXPECT_EQ(scene.reported(), "");
-    EXPECT_EQ(scene.poller->watch(0).state(feed::Stream::b), feed::LineState::stream_silent);
+    EXPECT_EQ(scene.poller->line(0).watch.state(feed::Stream::b), feed::LineState::stream_silent);
     scene.step_to(21'000 * ms);
     EXPECT_EQ(scene.reported(), "A:1  :3");
-    EXPECT_TRUE(scene.poller->watch(0).down());
+    EXPECT_TRUE(scene.poller->line(0).watch.down());
     scene.scripts[0]->give(block_frame(11, 1, group_b));
     scene.step_to(22'000 * ms);
     EXPECT_EQ(scene.reported(), "B:0  :0");
@@ -443,12 +444,12 @@ TEST(Poller, takes_a_clock_that_is_set_for_no_silence) {
     EXPECT_EQ(scene.reported(), "A:1 B:1  :3") << "though it was set back, too";
 }
 
-/// Of a line's first block no skew is measured.
+/// The skew is not measured at the first block of a line.
 void deliver_first(Scene& scene, std::uint32_t number) {
     scene.scripts[0]->give(block_frame(number, 1, group_a));
     scene.scripts[0]->give(block_frame(number, 1, group_b));
     scene.poller->step(0);
-    EXPECT_EQ(scene.poller->skew(0, feed::Stream::a).snapshot().count, 0U);
+    EXPECT_EQ(scene.poller->line(0).skew.of(feed::Stream::a).snapshot().count, 0U);
 }
 
 TEST(Poller, measures_by_how_much_a_stream_is_ahead) {
@@ -456,15 +457,15 @@ TEST(Poller, measures_by_how_much_a_stream_is_ahead) {
     deliver_first(scene, 9);
     scene.scripts[0]->give(block_frame(10, 2, group_a));
     scene.poller->step(1 * ms);
-    scene.scripts[0]->give(block_frame(12, 1, group_a));  // not measured: one at a time
+    scene.scripts[0]->give(block_frame(12, 1, group_a));  // not measured: one block at a time
     scene.poller->step(2 * ms);
     scene.scripts[0]->give(block_frame(10, 2, group_b));
     scene.scripts[0]->give(block_frame(12, 1, group_b));
     scene.poller->step(4 * ms);
-    const auto skew = scene.poller->skew(0, feed::Stream::a).snapshot();
+    const auto skew = scene.poller->line(0).skew.of(feed::Stream::a).snapshot();
     EXPECT_EQ(skew.count, 1U);
     EXPECT_EQ(skew.sum_ns, 3U * ms);
-    EXPECT_EQ(scene.poller->skew(0, feed::Stream::b).snapshot().count, 0U);
+    EXPECT_EQ(scene.poller->line(0).skew.of(feed::Stream::b).snapshot().count, 0U);
 }
 
 TEST(Poller, takes_a_reset_that_both_streams_lost_for_the_start_of_a_day_that_is_due) {
@@ -517,10 +518,10 @@ TEST(Poller, measures_by_how_much_a_stream_is_ahead_behind_a_reset_too) {
     scene.scripts[0]->give(block_frame(1000, 1, group_a));  // its other copy never comes
     scene.poller->step(3 * ms);
     copies(0, 4, 1, feed::BlockRole::start_of_day);
-    const std::uint64_t before = scene.poller->skew(0, feed::Stream::a).snapshot().count;
+    const std::uint64_t before = scene.poller->line(0).skew.of(feed::Stream::a).snapshot().count;
     copies(1, 6, 1);
     copies(2, 8, 1);
-    EXPECT_GT(scene.poller->skew(0, feed::Stream::a).snapshot().count, before);
+    EXPECT_GT(scene.poller->line(0).skew.of(feed::Stream::a).snapshot().count, before);
 }
 
 TEST(Poller, gives_no_core_what_is_a_test_outside_session_hours) {
@@ -561,12 +562,12 @@ TEST(Poller, gives_no_core_what_is_a_test_outside_session_hours) {
     scene.poller->step(710 * ms);
     both(2, 1, 720);
     EXPECT_EQ(scene.reported(), "") << "no end of day was heard, but the hours are over";
-    const auto& counters = scene.poller->arbiter(0).counters();
+    const auto& counters = scene.poller->line(0).arbiter.counters();
     EXPECT_EQ(counters.read(feed::LineCount::filtered), 3U + 6U + 1U);
     EXPECT_EQ(counters.read(feed::LineCount::delivered), 2U + 1U + 1U + 3U + 1U + 6U + 1U + 1U);
 }
 
-/// The reset is of the day that has ended: what it forgets is forgotten, though it comes late.
+/// The late reset belongs to the day that has ended, and still clears its state.
 TEST(Poller, tells_behind_the_end_of_day_of_a_reset_of_the_day) {
     const feed::SessionHours hours{{{0, 100 * ms}, {500 * ms, 600 * ms}}};
     Scene scene{false, 1, {hours, hours}};
@@ -601,8 +602,7 @@ TEST(Poller, tells_behind_the_end_of_day_what_a_numbering_of_the_day_lacks) {
     EXPECT_EQ(scene.reported(), "gap3-5 6!");
 }
 
-/// Numbers 3 to 5 of the tests are brought by recovery, behind a further reset that both streams
-/// lost.
+/// Recovery delivers numbers 3 to 5 of the tests, after another reset that both streams lost.
 TEST(Poller, gives_no_core_what_comes_late_of_tests_whose_start_was_lost) {
     const feed::SessionHours hours{{{0, 100 * ms}, {2'500 * ms, 2'600 * ms}}};
     Scene scene{false, 1, {hours, hours}};
@@ -627,7 +627,7 @@ TEST(Poller, gives_no_core_what_comes_late_of_tests_whose_start_was_lost) {
     for (; at_ms < 250; ++at_ms) {
         scene.poller->step(at_ms * ms);
     }
-    const auto& counters = scene.poller->arbiter(0).counters();
+    const auto& counters = scene.poller->line(0).arbiter.counters();
     EXPECT_EQ(counters.read(feed::LineCount::resets_inferred), 1U);
     scene.bring(3, 3, day);
     scene.poller->step(301 * ms);

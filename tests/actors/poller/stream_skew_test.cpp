@@ -48,7 +48,7 @@ TEST(StreamSkew, GoesOnOverTheWrap) {
 
 TEST(StreamSkew, GoesOnWhereTheStreamAheadLostItsCopy) {
     StreamSkew skew;
-    skew.first(block(1, 100), Stream::b);  // A, which is ahead, never brings it
+    skew.first(block(1, 100), Stream::b);  // A, which is ahead, lost it
     skew.first(block(2, 200), Stream::a);
     skew.second(block(2, 900), Stream::b);
     EXPECT_EQ(samples(skew, Stream::a), 1U);

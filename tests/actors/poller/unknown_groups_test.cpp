@@ -47,7 +47,7 @@ TEST(UnknownGroups, areEightAtMost) {
     }
 }
 
-/// All lines of the venue, and between them as many packets to ever new destinations.
+/// Packets of all lines of the venue, mixed with as many packets to new destinations.
 TEST(UnknownGroups, theFrequentAreFoundAmongAnyNumberOfOthers) {
     UnknownGroups groups;
     std::mt19937 random(20261126);

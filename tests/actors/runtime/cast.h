@@ -12,13 +12,13 @@
 
 namespace pinstrike::actors::runtime {
 
-/// A message that says where it comes from and which of its sender's it is.
+/// A message with its sender and its number.
 struct Item {
     std::uint32_t from = 0;
     std::uint32_t number = 0;
 };
 
-/// Keeps what it is told, and does what the test wants done with it.
+/// Keeps its messages, and calls the test's function for each.
 class Keeper : public MailboxActor {
   public:
     explicit Keeper(Bounds bounds = {}) : items(this, bounds) {}
@@ -46,7 +46,7 @@ class Keeper : public MailboxActor {
     bool stopped = false;
 };
 
-/// Keeps whom it heard to be down.
+/// Keeps the `Down` messages of other actors.
 class Mourner : public MailboxActor {
   public:
     Mailbox<Down> downs{this, {.most = 4}};
@@ -56,7 +56,7 @@ class Mourner : public MailboxActor {
     std::vector<Down> heard;
 };
 
-/// Actors in these tests fall asleep at once, so that each way of waking is walked.
+/// Actors in these tests fall asleep at once, so that the tests reach each way of waking them.
 constexpr ExecutorOptions asleep_at_once{.budget = 4, .linger = 0};
 
 }  // namespace pinstrike::actors::runtime

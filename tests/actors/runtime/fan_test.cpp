@@ -1,4 +1,4 @@
-// One message to all who subscribed, and work that goes to one of several.
+// One message to all subscribers, and work that one of several workers gets.
 #include "actors/runtime/fan.h"
 
 #include "tests/actors/runtime/cast.h"
@@ -15,7 +15,7 @@
 namespace pinstrike::actors::runtime {
 namespace {
 
-/// Wants every third number, from `residue` on.
+/// Subscribes to every third number, beginning at `residue`.
 template <std::uint32_t residue>
 class Third : public MailboxActor {
   public:

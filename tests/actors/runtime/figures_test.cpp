@@ -1,4 +1,4 @@
-// What is known of an actor while it runs, on a clock that the test moves.
+// The figures of an actor while it runs, with a clock that the test sets.
 #include "actors/runtime/figures.h"
 
 #include "actors/runtime/executor_thread.h"
@@ -73,10 +73,10 @@ TEST_F(Figures, waiting_behind_others_is_waiting) {
     publish(1);
     executor.step(0);  // the first stamp
     for (std::uint64_t i = 1; i < every; ++i) {
-        publish(1);  // without one
+        publish(1);  // without a stamp
     }
     time_ns += 1'000;
-    publish(2);  // with one, behind so many
+    publish(2);  // with a stamp, behind all of these
     executor.step(0);
     const auto waiting = look().waiting_ns;
     EXPECT_EQ(waiting.count, 1U + 2U);
@@ -103,7 +103,8 @@ TEST_F(Figures, no_message_costs_a_reading_of_the_clock) {
         publish(1);
         executor.step(0);
     }
-    // Two readings for each timed activation, one for each stamp and one where it is read.
+    // The clock is read twice for each timed activation, once for each stamp, and once when the
+    // stamp is read.
     EXPECT_EQ(readings, static_cast<int>(4 * count / every));
     EXPECT_EQ(look().handled, count);
     EXPECT_EQ(look().service_ns.count, count / every);

@@ -1,4 +1,5 @@
-// Once warm, nothing allocates: the executable's operator new stops the program if it does.
+// After a warm-up nothing allocates memory; otherwise the executable's operator new stops the
+// program.
 #include "actors/threads/heap_guard.h"
 #include "tests/actors/runtime/cast.h"
 
@@ -46,7 +47,8 @@ TEST(RuntimeHeap, nothing_allocates_once_warm) {
             there.step(now_ns);
         }
     };
-    // As deep as it will ever be: the circle of messages and its mailbox bounded by memory.
+    // The warm-up: the cycle of messages and the mailbox that is bounded by memory reach their
+    // final size.
     for (std::int64_t now = 0; now < 200; ++now) {
         round(now);
     }

@@ -1,5 +1,5 @@
-// An actor measured alone. No figure is judged by how large it is, but where the handler itself
-// takes care that it cannot be smaller.
+// Measures an actor alone. The tests check the size of a figure only where the handler guarantees a
+// minimum.
 #include "actors/runtime/isolation.h"
 
 #include <gtest/gtest.h>
@@ -16,12 +16,12 @@ struct Number {
     std::uint64_t value;
 };
 
-/// What all copies of an actor saw.
+/// The calls that all copies of an actor got.
 struct Seen {
     std::atomic<int> starts{0};
     std::atomic<int> stops{0};
     std::atomic<std::uint64_t> messages{0};
-    std::atomic<bool> out_of_place{false};  ///< before the start, or behind the stop
+    std::atomic<bool> out_of_place{false};  ///< before the start or after the stop
 };
 
 class Recorder : public MailboxActor {
@@ -64,7 +64,7 @@ TEST(Isolation, start_warm_pass_and_stop_are_not_counted) {
     const Isolation measured = measure_recorder(seen, {.messages = 100, .batch = 8});
     ASSERT_EQ(measured.copies.size(), 1U);
     EXPECT_EQ(measured.copies[0].messages(), 100U);
-    EXPECT_EQ(measured.copies[0].batches(), 13U);  // 12 of 8, one of 4
+    EXPECT_EQ(measured.copies[0].batches(), 13U);  // 12 of 8 messages, one of 4
     EXPECT_EQ(seen.messages, 100U + 10U) << "and the recording, to warm";
     EXPECT_EQ(seen.starts, 1);
     EXPECT_EQ(seen.stops, 1);
@@ -112,7 +112,7 @@ TEST(Isolation, the_figure_is_that_of_one_message) {
     const Isolation measured = measure_actor(
         {.messages = 40, .batch = 4}, std::span<const Number>{recorded}, &Slow::numbers,
         [](Executor& executor) -> Slow& { return executor.add<Slow>(); });
-    // A batch takes four times as long: by the least of them, so it can be told apart.
+    // A batch takes four times as long, so the lowest figure shows whether it is that of a message.
     EXPECT_GE(measured.copies[0].ns(0), 19'900);
     EXPECT_LT(measured.copies[0].ns(0), 4 * 20'000);
     EXPECT_GE(measured.copies[0].mean_ns(), 19'900);

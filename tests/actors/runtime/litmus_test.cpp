@@ -1,5 +1,5 @@
-// What the weaver cannot see: reorderings of the processor (tests/actors/litmus.h). Each fence of
-// the runtime is found when it is left out.
+// Reorderings by the processor, which the weaver cannot show (tests/actors/litmus.h). The tests
+// find each fence of the runtime that is missing.
 #include "tests/actors/litmus.h"
 
 #include "tests/actors/runtime/cast.h"
@@ -40,7 +40,7 @@ TEST_P(Litmus, a_thread_sends_while_the_actor_falls_asleep) {
              to.flush();
          },
          [&](std::uint32_t round) {
-             // Told at once, it stands in the queue and falls asleep in the next round.
+             // If the message was handled at once, the actor falls asleep in the next round.
              if (keeper.kept.size() <= round) {
                  ++late;
                  lost += executor.has_work() ? 0 : 1;
@@ -53,7 +53,7 @@ TEST_P(Litmus, a_thread_sends_while_the_actor_falls_asleep) {
     }
 }
 
-/// Has mail for all rounds, and passes one on in each step.
+/// Has messages for all rounds, and passes one on in each step.
 struct Relay {
     explicit Relay(Mailbox<Item>& to)
         : keeper(executor.add<Keeper>(Bounds{.most = rounds + 1})), out(to.sender(keeper)) {
@@ -92,7 +92,8 @@ TEST_P(Litmus, room_is_made_while_the_sender_falls_asleep) {
     std::uint32_t lost = 0;
     race([&](std::uint32_t) { relay.executor.step(0); }, [&](std::uint32_t) { there.step(0); },
          [&](std::uint32_t round) {
-             // The keeper has taken one; the relay has sent the next, or must be about to.
+             // The keeper has received one message. The relay has sent the next one, or must have
+             // work.
              EXPECT_EQ(keeper.kept.size(), round + 1);
              if (relay.keeper.kept.size() == round + 1) {
                  lost += relay.executor.has_work() ? 0 : 1;
@@ -102,7 +103,7 @@ TEST_P(Litmus, room_is_made_while_the_sender_falls_asleep) {
     EXPECT_EQ(lost, 0U);
 }
 
-/// Each round has actors of its own: they end in it.
+/// Each round has new actors, because they end in it.
 TEST_P(Litmus, an_actor_is_stopped_while_it_falls_asleep) {
     std::optional<Executor> executor;
     Keeper* keeper = nullptr;
@@ -118,7 +119,8 @@ TEST_P(Litmus, an_actor_is_stopped_while_it_falls_asleep) {
     EXPECT_EQ(lost, 0U);
 }
 
-/// Several senders, one behind the other, so that one of them comes while the mailbox closes.
+/// Several senders are made one after the other, so that one of them is made while the mailbox
+/// closes.
 TEST_P(Litmus, senders_come_while_the_actor_ends) {
     std::optional<Executor> executor;
     Keeper* keeper = nullptr;
@@ -144,7 +146,7 @@ TEST_P(Litmus, senders_come_while_the_actor_ends) {
     EXPECT_EQ(lost, 0);
 }
 
-/// An actor that has filled another's mailbox, and is about to sleep until there is room.
+/// An actor that has filled the mailbox of another, and is about to sleep until half of it is free.
 struct Waiter {
     Waiter()
         : keeper(there.add<Keeper>(Bounds{.most = 1, .when_full = WhenFull::wait, .overflow = 0})),

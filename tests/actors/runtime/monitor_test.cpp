@@ -1,6 +1,6 @@
 // path: cold
 //
-// What becomes of an actor that throws, and who is told.
+// Actors that throw, and the reports that their monitors get.
 #include "actors/runtime/executor.h"
 #include "actors/runtime/timer.h"
 #include "tests/actors/runtime/cast.h"
@@ -75,7 +75,7 @@ TEST(Monitor, cuts_a_long_reason) {
     EXPECT_EQ(mourner.heard[0].reason(), std::string(110, 'x'));
 }
 
-/// Throws where it is told to: anything, not only what the library knows.
+/// Throws in the selected call, also types that are no std::exception.
 class Thrower : public MailboxActor {
   public:
     enum class Where { start, handler, timer, stop };

@@ -1,8 +1,7 @@
-// Random programs: actors on several executors send to each other by a random graph of mailboxes of
-// all kinds, executors are stepped in a random order at random times, actors are stopped and fail.
-// What must hold whatever happens: each sender's messages are told in order and none twice; what
-// was answered `sent` is handled, or counted as dropped by an actor that has ended; and nobody is
-// stuck.
+// Random programs: actors on several executors send to each other along a random graph of mailboxes
+// of all kinds. Executors are stepped in random order at random times; actors are stopped and fail.
+// In every program, the messages of a sender arrive in order and none twice, a message that was
+// `sent` is handled or counted as dropped by an actor that has ended, and no actor waits for ever.
 #include "tests/actors/runtime/cast.h"
 
 #include <gtest/gtest.h>
@@ -25,7 +24,7 @@ class Random {
     std::minstd_rand engine_;
 };
 
-/// Passes on what it is told, by chance, and counts.
+/// Counts its messages and passes random ones on.
 class Node : public MailboxActor {
   public:
     Node(Bounds bounds, unsigned seed) : items(this, bounds), random_(seed) {}
@@ -44,7 +43,7 @@ class Node : public MailboxActor {
         if (last.size() <= item.from) {
             last.resize(item.from + 1);
         }
-        // Refused messages take no number, so the numbers of each sender come without a hole.
+        // Refused messages take no number, so the numbers of each sender have no hole.
         in_order = in_order && item.number == last[item.from]++;
         for (Out& out : outs) {
             send_some(out);
@@ -75,7 +74,7 @@ class Node : public MailboxActor {
     std::vector<Out> outs;
     std::vector<std::uint32_t> last;
     std::uint64_t handled = 0;
-    unsigned budget = 2000;  ///< so that it comes to an end
+    unsigned budget = 2000;  ///< so that the program ends
     bool in_order = true;
 
   private:
@@ -159,7 +158,7 @@ class Program {
         }
     }
 
-    /// Unless actors could then wait for each other in a circle.
+    /// Connects two actors unless actors could then wait for each other in a cycle.
     void connect(Node& from, Node& to) {
         try {
             from.outs.push_back({to.items.sender(from), next_id_});
@@ -193,7 +192,7 @@ TEST(RuntimeProperty, nothing_is_lost_nor_stuck) {
     }
 }
 
-/// So large that a chunk holds only a few: its ends are met often.
+/// So large that a chunk holds only a few, so that messages often reach its end.
 struct Large {
     std::uint32_t number = 0;
     std::array<std::uint32_t, 511> rest{};
@@ -211,8 +210,8 @@ class LargeKeeper : public MailboxActor {
     bool in_order = true;
 };
 
-/// Bounds of all kinds that have several chunks; what is taken at once ends at a chunk's end, or
-/// near it.
+/// Bounds of all kinds that have several chunks. Messages that are received at once end at the end
+/// of a chunk, or near it.
 TEST(RuntimeProperty, order_is_kept_over_the_ends_of_chunks) {
     constexpr unsigned chunk = 8;
     for (unsigned seed = 1; seed <= 2000; ++seed) {

@@ -1,4 +1,4 @@
-// What the runtime promises, in one thread: executors are stepped by hand.
+// The guarantees of the runtime, in one thread: the test steps the executors.
 #include "tests/actors/runtime/cast.h"
 
 #include <gtest/gtest.h>
@@ -76,7 +76,7 @@ TEST(Mailbox, grows_to_its_memory_and_then_refuses) {
     EXPECT_EQ(to.refused(), 3U);
 }
 
-/// Keeps where in memory its messages lay.
+/// Keeps the addresses of its messages.
 class PlaceKeeper : public MailboxActor {
   public:
     Mailbox<Item> items{this, Bounds::of_memory(1 << 24)};
@@ -103,8 +103,8 @@ TEST(Mailbox, recycles_its_chunks) {
     EXPECT_LT(places, 6000U);
 }
 
-/// The receiver has emptied a chunk and waits at its end while the sender goes round, fills that
-/// chunk again, and must link a new one behind it.
+/// The receiver has emptied a chunk and waits at its end. Meanwhile the sender reuses and fills
+/// that chunk, and must link a new one to it.
 TEST(Mailbox, keeps_order_where_the_receiver_stands_at_the_end_of_a_chunk) {
     constexpr std::uint32_t chunk = 1024;
     for (std::uint32_t chunks = 1; chunks <= 5; ++chunks) {
@@ -149,7 +149,7 @@ TEST(Mailbox, moves_messages_that_own_something) {
     ASSERT_EQ(owner.kept.size(), 1U);
     EXPECT_EQ(*owner.kept[0], 1);
     for (int i = 0; i < 100; ++i) {
-        EXPECT_EQ(to.send(std::make_unique<int>(i)), Sent::sent);  // stays: freed with its lane
+        EXPECT_EQ(to.send(std::make_unique<int>(i)), Sent::sent);  // stays; freed with its lane
     }
     auto refused = std::make_unique<int>(3);
     EXPECT_EQ(to.send(std::move(refused)), Sent::full);
@@ -294,7 +294,7 @@ TEST(BackPressure, a_circle_of_waiting_actors_is_refused) {
                   "mailboxes must refuse when full");
     }
     auto back = loose.items.sender(c);
-    auto forth = a.items.sender(loose);  // refusing mailboxes may close any circle
+    auto forth = a.items.sender(loose);  // refusing mailboxes may close any cycle
 }
 
 TEST(BackPressure, one_who_waits_for_an_actor_that_ends_goes_on) {

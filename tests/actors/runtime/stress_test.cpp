@@ -1,6 +1,5 @@
-// Threads against each other, with every wait as short as it can be, so that each way of falling
-// asleep and being woken is taken often. A lost wake-up hangs: nothing here wakes by itself in
-// time.
+// Threads with the shortest possible waits, so that actors often fall asleep and are woken in each
+// way. After a lost wake-up the test hangs, because nothing else wakes the actors in time.
 #include "actors/runtime/executor_thread.h"
 #include "actors/runtime/fan.h"
 #include "tests/actors/runtime/cast.h"
@@ -20,7 +19,7 @@ namespace {
 
 const CoreThreadOptions sleepy{.spins = 0};
 
-/// Waits for an actor on another thread; the test's timeout is the only other way out.
+/// Waits for an actor on another thread, without a timeout of its own.
 template <class Done>
 void wait_until(Done&& done) {
     while (!done()) {
@@ -45,7 +44,7 @@ class CountingActor : public MailboxActor {
     Counter count;
 };
 
-/// Counts how often it was given each piece of work.
+/// Counts how often it received each piece of work.
 class CountedWork : public MailboxActor {
   public:
     CountedWork(Bounds bounds, std::size_t pieces) : items(this, bounds), times(pieces) {}
@@ -61,7 +60,7 @@ class CountedWork : public MailboxActor {
     Counter count;
 };
 
-/// Says where its thread runs.
+/// Reports the processor of its thread.
 class Placed : public MailboxActor {
   public:
     Mailbox<Item> items{this};
@@ -161,8 +160,8 @@ class Passer : public MailboxActor {
     Counter count;
 };
 
-/// A chain across two executors, there and back, each link with room for two: suspended and resumed
-/// at nearly each message.
+/// A chain of actors that alternates between two executors. Each mailbox holds two messages, so
+/// actors are suspended and resumed at nearly each message.
 TEST(RuntimeStress, a_chain_of_waiting_actors_passes_everything_on) {
     constexpr std::uint32_t count = 50'000;
     constexpr Bounds two{.most = 2, .when_full = WhenFull::wait, .overflow = 1};

@@ -1,7 +1,7 @@
-// Every order of the steps of a few threads in which none is interrupted more than preemptions_max
-// times: falling asleep against being sent to, being full against making room, ending against all
-// of these. In these actors nothing is polled (linger 0),
-// and the futex never times out: one lost wake-up, and the weaver reports who is stuck.
+// All orders of the steps of a few threads in which no thread is interrupted more than
+// preemptions_max times: an actor falls asleep while another sends to it, fills a mailbox while the
+// receiver frees it, or ends during these. These actors do not poll (linger 0), and the futex never
+// times out, so after one lost wake-up the weaver reports the fiber that is stuck.
 #include "tests/actors/weave.h"
 
 #include "tests/actors/runtime/cast.h"
@@ -17,7 +17,7 @@ namespace pinstrike::actors {
 
 namespace {
 
-/// The words that fibers sleep on.
+/// The futex words on which fibers sleep.
 std::set<const void*>& sleepers() {
     static std::set<const void*> words;
     return words;
@@ -25,7 +25,7 @@ std::set<const void*>& sleepers() {
 
 }  // namespace
 
-// In place of parking.cpp, which is not linked here: a futex as the kernel documents it.
+// Replaces parking.cpp, which is not linked here: a futex as the kernel documents it.
 void KernelFutex::wait(std::atomic<std::uint32_t>& word, std::uint32_t expected,
                        std::int64_t) noexcept {
     if (word.load() == expected) {
@@ -43,7 +43,7 @@ namespace {
 
 using weave::Weaver;
 
-/// Without a bound the orders would be too many.
+/// Without a bound there would be too many orders.
 constexpr std::size_t preemptions_max = 3;
 
 void no_stuck(const std::string& trace) {
@@ -105,9 +105,9 @@ TEST(WeaveBell, no_message_is_slept_over) {
     EXPECT_GT(slept, 0U) << "no order had the executor asleep: the test walks too little";
 }
 
-/// Two senders ring at once, one of them over a lane that is new: the actor comes once to the ready
-/// list. Twice would make the list a cycle, which the order of messages or a stuck executor
-/// shows.
+/// Two senders ring at once, one of them through a new lane. The actor must be added to the ready
+/// list only once: twice would make the list a cycle, which the order of messages or a stuck
+/// executor shows.
 TEST(WeaveBell, two_senders_bring_it_to_the_ready_list_once) {
     Weaver weaver;
     std::unique_ptr<OneKeeper> scene;
@@ -141,7 +141,7 @@ TEST(WeaveBell, two_senders_bring_it_to_the_ready_list_once) {
     EXPECT_GT(orders, 100U);
 }
 
-/// A thread that waits for room really parks.
+/// A thread that waits for a full mailbox parks.
 TEST(WeaveRoom, a_thread_that_waits_is_woken) {
     Weaver weaver;
     std::unique_ptr<OneKeeper> scene;
@@ -162,8 +162,8 @@ TEST(WeaveRoom, a_thread_that_waits_is_woken) {
     EXPECT_GT(orders, 100U);
 }
 
-/// An actor that waits for room is suspended, its executor sleeps, and the receiver's executor
-/// wakes both.
+/// An actor that waits for a full mailbox is suspended, its executor sleeps, and the receiver's
+/// executor wakes both.
 struct TwoCores : OneKeeper {
     TwoCores()
         : OneKeeper({.most = 1, .when_full = WhenFull::wait, .overflow = 0}),
@@ -178,7 +178,7 @@ struct TwoCores : OneKeeper {
         executor.drain(0);
     }
 
-    ~TwoCores() { senders.clear(); }  // before the actor whose they are
+    ~TwoCores() { senders.clear(); }  // before the actor that owns them
 
     Executor here{asleep_at_once};
     Keeper& relay;
@@ -230,7 +230,7 @@ TEST(WeaveEnding, nobody_waits_for_an_actor_that_is_gone) {
     EXPECT_GT(refused, 0U);
 }
 
-/// stop() and a message come from two threads; and a new sender meets the end.
+/// stop() and a message come from two threads, and a new sender is made at the end.
 TEST(WeaveEnding, stop_is_not_slept_over_and_a_new_sender_is_refused) {
     Weaver weaver;
     std::unique_ptr<OneKeeper> scene;
@@ -275,7 +275,7 @@ TEST(WeaveFence, an_actor_that_sends_and_one_that_makes_room) {
     TwoCores scene;
     EXPECT_PRED3(weave::is_fenced, weave::points_of([&] { scene.here.step(0); }), "lane:published",
                  "bell:before_take");
-    scene.here.drain(0);  // the relay waits for room
+    scene.here.drain(0);  // the relay waits for the full mailbox
     EXPECT_PRED3(weave::is_fenced, weave::points_of([&] { scene.executor.step(0); }),
                  "lane:released", "lane:before_clear_wanted");
 }

@@ -1,5 +1,5 @@
-// The two fences of actors/threads/parking.h (K1, K2): of a sleeper and a waker that meet, one sees
-// the other.
+// The two fences of actors/threads/parking.h (K1, K2): if a sleeper and a waker meet, at least one
+// sees the other's write.
 #include "actors/threads/parking.h"
 #include "tests/actors/litmus.h"
 
@@ -13,11 +13,11 @@
 namespace pinstrike::actors {
 namespace {
 
-/// In the kernel's place: sleeps until the waker has done its step, and then says whether anybody
-/// woke it.
+/// Replaces the kernel: sleeps until the waker has done its step, then counts the sleep as lost if
+/// no thread woke it.
 struct WatchedFutex {
     static inline std::atomic<std::uint32_t> steps_of_waker{0};
-    static inline std::uint32_t round = 0;  ///< of the sleeper
+    static inline std::uint32_t round = 0;  ///< the sleeper's
     static inline std::uint32_t sleeps = 0;
     static inline std::uint32_t lost = 0;
 
@@ -33,13 +33,13 @@ struct WatchedFutex {
     static void wake(std::atomic<std::uint32_t>& /*word*/) noexcept {}
 };
 
-/// The work is one word that is stored and loaded without order: nothing but the parking's own
-/// fences stands between the store and the load of either side.
+/// The work is one word with relaxed stores and loads, so only the fences of Parking order the
+/// store and the load of each side.
 TEST(ParkingLitmus, no_wakeup_is_lost_to_the_store_buffer) {
     struct alignas(128) Word : std::atomic<std::uint32_t> {};
 
     constexpr std::uint32_t races =
-        litmus::finds_fences ? 10 : 1;  // other work on the machine keeps the two apart for long
+        litmus::finds_fences ? 10 : 1;  // on a busy machine they seldom meet
     constexpr std::uint32_t delay_most = 256;
     std::array<Word, 8> records;
     Word work;

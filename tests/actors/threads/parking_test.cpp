@@ -27,8 +27,8 @@ TEST(Parking, wakes_by_itself_after_the_timeout) {
     EXPECT_FALSE(parking.wake()) << "nobody sleeps: no system call";
 }
 
-/// A ping-pong that parks at every turn, with a timeout far beyond the test's own: one lost wake-up
-/// and it hangs.
+/// A ping-pong that parks each time, with a timeout far beyond the test's own, so one lost wake-up
+/// makes the test fail.
 TEST(ParkingStress, no_wakeup_is_lost) {
     constexpr std::uint64_t turns = 20'000;
     auto there = Ring<std::uint64_t>::make(512);

@@ -1,9 +1,9 @@
 // path: cold
 //
-// The detector of stops on a real clock: a thread that is interrupted for real, by a signal whose
-// handler takes its time as a hypervisor would, and that has slow handlers of its own. What is
-// found is compared with what was planted, interval by interval; stops of the machine itself are
-// welcome.
+// The detector of preemption with a real clock. A signal interrupts the thread, and the signal's
+// handler runs as long as a preemption by a hypervisor lasts; the thread also has slow handlers of
+// its own. The test compares the detected intervals with the planted ones. Real preemption does no
+// harm.
 #include "actors/core/core.h"
 #include "tests/actors/events.h"
 
@@ -106,19 +106,19 @@ class SlowActor final : public Actor {
         return 0;
     }
 
-    std::uint64_t asked = 0;  ///< whoever was, in a turn, may have taken the time of it
+    std::uint64_t asked = 0;  ///< a turn with such a call may be long for that reason
 
     std::vector<Interval> worked;
 };
 
 struct Found {
-    std::vector<Interval> stops;  ///< turns that the core called a stop
-    std::vector<Interval> idle;   ///< long turns in which nobody did anything
+    std::vector<Interval> stops;  ///< turns that the core counted as preemption
+    std::vector<Interval> idle;   ///< long turns without work
     std::vector<Interval> worked;
-    std::uint64_t counted = 0;  ///< stops, by the core
+    std::uint64_t counted = 0;  ///< preemptions, by the core
 };
 
-/// A core that is given a message every 370 us, until all interruptions came.
+/// A core that gets a message every 370 us, until all interruptions have come.
 Found run_interrupted() {
     auto halves = Ring<feed::Event>::make(1024);
     std::vector<Consumer<feed::Event>> rings;

@@ -19,7 +19,7 @@ struct alignas(32) Head {
     [[nodiscard]] std::size_t bytes_behind() const { return bytes; }
 };
 
-/// Bytes whose values follow from the number, so a mixture of two records is seen.
+/// Bytes whose values follow from the number, so that a mixture of two records is detected.
 std::vector<std::byte> bytes_of(std::uint64_t number, std::size_t count) {
     std::vector<std::byte> bytes(count);
     for (std::size_t i = 0; i < count; ++i) {

@@ -61,10 +61,9 @@ TEST(Ring, nothing_is_seen_before_publish) {
     auto [producer, consumer] = Words::make(slots);
     producer.claim(1)[0] = 1;
     producer.claim(2)[1] = 3;
-    EXPECT_TRUE(producer.unpublished());
     EXPECT_TRUE(consumer.peek(8).empty());
-    producer.publish();
-    EXPECT_FALSE(producer.unpublished());
+    EXPECT_TRUE(producer.publish());
+    EXPECT_FALSE(producer.publish());
     EXPECT_EQ(consumer.peek(8).size(), 3U);
 }
 
@@ -93,7 +92,7 @@ TEST(RingDeathTest, refuses_capacities_that_cannot_be_mirrored) {
     EXPECT_DEATH(static_cast<void>(Words::make(256)), "page_bytes");
 }
 
-/// Random batches through the wrap, many times round: every batch contiguous and in order.
+/// Random batches, through many wraps: every batch is contiguous and in order.
 TEST(Ring, batches_stay_contiguous_across_the_end) {
     const std::uint64_t seed = std::random_device{}();
     SCOPED_TRACE(seed);
@@ -136,7 +135,7 @@ TEST(Ring, begins_anew_at_its_first_slot_once_it_is_empty) {
     ASSERT_TRUE(producer.try_push(counting(1, 7)));
     EXPECT_EQ(producer.offer(1), first_slot + 8) << "a record waits";
     pop_all(consumer, next);
-    ASSERT_TRUE(producer.try_push(counting(1, 8)));  // a look is due after one more
+    ASSERT_TRUE(producer.try_push(counting(1, 8)));  // the tail is read after one more
     pop_all(consumer, next);
     EXPECT_EQ(producer.offer(1), first_slot);
     EXPECT_TRUE(producer.try_push(counting(slots, 9))) << "all slots are free, wherever it begins";

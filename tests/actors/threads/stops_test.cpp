@@ -1,5 +1,5 @@
-// Stops of the machine: found where the thread did nothing, and nowhere else. Time is given, so
-// that a stop is a step that comes late, and a slow handler one that comes late behind its work.
+// Preemption is detected if the thread had no work, and only then. The test sets the time: a
+// preemption is a step that comes late, and a slow handler is a step that comes late after work.
 #include "actors/core/core.h"
 #include "actors/threads/loop_counters.h"
 #include "tests/actors/events.h"
@@ -32,7 +32,7 @@ class Sink : public Actor {
     int asked = 0;
 };
 
-/// A core whose one ring the test fills; time passes by step() alone.
+/// A core with one ring, which the test fills. Time advances only by turn().
 struct Scene {
     explicit Scene(CoreOptions options = {}) {
         auto halves = Ring<Event>::make(1024);
@@ -44,17 +44,17 @@ struct Scene {
         core = std::make_unique<Core>(std::move(options), std::move(rings), std::move(actors));
         core->know_producers({&poller});
         core->start();
-        turn(0);  // timers, and actors asked what can wait
+        turn(0);  // runs timers and on_idle()
         turn(100);
     }
 
-    /// A step `after_ns` behind the last one.
+    /// A step `after_ns` after the last one.
     void turn(std::int64_t after_ns) {
         now_ns += after_ns;
         core->step(now_ns);
     }
 
-    /// Turns of 50 ns, none of which is anything.
+    /// Turns of 50 ns without work.
     void spin(int turns) {
         for (int i = 0; i < turns; ++i) {
             turn(50);
@@ -87,8 +87,8 @@ struct Scene {
 TEST(Stops, a_long_turn_in_which_nothing_was_done_is_one_and_what_overlaps_it_is_preempted) {
     Scene scene;
     scene.spin(10);
-    scene.arrive(scene.now_ns + 10 * us);  // in the middle of it
-    scene.turn(25 * us);                   // the stop: the turn before found nothing
+    scene.arrive(scene.now_ns + 10 * us);  // during the preemption
+    scene.turn(25 * us);                   // preempted: the turn before found nothing
     EXPECT_EQ(scene.stops(), 1U);
     EXPECT_EQ(scene.core->counters().stops_ns.snapshot().highest_ns, 25'000U);
     EXPECT_EQ(scene.raw().count, 1U);
@@ -96,8 +96,8 @@ TEST(Stops, a_long_turn_in_which_nothing_was_done_is_one_and_what_overlaps_it_is
     EXPECT_EQ(scene.preempted().count, 1U);
     EXPECT_EQ(scene.preempted().highest_ns, 15'000U);
 
-    scene.spin(2);                    // what the stop had piled up is done
-    scene.arrive(scene.now_ns + 20);  // behind it
+    scene.spin(2);                    // the backlog is done
+    scene.arrive(scene.now_ns + 20);  // after the preemption
     scene.turn(50);
     EXPECT_EQ(scene.raw().count, 2U);
     EXPECT_EQ(scene.preempted().count, 1U);
@@ -107,9 +107,9 @@ TEST(Stops, who_comes_while_its_backlog_is_worked_off_waits_because_of_it) {
     Scene scene;
     scene.spin(10);
     scene.arrive(scene.now_ns + 10 * us);
-    scene.turn(100 * us);  // the stop; what had come is handed on
+    scene.turn(100 * us);  // preempted; then the message is passed on
     scene.arrive(scene.now_ns + 1 * us);
-    scene.turn(20 * us);  // handled meanwhile: a backlog
+    scene.turn(20 * us);  // the handler's time: a backlog
     EXPECT_EQ(scene.preempted().count, 2U);
     scene.arrive(scene.now_ns + 1 * us);
     scene.turn(20 * us);
@@ -147,9 +147,9 @@ TEST(Stops, a_slow_handler_is_none_and_those_who_wait_for_it_are_not_cut_out) {
     scene.spin(10);
     for (int i = 0; i < 100; ++i) {
         scene.arrive(scene.now_ns);
-        scene.turn(50);                        // handed on: the handler begins
-        scene.arrive(scene.now_ns + 10 * us);  // comes while it works
-        scene.turn(25 * us);                   // the handler is back
+        scene.turn(50);                        // passed on: the handler begins
+        scene.arrive(scene.now_ns + 10 * us);  // comes while the handler runs
+        scene.turn(25 * us);                   // the handler returns
         scene.turn(25 * us);                   // and again
         scene.spin(3);
     }
@@ -169,7 +169,7 @@ TEST(Stops, among_stops_and_slow_handlers_exactly_the_stops_are_found) {
         scene.turn(50);
         scene.turn((random >> 33) % 3 == 0 ? 40 * us : 200);  // the handler
         const std::uint64_t before = scene.stops();
-        scene.turn(50);  // the turn before may have run timers, or asked actors: it proves nothing
+        scene.turn(50);  // the turn before may have had work
         scene.turn(50);
         ASSERT_EQ(scene.stops(), before);
         if ((random >> 40) % 5 == 0) {
@@ -182,20 +182,20 @@ TEST(Stops, among_stops_and_slow_handlers_exactly_the_stops_are_found) {
         }
     }
     EXPECT_GT(injected, 1000U);
-    // Where a timer ran in the very turn that was stopped, nothing is proved: up to one a
-    // millisecond stays undiscovered, none is invented.
+    // If a timer ran in the preempted turn, nothing is proved. So up to one preemption per
+    // millisecond is not detected, and no other turn counts as one.
     EXPECT_LE(scene.stops(), injected);
     EXPECT_GT(scene.stops(), injected * 9 / 10);
-    EXPECT_EQ(scene.preempted().count, 0U);  // all had arrived behind the stops
+    EXPECT_EQ(scene.preempted().count, 0U);  // all arrived after the preemptions
 }
 
 TEST(Stops, timers_and_what_actors_do_while_idle_are_their_own_time) {
     Scene scene;
-    scene.turn(1 * ms);  // behind a turn that proves something: a stop; and a timer runs
+    scene.turn(1 * ms);  // after a turn without work: preempted; runs a timer
     const std::uint64_t before = scene.stops();
-    scene.turn(80 * us);  // the timer's, and that of on_idle, which was asked as well
+    scene.turn(80 * us);  // the time of the timer and of on_idle()
     EXPECT_EQ(scene.stops(), before);
-    scene.turn(80 * us);  // on_idle had been asked again, a microsecond being over
+    scene.turn(80 * us);  // on_idle() ran again after a microsecond
     EXPECT_EQ(scene.stops(), before);
 }
 
@@ -222,7 +222,7 @@ TEST(Stops, a_sleep_of_its_own_will_is_none) {
 TEST(Stops, a_stop_of_the_poller_disturbs_what_had_arrived_before_its_end) {
     Scene scene;
     scene.poller.stalled_until_ns.set(static_cast<std::uint64_t>(scene.now_ns + 300));
-    scene.arrive(scene.now_ns + 200);  // by the stamp of a NIC
+    scene.arrive(scene.now_ns + 200);  // by the NIC's time stamp
     scene.turn(500);
     EXPECT_EQ(scene.preempted().count, 1U);
     scene.arrive(scene.now_ns - 100);
@@ -257,7 +257,8 @@ TEST(Stops, each_message_of_a_batch_counts_so_that_a_backlog_is_not_one_sample) 
     EXPECT_EQ(scene.raw().quantile_ns(0.75), 100'000U);
 }
 
-/// Of a replay at a pace a packet is late from when it was due, whenever somebody looked.
+/// In a paced replay, the latency of a packet begins when the packet was due, even if it was
+/// received later.
 TEST(Due, who_was_kept_waiting_counts_from_when_it_should_have_been_served) {
     constexpr std::int64_t captured_ns = 5'000 * ms;
     nic::ReplayStart start;
@@ -267,11 +268,11 @@ TEST(Due, who_was_kept_waiting_counts_from_when_it_should_have_been_served) {
     options.due = {&start, nic::Pace{2}};
     Scene scene{options};
     ASSERT_TRUE(start.ask(port, captured_ns, scene.now_ns, nic::Pace{2}).due);
-    scene.arrive(captured_ns + 2 * ms);  // due 1 ms behind the start
+    scene.arrive(captured_ns + 2 * ms);  // due 1 ms after the start
     scene.turn(1 * ms + 200 * us);
     EXPECT_EQ(scene.raw().count, 1U);
     EXPECT_EQ(scene.raw().highest_ns, 200'000U);
-    EXPECT_EQ(scene.preempted().count, 1U);  // that turn was a stop, and still on when it was due
+    EXPECT_EQ(scene.preempted().count, 1U);  // preempted when it was due
 
     scene.arrive(captured_ns + 4 * ms);  // 800 us from now; the handler takes 10 ms
     scene.turn(10 * ms);

@@ -1,4 +1,4 @@
-// Every order of the steps of two threads, of the ring and of parking.
+// All orders of the steps of two threads, for the ring and for parking.
 #include "tests/actors/weave.h"
 
 #include "actors/threads/parking.h"
@@ -15,12 +15,12 @@ namespace {
 
 using weave::Weaver;
 
-/// Where the orders without a bound would be too many.
+/// For tests that would have too many orders without a bound.
 constexpr std::size_t preemptions_max = 4;
 
 constexpr std::size_t page_words = 4096 / sizeof(std::uint64_t);
 
-/// A ring filled but for `room` slots, so that few pushes meet the full ring, at its wrap.
+/// A ring with only `room` free slots, so that a few pushes reach the full ring, at its wrap.
 struct NearlyFull {
     explicit NearlyFull(std::size_t room)
         : halves(Ring<std::uint64_t>::make(page_words)), pushed(page_words - room) {
@@ -48,7 +48,7 @@ struct NearlyFull {
         halves.consumer.release(records.size());
     }
 
-    /// What was popped, then what is left, must be 0, 1, 2 ... up to what was pushed.
+    /// The popped values and then the remaining ones must be 0, 1, 2 ... `pushed` - 1.
     void check(const std::string& trace) {
         pop(2 * page_words);
         pop(2 * page_words);
@@ -108,7 +108,7 @@ TEST(WeaveRing, two_pushes_and_two_pops_at_an_empty_ring) {
     EXPECT_GT(found_empty, 0U);
 }
 
-/// A ring that begins anew after every second record, where it finds itself empty.
+/// A ring that starts over at its first slot after every second record if it is empty.
 TEST(WeaveRing, pushes_that_begin_anew_at_the_first_slot) {
     Weaver weaver;
     std::unique_ptr<Ring<std::uint64_t>::Halves> ring;
@@ -184,8 +184,8 @@ TEST(WeaveRing, a_batch_appears_whole_or_not_at_all) {
         no_stuck);
 }
 
-/// A futex as the kernel's documentation describes it, among fibers. Never times out: a wake-up
-/// that is lost leaves the sleeper stuck, and the weaver says so.
+/// A futex for fibers, as the kernel documents it. It never times out, so the weaver reports a lost
+/// wake-up as a stuck fiber.
 struct ModelFutex {
     static inline bool sleeping = false;
     static inline int wakes = 0;
@@ -204,7 +204,7 @@ struct ModelFutex {
     }
 };
 
-/// A core that parks whenever it finds nothing, until it has seen all; and its wakers.
+/// A core that parks whenever it finds nothing, until it has received everything, and its wakers.
 struct ParkingScene {
     BasicParking<ModelFutex> parking;
     std::vector<Ring<std::uint64_t>::Halves> rings;

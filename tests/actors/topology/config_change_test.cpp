@@ -1,6 +1,6 @@
 // path: cold
 //
-// What differs between two configs, and what of it a running program can take.
+// The differences between two configs, and those that a running program can apply.
 #include "actors/topology/config_change.h"
 
 #include "actors/topology/load_config.h"
@@ -31,7 +31,7 @@ FeedConfig config_of(const std::string& text) {
     return config.value_or(FeedConfig{});
 }
 
-/// "path: before -> after", a '!' before what needs a restart.
+/// "path: before -> after", with '!' in front of changes that need a restart.
 std::string changes(std::string_view from, std::string_view to) {
     std::string text{running};
     if (from.empty()) {

@@ -50,7 +50,7 @@ class SeriesListTest : public ::testing::Test {
         return read_series_list(config_, problems_);
     }
 
-    /// So many rows, of roots with a hundred strikes each.
+    /// Rows of roots with a hundred strikes each.
     static std::string rows(unsigned count) {
         std::string text;
         for (unsigned i = 0; i < count; ++i) {
@@ -88,8 +88,8 @@ TEST_F(SeriesListTest, takes_the_series_of_its_lines_once) {
         "Symbol,Expiration,Reserved,Strike,Line,Reserved\n"
         "SPY,A1626,,100.0,1,\n"
         "SPY,A1626,,100.0,201,\n"  // of the other session
-        "QQQ,A1626,,100.0,3,\n"    // of a line that is not taken
-        "SPY,A1626,,100.00,2,\n"   // again: the lowest line counts
+        "QQQ,A1626,,100.0,3,\n"    // a line that is not configured
+        "SPY,A1626,,100.00,2,\n"   // repeated: the lowest line counts
         "ZVZZT,A1626,,100.0,1,\n"  // a test
         "SPY,A1626,,100.0\n");
     EXPECT_EQ(reported(), "");
@@ -137,10 +137,11 @@ TEST_F(SeriesListTest, deals_as_the_router_does) {
             total += list.by_core[i].size();
             EXPECT_EQ(list.counts[i], list.by_core[i].size());
             for (const feed::SeriesMap& map : list.by_core[i]) {
-                *router.claim(map.series, 1) = testing::quote_of(map.series, 1);
+                const feed::Event event = testing::quote_of(map.series, 1);
+                router.push({&event, 1});
             }
             router.publish();
-            EXPECT_EQ(router.counters(i).pushed.read(), list.by_core[i].size());
+            EXPECT_EQ(router.counters(i).read(RingCount::pushed), list.by_core[i].size());
         }
         EXPECT_EQ(total, 900U);
     }

@@ -73,7 +73,7 @@ TEST(Plan, draws_a_port_on_the_node_of_its_device) {
     Machine machine = two_sockets();
     machine.pci_nodes = {{"0000:3b:00.0", 1}};
     FeedConfig config = config_of(0, 2, 4, 6);
-    config.ports[1].pci = "0000:5e:00.0";  // of a device that the machine does not have
+    config.ports[1].pci = "0000:5e:00.0";  // the machine has no such device
     const plan::Plan plan = plan::make_plan(config, machine, "a machine");
     const auto ports_at = [&plan](std::string_view end) {
         for (const plan::Panel& panel : plan.panels) {
@@ -162,7 +162,7 @@ TEST(Topology, needs_memory_and_known_actors) {
     EXPECT_THAT(found, Contains(HasSubstr("of the machine's 1.0 MiB are free 1.0 MiB")));
 }
 
-/// What is free counts, not what the machine has, and DPDK takes of it where it has no hugepages.
+/// The free memory counts, not all memory of the machine. DPDK uses it if it has no hugepages.
 TEST(Topology, needs_memory_that_is_free) {
     FeedConfig config = config_of(0, 2, -1, -1);
     for (nic::PortConfig& port : config.ports) {

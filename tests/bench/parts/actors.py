@@ -1,4 +1,4 @@
-"""The actor runtime beside its peers: the classic workloads, pairs, and ten thousand actors."""
+"""The actor runtime compared with others: the classic workloads, pairs, and ten thousand actors."""
 
 import itertools
 
@@ -12,10 +12,10 @@ def ratio_spread(ours, alone):
 
 
 def measure_workloads(report, options):
-    """Each cell: one sender, T actors, a piece of work a message; ours, the peers', the work alone."""
+    """Each cell: one sender, T actors, work for each message; ours, other libraries, the work alone."""
     cells = {}
     for cell in itertools.product(("sum100", "sum1000", "sha512"), (1, 15, 20, 30, 100), (0, 100)):
-        work, actors, bound = cell  # one at a time: the peers take minutes to a cell of 100 actors
+        work, actors, bound = cell  # one at a time: other libraries take minutes for a cell of 100 actors
         for row in objects_of(options, "workloads", "--work", work, "--actors", actors, "--bound", bound):
             cells.setdefault(cell, {})[row["who"]] = row
     peers = [who for who in next(iter(cells.values()))

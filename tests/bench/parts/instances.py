@@ -1,4 +1,4 @@
-"""Instances of the program: how late messages come to an actor, how soon one is ready, what allocates."""
+"""Instances of the program: latencies, time until ready, allocations."""
 
 import contextlib
 import csv
@@ -52,7 +52,7 @@ def free_port():
 
 @contextlib.contextmanager
 def instance(options, text):
-    """Runs; gives the config, and the seconds until it did."""
+    """Runs an instance; yields the config, and the seconds until the instance ran."""
     with tempfile.TemporaryDirectory(prefix="pinstrike-report-") as folder:
         config = Path(folder) / "report.yaml"
         config.write_text(text)
@@ -71,8 +71,8 @@ def instance(options, text):
 
 
 def stops_of(text):
-    """The histogram of stops that `pinstrike latency` prints: thread, a second, percent of its
-    time, how many of each length, the longest in microseconds."""
+    """The histogram of preemptions that `pinstrike latency` prints: thread, number a second, percent of
+    its time, number of each length, the longest in microseconds."""
     head, *rows = re.search(r"^stops, us .*\n(?: .*\n)+", text, re.MULTILINE).group().splitlines()
     lengths = re.findall(r"\S+-\S+|-1 ms|> 1 ms", head)
     for row in rows:
@@ -83,15 +83,15 @@ def stops_of(text):
 
 
 def events_of(port):
-    """That the core of a running instance has taken so far."""
+    """Messages that the core of a running instance has received so far."""
     with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=10) as answer:
         text = answer.read().decode()
     return float(re.search(r"^pinstrike_core_events_total\{.*\} (\S+)$", text, re.MULTILINE).group(1))
 
 
 def capacity_of(taker, options):
-    """M messages/s that the instance carries with nothing to wait for: what the poller makes and
-    takes itself, of both streams."""
+    """M messages/s that the instance carries at full speed: its poller generates and receives both
+    streams itself."""
     def rate():
         port = free_port()
         with instance(options, INSTANCE.format(rate=1e9, port=port)):
@@ -104,20 +104,20 @@ def capacity_of(taker, options):
 
 
 def latency_at(options, rate):
-    """Rows of the percentiles, and the stops meanwhile."""
+    """Rows of the percentiles, and the preemptions meanwhile."""
     text = INSTANCE.format(rate=rate * 1e6, port=free_port())
     with instance(options, text) as (config, _):
         time.sleep(2)
         table_file = config.parent / "latency.csv"
-        told = output_of(options.pinstrike, "latency", config.parent / "admin.sock", "--seconds", 10,
+        page = output_of(options.pinstrike, "latency", config.parent / "admin.sock", "--seconds", 10,
                          "--csv", table_file, timeout=120)
         rows = [row for row in csv.DictReader(io.StringIO(table_file.read_text()))
                 if row["stage"] == "receive to actor" and row["samples"] != "by_time"]
-    return rows, list(stops_of(told))
+    return rows, list(stops_of(page))
 
 
 def median_latencies(taker, options, rate):
-    """Each percentile's median over the runs, in ns, by which samples; and all runs' stops by thread."""
+    """The median of each percentile over the runs, in ns, by samples; and all preemptions, by thread."""
     found, stops = {}, {}
     for _ in range(options.runs):
         rows, stopped = taker.take(lambda: latency_at(options, rate))
@@ -134,7 +134,7 @@ def median_latencies(taker, options, rate):
 
 
 def together(thread, stops):
-    """The stops of several runs as one."""
+    """The preemptions of several runs, merged."""
     return {"thread": thread,
             "per_second": statistics.mean(stop["per_second"] for stop in stops),
             "percent": statistics.mean(stop["percent"] for stop in stops),
@@ -174,7 +174,7 @@ def measure_latency(report, options):
                    "when each packet was due, whenever the poller read it. Packets that are not sent "
                    "because the poller paused for more than 10 ms are not sent later, as a NIC's ring "
                    f"would drop them. Each figure is the median over {options.runs} runs of 10 s. "
-                   f"{taker.told()}",
+                   f"{taker.note()}",
                    "\n".join(lines),
                    f"Stops of the machine (preemption) during all {options.runs} runs: steps of 5 us or "
                    "more in which a thread did no work, so that a slow handler is not counted "
@@ -200,7 +200,7 @@ def measure_start(report, options):
 
 
 def measure_allocations(report, options):
-    told = output_of(sys.executable, Path(__file__).parents[1] / "allocations.py", options.pinstrike)
+    text = output_of(sys.executable, Path(__file__).parents[1] / "allocations.py", options.pinstrike)
     report.section("What allocates, where and when", "`allocations.py`: all heap allocations, by the "
                    "module whose code made them. Rings and books are mapped, so they are not included.",
-                   told)
+                   text)

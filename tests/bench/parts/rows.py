@@ -5,7 +5,7 @@ import sys
 import bars
 from parts.running import median_of, output_of, rows_of, span, table
 
-# What is measured by a program of its own that prints rows, and how it is told.
+# Benchmarks that are programs of their own and print rows: (name, title, arguments).
 ROWS = [
     ("machine", "What the machine gives a thread", []),
     ("ring", "The ring, beside its peers", ["{runs}", "{near}"]),
@@ -22,11 +22,11 @@ def measure_rows(report, options):
     found = {}
     for name, title, words in ROWS:
         program = options.build / f"tests/bench/bench_{name}"
-        told = output_of(program, *(word.format(runs=options.runs, near=span(report))
+        text = output_of(program, *(word.format(runs=options.runs, near=span(report))
                                     for word in words))
-        rows = rows_of(told)
-        if told.startswith("skipped"):
-            report.section(title, f"`bench_{name}`: {told.strip()}.")
+        rows = rows_of(text)
+        if text.startswith("skipped"):
+            report.section(title, f"`bench_{name}`: {text.strip()}.")
             continue
         if not rows:
             sys.exit(f"{program} printed no rows")

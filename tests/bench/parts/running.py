@@ -1,4 +1,4 @@
-"""What the parts of the report share: programs that are run, and rows that they print."""
+"""Shared by the parts of the report: runs programs, and reads the rows that they print."""
 
 import json
 import re
@@ -23,7 +23,7 @@ def objects_of(options, name, *words):
 
 
 def rows_of(text):
-    """(name, lowest, median, highest, unit) of each line that measure.h prints."""
+    """(name, lowest, median, highest, unit) of each row that measure.h prints."""
     rows, above = [], ""
     for indent, name, *figures, unit in re.findall(
             r"^( *)(\S.*?)\s{2,}([\d.]+)\s+([\d.]+)\s+([\d.]+)\s{2}(\S.*)$", text, re.MULTILINE):

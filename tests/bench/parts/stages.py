@@ -1,4 +1,4 @@
-"""What each stage of the path costs, what counting costs it, and how it should scale."""
+"""The cost of each stage of the path, the cost of counting, and the expected scaling."""
 
 import itertools
 import json
@@ -14,7 +14,7 @@ from parts.running import median_of, near, output_of
 
 
 def stages_of(program, *which):
-    """One run of one shape: messages a packet, and nanoseconds a packet by stage."""
+    """One run of one shape: messages per packet, and nanoseconds per packet by stage."""
     huge = ["--hugepages"] if path.enough_hugepages() else []
     [shape] = json.loads(output_of(program, "bench", "stages", "--json", "--runs", 1, *huge,
                                    *which))["shapes"]
@@ -23,8 +23,8 @@ def stages_of(program, *which):
 
 
 def shape_figures(taker, options, *which):
-    """Messages a packet, nanoseconds a packet by stage, and the sums of poller and core, run by run,
-    of runs that the taker takes."""
+    """Messages per packet, nanoseconds per packet by stage, and the sums of poller and core in each run
+    that the taker accepts."""
     runs = [taker.take(lambda: stages_of(options.pinstrike, *which)) for _ in range(options.runs)]
     ns = {name: statistics.median(stages[name] for _, stages in runs) for name in runs[0][1]}
     sums = [[sum(stages.get(stage, 0) for stage in of) for _, stages in runs]
@@ -33,7 +33,7 @@ def shape_figures(taker, options, *which):
 
 
 def looped_stages(taker, options):
-    """Of the captures of full blocks that the poll path alone is measured on."""
+    """For the captures of full blocks on which the poll path alone is measured."""
     shapes = []
     with tempfile.TemporaryDirectory(prefix="pinstrike-bench-") as folder:
         for shape, streams in itertools.product(("full", "full-mix"), ("a", "ab")):
@@ -46,7 +46,7 @@ def looped_stages(taker, options):
 
 
 def measure_stages(report, options):
-    """Leaves nanoseconds a message of poller and core, by shape and streams."""
+    """Keeps nanoseconds per message of poller and core, by shape and streams."""
     taker = near(report, options)
     shapes = [(f"{shape}, {streams}",
                *shape_figures(taker, options, "--shape", shape, "--streams", streams))
@@ -68,14 +68,14 @@ def measure_stages(report, options):
     report.section("Cost by stage", "`pinstrike bench stages`. Poller and core are the sums of the "
                    "stages of a run (median, lowest, highest); the core's stages are pop and book. A "
                    "stage is the difference of two paths, so it has the noise of both. " +
-                   taker.told(),
+                   taker.note(),
                    "\n".join(lines), report.plot("stages", picture))
     report.part["costs"] = costs
     report.part["stages"] = {name: {"messages": messages, "ns": ns} for name, messages, ns, _ in shapes}
 
 
 def measure_counting(report, options):
-    """The same program with counters and without, in turns."""
+    """The same program with counters and without, in alternating runs."""
     uncounted = options.build / "tests/bench/bench_uncounted"
     ratios = {shape: [] for shape in path.SHAPES}
     taker = near(report, options)
@@ -88,14 +88,14 @@ def measure_counting(report, options):
     lines += [f"| {shape} | {path.spread(values, 3)} |" for shape, values in ratios.items()]
     report.section("What counting costs the poll path",
                    "All counters and histograms on, relative to a build in which they do nothing. " +
-                   taker.told(),
+                   taker.note(),
                    "\n".join(lines))
     worst = max(statistics.median(values) for values in ratios.values())
     report.goal("poll path with all metrics, of without", 1.03, worst, "times", lower=True)
 
 
 def measure_scaling(report, options):
-    """By what stages cost; measured is one thread here, the rest by the parts before."""
+    """Scaling by the cost of the stages. One thread is measured here, the rest by earlier parts."""
     one_thread = scaling.measure_one_thread(options.pinstrike,
                                             options.build / "tests/bench/bench_one_thread",
                                             options.runs, path.enough_hugepages())

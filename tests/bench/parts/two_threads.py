@@ -1,4 +1,4 @@
-"""The whole path on two processors, near each other and far."""
+"""The whole path on two processors, with low and with high latency between them."""
 
 import argparse
 import statistics
@@ -13,14 +13,14 @@ def measure_distance(report, options):
     seen = distance.watch(options.build / "tests/bench/bench_distance", 60)
     near = sorted(ns for _, ns in seen["samples"] if ns < seen["near_to_ns"])
     far = sorted(ns for _, ns in seen["samples"] if ns >= seen["near_to_ns"])
-    told = (f"near: {statistics.median(near):.0f} ns, {seen['near_share']:.0%} of the time; far: "
+    text = (f"near: {statistics.median(near):.0f} ns, {seen['near_share']:.0%} of the time; far: "
             f"{statistics.median(far):.0f} ns; {seen['changes']} changes between the two; the limit "
             f"of near is {seen['near_to_ns']:.0f} ns" if far else
             f"{statistics.median(near):.0f} ns (median; 2nd to 98th percentile "
             f"{near[len(near) // 50]:.0f} to {near[-len(near) // 50]:.0f} ns), which counts as near")
     report.section("How far the two processors lie from each other",
                    "`bench_distance`: the time of a cache line from one to the other and another "
-                   f"back, sampled for a minute in which nothing else ran: {told}. A virtual machine "
+                   f"back, sampled for a minute in which nothing else ran: {text}. A virtual machine "
                    "does not know where its processors are, and this time limits everything that two "
                    "threads exchange. So the figures of two threads below are of trials before and "
                    "after which the processors were near, unless another distance is named.",
@@ -28,12 +28,12 @@ def measure_distance(report, options):
                        "Round trip of a cache line between processors 0 and 1", "ns",
                        seen["samples"], seen["near_to_ns"])))
     report.part["near_to_ns"] = seen["near_to_ns"]
-    report.part["told"] = told
+    report.part["told"] = text
     report.part["moves"] = bool(far)
 
 
 def path_options(report, options, far=False):
-    """Far apart they lie seldom: three runs of that, or an hour would not do."""
+    """High latency is rare, so there are three runs with it; more would take over an hour."""
     return argparse.Namespace(pinstrike=options.pinstrike, seconds=0.5, far=far,
                               runs=min(options.runs, 3) if far else options.runs,
                               bench=options.build / "tests/bench/bench_path",
@@ -90,13 +90,13 @@ def held_table(figures, held):
 
 
 def ceilings(figures):
-    """testpmd's M packets/s, by what limits.py calls a capture."""
+    """testpmd's M packets/s, by the names of captures in limits.py."""
     return {path.called(*kind): statistics.median(rates)
             for kind, rates in figures.ceilings.items() if rates}
 
 
 def measure_both(report, options):
-    """The poll path alone with both streams, which only the whole report's goals ask for."""
+    """The poll path alone with both streams, needed only for the goals of the whole report."""
     cells = [(shape, "ab", "drain") for shape in ("full", "full-mix", "ordinary")]
     figures = path.measure(path_options(report, options), cells, path.enough_hugepages())
     report.section(
@@ -112,7 +112,7 @@ def measure_both(report, options):
 
 
 def measure_far(report, options):
-    """What it costs that the processors lie far apart."""
+    """The cost of a high latency between the processors."""
     title = "With the two processors far apart"
     if not report.needed("distance", "moves"):
         report.section(title, "Not measured, because the processors were never far apart.")

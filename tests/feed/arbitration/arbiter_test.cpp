@@ -24,6 +24,7 @@ struct Row {
     const char* output;
     const char* gaps = "";
     std::uint64_t highest = 0;
+    std::uint64_t restamped = 0;  ///< copies that were compared, and have another time
 };
 
 void PrintTo(const Row& row, std::ostream* out) {
@@ -83,6 +84,7 @@ TEST_P(ArbiterRule, Holds) {
     EXPECT_EQ(imbalance(script.arbiter), "");
     EXPECT_EQ(script.arbiter.counters().read(LineCount::highest), row.highest);
     expect_counts(row.input, row.output, script.arbiter.counters());
+    EXPECT_EQ(script.arbiter.counters().read(LineCount::copies_restamped), row.restamped);
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -265,13 +267,15 @@ INSTANTIATE_TEST_SUITE_P(
     Restamped, ArbiterRule,
     testing::Values(
         Row{"a second copy that is stamped later is a copy",
-            "A1~1@100 B1~1@101 A2~2@200 B2~2@201 A3~3@300 B3~3@301 wait", "1 2 3", "", 3},
+            "A1~1@100 B1~1@101 A2~2@200 B2~2@201 A3~3@300 B3~3@301 wait", "1 2 3", "", 3, 3},
         Row{"or stamped a day later", "A1~1@100 B1~1@900000 A2~2@200 B2~2@900001 wait A3", "1 2 3",
-            "", 3},
-        Row{"also on the stream that brought the first", "A1~1@100 A1~1@101 A2~2@200", "1 2", "",
-            2},
+            "", 3, 2},
+        Row{"also on the stream that brought the first", "A1~1@100 A1~1@101 A2~2@200", "1 2", "", 2,
+            1},
         Row{"what waits is known by its copy too",
-            "A1~1@100 B1~1@101 B3~3@301 A3~3@300 B2~2@201 A2~2@200 wait", "1 2 3", "", 3},
+            "A1~1@100 B1~1@101 B3~3@301 A3~3@300 B2~2@201 A2~2@200 wait", "1 2 3", "", 3, 2},
+        Row{"a copy stamped no later than what was delivered is not compared",
+            "A1~1@100 B1~1@100 A2~2@200 A3~3@300 B2~2@201 B3~3@301 wait", "1 2 3", "", 3, 1},
         Row{"other messages under the same numbers are behind a reset that was missed",
             "A500~1@100 B500~1@100 A1~2@500 B1~2@500 A2~3@600 B2~3@600 wait",
             "500 inferredK0:quotes 1 2", "", 3},

@@ -204,6 +204,25 @@ Header base_of(const Block& block) {
     return base;
 }
 
+}  // namespace
+
+std::vector<std::byte> encode(const wire::Block& parsed) {
+    std::vector<std::byte> bytes(block::bytes_max);
+    BlockBuilder{bytes}.begin(parsed.header);
+    bytes.resize(block::header_bytes);
+    for (const wire::Message& message : parsed.messages) {
+        bytes.resize(bytes.size() + encoded_bytes(message));
+        encode(bytes.data() + bytes.size() - encoded_bytes(message), message);
+    }
+    bytes.insert(bytes.end(), parsed.tail.begin(), parsed.tail.end());
+    put<block::size>(bytes.data(), static_cast<std::uint16_t>(bytes.size()));
+    put<block::messages>(bytes.data(), parsed.messages_count);
+    fix_checksum(bytes);
+    return bytes;
+}
+
+namespace {
+
 /// Compares the results of both parsers for the block as a whole.
 std::string compare_blocks(const OpenResult& result, const Block& block, const Parsed& parsed) {
     if (result.accepted != parsed.block.has_value() || result.reasons != parsed.result.reasons) {

@@ -16,22 +16,10 @@
 namespace pinstrike::feed::opra {
 
 /// An EventSink that keeps each message separately. With `offers` it offers slots for many messages
-/// at once, as a router with one core does; without, it takes each message by itself.
+/// at once, as a router does; without, each message is pushed.
 class Collector {
   public:
     explicit Collector(bool tests = true, bool offers = true) : tests_(tests), offers_(offers) {}
-
-    Event* claim(const SeriesKey& key, unsigned records) {
-        claimed_keys.push_back(key);
-        return slots(records);
-    }
-
-    Event* claim_symbol(std::uint64_t /*symbol_word*/, unsigned records) { return slots(records); }
-
-    Event* claim_line(std::uint16_t line, unsigned records) {
-        claimed_lines.push_back(line);
-        return slots(records);
-    }
 
     Event* offer(std::size_t records) {
         offered_.assign(records, Event{});
@@ -43,36 +31,28 @@ class Collector {
         for (std::size_t i = 0; i < count; ++i) {
             const auto* message = offered_.data() + at;
             messages.emplace_back(message, message + message->header.records);
-            claimed_keys.push_back(message->body.series);
             at += message->header.records;
         }
         PINSTRIKE_CHECK(at == records);
     }
 
-    void broadcast(const Event& event) { *slots(1) = event; }
+    void push(std::span<const Event> message) {
+        if (!full) {
+            messages.emplace_back(message.begin(), message.end());
+        }
+    }
+
+    void broadcast(const Event& event) { messages.push_back({event}); }
 
     void filtered() { ++filtered_count; }
 
     [[nodiscard]] bool wants_tests() const { return tests_; }
 
     std::vector<std::vector<Event>> messages;
-    std::vector<SeriesKey> claimed_keys;
-    std::vector<std::uint16_t> claimed_lines;
     unsigned filtered_count = 0;
     bool full = false;  ///< refuses everything, like a full ring
 
   private:
-    Event* slots(unsigned records) {
-        if (full) {
-            return nullptr;
-        }
-        auto& message = messages.emplace_back();
-        for (unsigned i = 0; i < records; ++i) {
-            message.push_back(Event{});
-        }
-        return message.data();
-    }
-
     bool tests_;
     bool offers_;
     std::vector<Event> offered_;
@@ -80,6 +60,9 @@ class Collector {
 
 /// Decodes all messages of an accepted block.
 Collector decode_all(std::span<const std::byte> payload, bool gth = false, bool tests = true);
+
+/// The bytes of a block as it was parsed: with its own tail instead of a new pad.
+std::vector<std::byte> encode(const wire::Block& block);
 
 /// How `event` (all records of one message) differs from `message`; empty: it does not.
 std::string difference(const std::vector<Event>& event, const wire::Message& message, bool gth);

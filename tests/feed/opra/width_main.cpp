@@ -1,7 +1,7 @@
 // path: cold
 //
 // Runs the tests of the codec; with --narrow, they run as on a processor without AVX-512 VBMI.
-#include "feed/opra/wide_quotes.h"
+#include "feed/opra/straight.h"
 
 #include <gtest/gtest.h>
 

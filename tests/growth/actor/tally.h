@@ -81,9 +81,9 @@ class Tally final : public Actor {
     TallyConfig config_;
     std::string core_;
     std::vector<feed::Event> seen_;
-    std::uint16_t line_ = 0;                ///< of the last quote
+    std::uint16_t line_ = 0;                ///< the last quote's
     unsigned index_ = 0;                    ///< of the core
-    std::array<std::uint64_t, 8> taken_{};  ///< by the giver's core; what it sends again replaces
+    std::array<std::uint64_t, 8> taken_{};  ///< by the giver's core; a repetition replaces it
     Counters<TallyCount, TallyCount_count> counters_;
     std::optional<StateRings> rings_;
 };

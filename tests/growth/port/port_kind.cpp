@@ -1,6 +1,7 @@
 // path: cold
 //
-// A kind of port that hands out the frames of a file once, each behind its length in two bytes.
+// A kind of port that returns the frames of a file once. Each frame is preceded by its length in
+// two bytes.
 #include "nic/port_kind.h"
 
 #include <fmt/format.h>

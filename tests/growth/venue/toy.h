@@ -1,9 +1,9 @@
 // path: hot
 //
-// A venue that differs from OPRA in everything that the border allows. Several packets stand in a
-// datagram, each with a number of 64 bits of its own. Lines share groups, and a byte of the header
-// says which line it is. A directory message says which series an id stands for. A new session
-// begins in the middle of the day, and numbers begin anew with it.
+// A venue that differs from OPRA in everything that the border allows. A datagram has several
+// packets, each with its own 64-bit number. Lines share groups, and a byte of the header identifies
+// the line. A directory message assigns an id to a series. A new session begins during the day, and
+// its numbers start over.
 //
 // A packet, little-endian: length u16, line u8, type u8 (0 heartbeat, 1 start of session, 3 data),
 // session u8, five bytes unused, number u64, time i64. Data is one message: `D`, three bytes
@@ -113,7 +113,7 @@ struct Codec {
         return std::nullopt;
     }
 
-    /// An id stands for a series within one session.
+    /// An id identifies a series within one session.
     void note_reset(const Block& reset) {
         if (reset.role == BlockRole::new_session) {
             series_ = {};
@@ -138,20 +138,17 @@ struct Codec {
             series_[id % series_.size()] = series_in(block);
         }
         const SeriesKey& key = series_[id % series_.size()];
-        Event* const event = sink.claim(key, 1);
-        if (event == nullptr) {
-            return;
-        }
-        event->header = base;
-        event->header.set_number(block.sequence);
-        event->header.kind = directory ? EventKind::series_map : EventKind::quote;
-        event->header.type = type_of(block);
+        Event event{base, {}};
+        event.header.set_number(block.sequence);
+        event.header.kind = directory ? EventKind::series_map : EventKind::quote;
+        event.header.type = type_of(block);
         if (directory) {
-            event->body.series_map = {key, base.line};
+            event.body.series_map = {key, base.line};
         } else {
-            event->body.quote = {key, static_cast<std::int32_t>(field(block, 0)), field(block, 1),
-                                 static_cast<std::int32_t>(field(block, 2)), field(block, 3)};
+            event.body.quote = {key, static_cast<std::int32_t>(field(block, 0)), field(block, 1),
+                                static_cast<std::int32_t>(field(block, 2)), field(block, 3)};
         }
+        sink.push({&event, 1});
     }
 
   private:
@@ -168,7 +165,7 @@ struct Codec {
         return {false, 1U << static_cast<unsigned>(reason)};
     }
 
-    /// Empty: the bytes are no packet.
+    /// Empty: the bytes are not a packet.
     static std::span<const std::byte> first_packet(std::span<const std::byte> bytes) {
         if (bytes.size() < header_bytes) {
             return {};

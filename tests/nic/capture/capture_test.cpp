@@ -1,7 +1,10 @@
 // path: cold
+#include "nic/capture/capture_files.h"
 #include "nic/capture/capture_reader.h"
 #include "nic/capture/capture_writer.h"
 #include "nic/capture/pcap_port.h"
+#include "nic/frame_sender.h"
+#include "tests/config/no_more_descriptors.h"
 #include "tests/nic/frames.h"
 
 #include <gtest/gtest.h>
@@ -191,7 +194,25 @@ TEST(CaptureReader, TellsWhatItCannotOpen) {
     ASSERT_EQ(problems.size(), 4U);
     EXPECT_NE(problems[0].text.find("No such file"), std::string::npos) << problems[0].text;
     EXPECT_EQ(problems[0].place.file, scratch.file("absent"));
+    EXPECT_EQ(problems[0].remedy, Remedy::change);
+    EXPECT_EQ(problems[2].text, "is empty, a pcap or pcapng file expected");
     EXPECT_NE(problems[3].text.find("105"), std::string::npos) << problems[3].text;
+}
+
+TEST(CaptureReader, TellsWhatARetryMayOpen) {
+    const ScratchDirectory scratch;
+    write_capture(scratch.file("a.pcap"), {{"a", 1}});
+    Problems problems;
+    {
+        const NoMoreDescriptors limit;
+        EXPECT_FALSE(CaptureReader::open(scratch.file("a.pcap"), problems));
+        EXPECT_TRUE(capture_files(std::vector{scratch.file("")}, problems).empty());
+    }
+    EXPECT_FALSE(FrameSender::open("nowhere0", problems));
+    ASSERT_EQ(problems.size(), 3U);
+    for (const Problem& problem : problems) {
+        EXPECT_EQ(problem.remedy, Remedy::retry) << problem.text;
+    }
 }
 
 TEST(CaptureWriter, TellsWhatItCannotWrite) {
@@ -252,9 +273,9 @@ TEST(PcapPort, MergesFilesByTime) {
     EXPECT_FALSE(port.exhausted());
     EXPECT_EQ(drain(port, 0), (Names{"b1", "a1", "a2", "a3", "b2", "a4", "b3"}));
     EXPECT_TRUE(port.exhausted());
-    EXPECT_EQ(port.counters().packets.read(), 7U);
-    EXPECT_EQ(port.counters().bytes.read(), 7U * 44);
-    EXPECT_EQ(port.counters().full_bursts.read(), 1U);
+    EXPECT_EQ(port.counters().read(nic::PortCount::packets), 7U);
+    EXPECT_EQ(port.counters().read(nic::PortCount::bytes), 7U * 44);
+    EXPECT_EQ(port.counters().read(nic::PortCount::full_bursts), 1U);
     EXPECT_TRUE(port.remarks().empty());
 }
 

@@ -371,7 +371,7 @@ TEST_F(DpdkDriver, LinkChangesAreCountedWithoutAskingTheDriver) {
         EXPECT_EQ(ports[0]->statistics().link_up, driver.link_up);
         const unsigned asked = driver.link_asked;
         ports[0]->housekeep(now_ns += 1'000'000'000);
-        EXPECT_EQ(ports[0]->counters().link_changes.read(), changes);
+        EXPECT_EQ(ports[0]->counters().read(nic::PortCount::link_changes), changes);
         EXPECT_EQ(driver.link_asked, asked);
     }
 }

@@ -337,7 +337,7 @@ TEST(DeviceClock, UnbelievableStampsAndClocksAreIgnored) {
     ASSERT_TRUE(clock.usable());
     // The stamp is 4 s ahead.
     EXPECT_EQ(clock.wall_ns(5'000'000'000, 2'000'000'000), 2'000'000'000);
-    clock.calibrate(1'000'000'000, 3'000'000'000);  // the clock stood still
+    clock.calibrate(1'000'000'000, 3'000'000'000);  // the clock did not advance
     EXPECT_FALSE(clock.usable());
     clock.calibrate(2'000'000'000, 4'000'000'000);
     EXPECT_TRUE(clock.usable());

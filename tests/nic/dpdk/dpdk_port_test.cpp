@@ -123,9 +123,9 @@ TEST(DpdkPort, HandsOutEveryFrameOfACaptureInOrder) {
     }
     EXPECT_EQ(seen, frames.size());
     EXPECT_EQ(port->receive(burst, 1000), 0U);
-    EXPECT_EQ(port->counters().packets.read(), frames.size());
-    EXPECT_EQ(port->counters().bytes.read(), bytes);
-    EXPECT_EQ(port->counters().full_bursts.read(), frames.size() / 64);
+    EXPECT_EQ(port->counters().read(nic::PortCount::packets), frames.size());
+    EXPECT_EQ(port->counters().read(nic::PortCount::bytes), bytes);
+    EXPECT_EQ(port->counters().read(nic::PortCount::full_bursts), frames.size() / 64);
     const DeviceStatistics statistics = port->statistics();
     EXPECT_EQ(statistics.missed, std::nullopt);  // net_pcap does not count missed packets of a file
     EXPECT_EQ(statistics.errors, 0U);
@@ -148,7 +148,7 @@ TEST(DpdkPort, ARepeatedCaptureNeverEndsAndLosesNoBuffer) {
             ASSERT_EQ(burst[i].length_bytes, frames[seen % frames.size()].size()) << seen;
         }
     }
-    EXPECT_EQ(port->counters().packets.read(), seen);
+    EXPECT_EQ(port->counters().read(nic::PortCount::packets), seen);
 }
 
 /// A packet that its port keeps, and its expected content.
@@ -250,7 +250,7 @@ TEST(DpdkPort, FullBurstsFromTheNullDriver) {
             port->receive(std::span(burst).first(static_cast<std::size_t>(round % 64 + 1)), round),
             static_cast<std::size_t>(round % 64 + 1));
     }
-    EXPECT_EQ(port->counters().full_bursts.read(), 10'000U);
+    EXPECT_EQ(port->counters().read(nic::PortCount::full_bursts), 10'000U);
     const DeviceStatistics statistics = port->statistics();
     EXPECT_EQ(statistics.missed, std::nullopt);
     EXPECT_EQ(statistics.no_buffer, std::nullopt);

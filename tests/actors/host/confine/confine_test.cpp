@@ -176,8 +176,7 @@ TEST(CallFilter, takesTheListsOfAllPorts) {
     EXPECT_THAT(to_text(core_calls({})), Not(HasSubstr("io_uring_enter")));
 }
 
-/// A poller of a uring port, whose list has the common calls and an interface query; and a poller
-/// of a PCI device.
+/// A poller with one port of this kind.
 std::vector<nic::SystemCall> calls_of_poller(nic::PortKind kind, const char* pci = "") {
     FeedConfig config;
     config.ports.push_back(port_of(kind, "", pci));
@@ -196,6 +195,8 @@ std::vector<RefusedCall> calls_from_their_other_side() {
     const std::vector<nic::SystemCall> core = core_calls({});
     const std::vector<nic::SystemCall> uring = calls_of_poller(nic::PortKind::uring);
     const std::vector<nic::SystemCall> pci = calls_of_poller(nic::PortKind::dpdk, "0000:01:00.0");
+    const std::vector<nic::SystemCall> capture = calls_of_poller(nic::PortKind::capture);
+    constexpr auto here = static_cast<unsigned long>(AT_FDCWD);
     return {
         {"mmap", core, {0, 0, PROT_EXEC}},
         {"mmap", core, {0, 0, PROT_READ | PROT_WRITE | PROT_EXEC}},
@@ -209,6 +210,8 @@ std::vector<RefusedCall> calls_from_their_other_side() {
         {"ioctl", uring, {~0UL, SIOCSIFFLAGS, 0}},
         {"socket", pci, {AF_UNIX, SOCK_STREAM, 0}},
         {"socket", pci, {AF_PACKET, SOCK_RAW, 0}},
+        {"openat", capture, {here, 0, O_WRONLY}},
+        {"openat", capture, {here, 0, O_RDWR | O_CREAT}},
     };
 }
 
@@ -232,8 +235,10 @@ TEST(CallFilter, refusesEachCallThatIsAllowedWithOtherArgumentsOnly) {
         EXPECT_EQ(filter.refused(), 1U) << row.name;
         EXPECT_EQ(filter.last_refused(), row.name);
     }
-    for (const auto& calls : {core_calls({}), calls_of_poller(nic::PortKind::uring),
-                              calls_of_poller(nic::PortKind::dpdk, "0000:01:00.0")}) {
+    for (const auto& calls :
+         {core_calls({}), calls_of_poller(nic::PortKind::sim),
+          calls_of_poller(nic::PortKind::capture), calls_of_poller(nic::PortKind::uring),
+          calls_of_poller(nic::PortKind::dpdk, "0000:01:00.0")}) {
         for (const nic::SystemCall& call : calls) {
             EXPECT_TRUE(call.argument == nic::SystemCall::any_argument || tried.contains(call.name))
                 << call.name << " has a condition that is not tried here from its other side";

@@ -1,6 +1,6 @@
 // path: cold
 //
-// What doctor says of hosts made by hand.
+// The findings of doctor for hosts that are written by hand.
 #include "tests/actors/host/doctor/machines.h"
 
 #include <set>
@@ -10,7 +10,7 @@ namespace {
 
 TEST(Judge, TunedServerIsWell) {
     const Findings findings = judge(tuned_server(), two_nics());
-    // What nobody can see from the host itself, and nothing else.
+    // Only the checks that the host itself cannot show.
     EXPECT_EQ(summary(findings),
               "unknown firmware.0000:3b:00.0\n"
               "unknown firmware.0000:5e:00.0\n"
@@ -150,7 +150,7 @@ TEST(Judge, PollersAndCoresAreWantedOnOneCache) {
     EXPECT_EQ(finding.fix.advice,
               "use processors of one cache in the config, such as 1,3,5,7,9,11,13,15");
 
-    // Two caches where no one has three cores that may be used.
+    // Two caches, none of which has three usable cores.
     host.allowed_cpus = {0, 2, 9, 11};
     EXPECT_EQ(find(judge(host, apart), "cache").severity, Severity::ok);
     EXPECT_EQ(find(judge(host, apart), "cache").wanted,
@@ -163,7 +163,7 @@ TEST(Judge, PollersAndCoresAreWantedOnOneCache) {
 TEST(Judge, HugepagesAreWantedWhereTheNicsAre) {
     Host host = tuned_server();
     host.hugepages[1].total_count = host.hugepages[1].free_count = 10;
-    host.hugepages[0].total_count = host.hugepages[0].free_count = 4096;  // of no use there
+    host.hugepages[0].total_count = host.hugepages[0].free_count = 4096;  // on the wrong node
     Finding finding = find(judge(host, two_nics()), "hugepages.node1");
     EXPECT_EQ(finding.severity, Severity::error);
     EXPECT_EQ(finding.seen, "20 MiB free of 20 MiB");
@@ -172,7 +172,7 @@ TEST(Judge, HugepagesAreWantedWhereTheNicsAre) {
     EXPECT_EQ(finding.fix.command,
               "echo " + std::to_string(pages) +
                   " > /sys/devices/system/node/node1/hugepages/hugepages-2048kB/nr_hugepages");
-    // What an instance that runs uses is not lacking.
+    // Hugepages that a running instance uses are not missing.
     host.hugepages[1].total_count = 512;
     EXPECT_EQ(find(judge(host, need), "hugepages.node1").severity, Severity::error);
     host.processes.insert("pinstrike");
@@ -271,7 +271,7 @@ TEST(Judge, IrqbalanceMaySpareHotCpusByItself) {
     Host host = tuned_server();
     host.processes.insert("irqbalance");
     EXPECT_EQ(find(judge(host, two_nics()), "irqbalance").severity, Severity::unknown);
-    host.irqbalance_seen = true;  // isolated cpus are spared where nothing is told
+    host.irqbalance_seen = true;  // by default it spares isolated cpus
     EXPECT_EQ(find(judge(host, two_nics()), "irqbalance").severity, Severity::ok);
     host.irqbalance_banned = CpuSet{9};
     EXPECT_EQ(find(judge(host, two_nics()), "irqbalance").severity, Severity::warning);

@@ -1,6 +1,7 @@
 // path: cold
 //
-// Hosts made by hand, and a config for them: one poller and one core, or a NIC for each stream.
+// Hosts that are written by hand, and configs for them: one poller and one core, or a NIC for each
+// stream.
 #pragma once
 
 #include "actors/host/doctor/judge.h"
@@ -53,8 +54,8 @@ inline HostNic nic(const std::string& address, unsigned group) {
             .group_members = {}};
 }
 
-/// Two sockets of 8 cores, SMT off (odd cpus on node 1), each with a last cache; all that the feed
-/// needs is done.
+/// Two sockets of 8 cores, each with a last-level cache; SMT is off, odd cpus are on node 1. All
+/// settings are as the feed needs them.
 inline Host tuned_server() {
     Host host;
     host.cpu_vendor = "GenuineIntel";
@@ -100,7 +101,7 @@ inline Host tuned_server() {
     return host;
 }
 
-/// The same machine as it comes out of its box.
+/// The same machine with its settings as delivered.
 inline Host untuned_server() {
     Host host = tuned_server();
     for (HostCpu& cpu : host.cpus) {
@@ -146,7 +147,7 @@ inline Host untuned_server() {
     return host;
 }
 
-/// Four processors of a hypervisor's; an interface for the feed.
+/// A virtual machine with four processors and an interface for the feed.
 inline Host virtual_machine() {
     Host host;
     host.hypervisor = true;
@@ -176,7 +177,7 @@ inline Host virtual_machine() {
     return host;
 }
 
-/// A container of that machine with two of its processors; little is to be seen.
+/// A container on that machine with two of its processors, which hides most of the host.
 inline Host container() {
     Host host = virtual_machine();
     host.container = "docker";
@@ -188,7 +189,7 @@ inline Host container() {
     host.limits.reset();
     host.disks.clear();
     host.processes = {"sh"};
-    host.sysctls = {{"net/ipv4/igmp_max_memberships", 20}};  // the others are the host's
+    host.sysctls = {{"net/ipv4/igmp_max_memberships", 20}};  // the others are hidden
     host.interfaces.at("eth1").reverse_path_filter.reset();
     host.interfaces.at("eth1").addresses.reset();
     return host;
@@ -211,7 +212,7 @@ inline Host laptop() {
     return host;
 }
 
-/// The finding of an id; a test fails where there is none.
+/// The finding of an id; the test fails if there is none.
 inline Finding find(const Findings& findings, const std::string& id) {
     const auto found = std::find_if(findings.begin(), findings.end(),
                                     [&](const Finding& finding) { return finding.id == id; });
@@ -222,7 +223,7 @@ inline Finding find(const Findings& findings, const std::string& id) {
     return *found;
 }
 
-/// "error binding.0000:3b:00.0", those above ok, one a line.
+/// The findings that are worse than ok, one per line: "error binding.0000:3b:00.0".
 inline std::string summary(const Findings& findings) {
     std::string text;
     for (const Finding& finding : findings) {

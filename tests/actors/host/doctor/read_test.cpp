@@ -1,6 +1,6 @@
 // path: cold
 //
-// What is read from a folder of made-up /proc and /sys files.
+// Reads a host from a folder of /proc and /sys files that the test writes.
 #include "actors/host/doctor/read_files.h"
 #include "actors/host/doctor/read_host.h"
 
@@ -141,7 +141,7 @@ TEST_F(ReadHost, InterfacesAndInterrupts) {
     write("proc/irq/25/effective_affinity_list", "\n");
     write("proc/irq/25/smp_affinity_list", "0-3\n");
     write("proc/irq/25/nvme0q1/x", "");
-    write("proc/irq/26/smp_affinity_list", "0\n");  // nobody's
+    write("proc/irq/26/smp_affinity_list", "0\n");  // of no interface
     const Host host = read_host(root_);
     ASSERT_EQ(host.interfaces.size(), 1U);
     const HostInterface& interface = host.interfaces.at("eth1");

@@ -1,6 +1,6 @@
 // path: cold
 //
-// The table of checks: its rows are complete, and each check can find a host good and bad.
+// The table of checks: its rows are complete, and each check can have a good and a bad result.
 #include "tests/actors/host/doctor/machines.h"
 
 #include <fmt/format.h>
@@ -25,13 +25,13 @@ TEST(Table, RowsAreComplete) {
         } else {
             EXPECT_TRUE(ids.insert(check_of(row.id)).second) << row.id;
             EXPECT_FALSE(row.what.empty() || row.wanted.empty()) << row.id;
-            EXPECT_TRUE(!row.why.empty() || row.id == "machine") << row.id;  // its cases say why
+            EXPECT_TRUE(!row.why.empty() || row.id == "machine") << row.id;  // see its cases
         }
         EXPECT_TRUE(row.why.empty() || reasons.insert(row.why).second) << row.why;
     }
 }
 
-/// The untuned server with the faults that a new machine does not have.
+/// The untuned server, with more faults than a new machine has.
 Host faulty_server() {
     Host host = untuned_server();
     host.hypervisor = true;
@@ -50,7 +50,7 @@ Host faulty_server() {
     return host;
 }
 
-/// Hosts and needs for which each check is once good and once bad.
+/// Findings for hosts and needs in which each check is good once and bad once.
 std::vector<Findings> many_findings() {
     const auto feed = [](const std::string& name, int port, int cpu, int core_cpu) {
         return config_of(fmt::format(

@@ -25,7 +25,7 @@ TEST(Heartbeat, beatsOnlyWhenAllHaveGoneOn) {
     EXPECT_TRUE(heart.beats(std::array<std::uint64_t, 2>{9, 2}));
 }
 
-/// A service manager that listens on an abstract name, and the environment of its service.
+/// A service manager that listens at an abstract address, and the environment of its service.
 class ServiceManagerTest : public testing::Test {
   protected:
     ServiceManagerTest() {

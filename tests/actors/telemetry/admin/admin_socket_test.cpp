@@ -1,11 +1,12 @@
 // path: cold
 //
-// The admin socket: who may be there, what it withstands.
+// The admin socket: its limits on connections, and hostile clients.
 #include "actors/telemetry/admin/admin_socket.h"
 
 #include "actors/telemetry/admin/address.h"
 #include "actors/telemetry/admin/admin_client.h"
 #include "actors/telemetry/admin/tally.h"
+#include "tests/config/no_more_descriptors.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -14,6 +15,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
@@ -47,7 +49,7 @@ class Admin : public testing::Test {
         return problems_.empty() ? "" : problems_.back().text;
     }
 
-    /// A connection made by hand.
+    /// A connection without the client's code.
     nic::FileDescriptor connected() {
         nic::FileDescriptor socket{::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0)};
         const auto address = socket_address(path());
@@ -60,7 +62,7 @@ class Admin : public testing::Test {
                   static_cast<ssize_t>(text.size()));
     }
 
-    /// What has come; "-" behind it: the other side has closed.
+    /// The bytes that have arrived, followed by "-" if the other side has closed.
     static std::string heard(const nic::FileDescriptor& socket) {
         std::string text;
         std::array<char, 4096> piece{};
@@ -164,7 +166,7 @@ TEST_F(Admin, closes_who_says_nothing_says_too_much_or_does_not_read) {
     EXPECT_THAT(heard(deaf), testing::EndsWith("-"));
 }
 
-/// Adds a line for ever.
+/// An answer that never ends.
 Reply endless(const std::string&, const Asker&) {
     return {{}, [](std::string& out) {
                 out += std::string(1 << 12, 'y');
@@ -221,7 +223,7 @@ TEST_F(Admin, who_reads_what_was_there_in_time_may_read_for_ever) {
 
 TEST_F(Admin, closes_who_is_late_the_longest_for_a_newer_one) {
     const auto socket = opened();
-    const nic::FileDescriptor capturing = connected();  // was answered, and waits for what comes
+    const nic::FileDescriptor capturing = connected();  // its answer waits for packets
     const Answer quiet = [](const std::string&, const Asker&) -> Reply {
         return {{}, [](std::string&) { return true; }};
     };
@@ -295,13 +297,28 @@ TEST_F(Admin, takes_the_place_of_a_dead_one_and_of_nothing_else) {
         EXPECT_EQ(::link(path().c_str(), (folder_ + "/left").c_str()), 0);
     }
     EXPECT_FALSE(std::filesystem::exists(path())) << "it removes its file";
-    std::filesystem::rename(folder_ + "/left", path());  // as kill -9 leaves it
+    std::filesystem::rename(folder_ + "/left", path());  // as after kill -9
     auto second = opened();
     second.reset();
     std::ofstream{path()} << "somebody's file";
     EXPECT_EQ(AdminSocket::open(path(), problems_), nullptr);
     EXPECT_THAT(problem(), HasSubstr("not replaced"));
     EXPECT_TRUE(std::filesystem::exists(path()));
+}
+
+TEST_F(Admin, tells_that_descriptors_ran_out_and_tries_again_after_a_second) {
+    constexpr std::int64_t second_ns = 1'000'000'000;
+    const auto socket = opened();
+    const nic::FileDescriptor client = connected();
+    say(client, "x\n");
+    {
+        const NoMoreDescriptors limit;
+        EXPECT_EQ(socket->step(second_ns, echo), EMFILE);
+    }
+    EXPECT_EQ(socket->step(2 * second_ns - 1, echo), 0);
+    EXPECT_EQ(heard(client), "");
+    EXPECT_EQ(socket->step(2 * second_ns, echo), 0);
+    EXPECT_EQ(heard(client), "<x>\n-");
 }
 
 TEST_F(Admin, refuses_a_path_that_no_socket_has) {

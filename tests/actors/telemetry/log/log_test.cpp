@@ -32,7 +32,7 @@ LogTime at(double seconds) {
     return {1'773'667'800'000'000'000 + ns, ns};  // 2026-03-16T13:30:00Z
 }
 
-/// A log, and what it wrote.
+/// A log, and the lines that it wrote.
 struct Written {
     explicit Written(LogLevel level, bool journal = false)
         : log({level, journal, [this](std::string_view line) {

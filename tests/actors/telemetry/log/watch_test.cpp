@@ -62,7 +62,7 @@ CounterSnapshot quiet() {
     return snapshot;
 }
 
-/// A watch that has looked once, and what it is shown next.
+/// A watch that has compared one snapshot, and its next snapshot.
 struct Watched {
     Watched() {
         snapshot.seconds = 1;
@@ -179,7 +179,7 @@ TEST(Watch, saysWhatCameAfterAll) {
     EXPECT_THAT(watched.look(),
                 ElementsAre(is(LogCode::gap_mended, "line 3",
                                "4 messages received late, 3 by retransmission; 1 lost")));
-    // A line that is lost and repaired between two looks, more repaired than lost.
+    // Messages lost and repaired between two snapshots, more repaired than lost.
     watched.line().counts[feed::LineCount::gaps] = 2;
     watched.line().counts[feed::LineCount::lost] = 0;
     watched.line().counts[feed::LineCount::late] = 6;
@@ -204,7 +204,7 @@ TEST(Watch, namesTheThreadThatTakesNoTurns) {
 TEST(Watch, namesTheSlowCoreItsRingAndItsActor) {
     Watched watched;
     CoreSnapshot& core = watched.snapshot.cores[1];
-    core.rings[0].refused = 500;
+    core.rings[0].counts[RingCount::refused] = 500;
     core.busy_ns = 990;
     core.idle_ns = 10;
     core.actors[0].service.sum_ns = 10;
@@ -221,8 +221,8 @@ TEST(Watch, tellsOfAPollerAtItsLimit) {
     Watched watched;
     PollerSnapshot& poller = watched.snapshot.pollers[0];
     poller.busy_ns = 1000;
-    poller.queues[0].packets = 6400;
-    poller.queues[0].full_bursts = 100;
+    poller.queues[0].counts[nic::PortCount::packets] = 6400;
+    poller.queues[0].counts[nic::PortCount::full_bursts] = 100;
     EXPECT_THAT(watched.look(), ElementsAre(is(LogCode::poller_behind, "poller poll0",
                                                "busy 100 % of the time, 100 % of 6400 packets")));
 }
@@ -232,12 +232,12 @@ TEST(Watch, aPollerThatSleepsOrEmptiesItsQueueIsNotAtItsLimit) {
     PollerSnapshot& poller = watched.snapshot.pollers[0];
     poller.busy_ns = 500;  // full bursts after each sleep
     poller.idle_ns = 500;
-    poller.queues[0].packets = 6400;
-    poller.queues[0].full_bursts = 100;
+    poller.queues[0].counts[nic::PortCount::packets] = 6400;
+    poller.queues[0].counts[nic::PortCount::full_bursts] = 100;
     EXPECT_THAT(watched.look(), IsEmpty());
     poller.busy_ns = 1500;  // never an empty turn, but small bursts
-    poller.queues[0].packets = 12800;
-    poller.queues[0].full_bursts = 120;
+    poller.queues[0].counts[nic::PortCount::packets] = 12800;
+    poller.queues[0].counts[nic::PortCount::full_bursts] = 120;
     EXPECT_THAT(watched.look(), IsEmpty());
 }
 
@@ -257,13 +257,16 @@ TEST(Watch, aLinkIsToldOncePerPortAndFlapsAreSeen) {
     Watched watched;
     watched.queue(0).port = watched.queue(1).port = "nic";
     watched.queue(0).device.link_up = watched.queue(1).device.link_up = false;
-    watched.queue(0).link_changes = watched.queue(1).link_changes = 1;
+    watched.queue(0).counts[nic::PortCount::link_changes] =
+        watched.queue(1).counts[nic::PortCount::link_changes] = 1;
     EXPECT_THAT(watched.look(), ElementsAre(is(LogCode::link_down, "port nic", "changed 1 time")));
-    watched.queue(0).link_changes = watched.queue(1).link_changes = 3;
+    watched.queue(0).counts[nic::PortCount::link_changes] =
+        watched.queue(1).counts[nic::PortCount::link_changes] = 3;
     EXPECT_THAT(watched.look(), ElementsAre(is(LogCode::link_flapped, "port nic",
                                                "changed 2 times and is down as before")));
     watched.queue(0).device.link_up = watched.queue(1).device.link_up = true;
-    watched.queue(0).link_changes = watched.queue(1).link_changes = 4;
+    watched.queue(0).counts[nic::PortCount::link_changes] =
+        watched.queue(1).counts[nic::PortCount::link_changes] = 4;
     EXPECT_THAT(watched.look(), ElementsAre(is(LogCode::link_up, "port nic", "the link is up")));
 }
 
@@ -333,8 +336,8 @@ TEST(Watch, aReplayHasNoSilenceAndNoLimit) {
     watched.snapshot.seconds = 60;
     PollerSnapshot& poller = watched.snapshot.pollers[0];
     poller.busy_ns = 1000;
-    poller.queues[0].packets = 6400;
-    poller.queues[0].full_bursts = 100;
+    poller.queues[0].counts[nic::PortCount::packets] = 6400;
+    poller.queues[0].counts[nic::PortCount::full_bursts] = 100;
     EXPECT_THAT(watched.look(), IsEmpty());
 }
 

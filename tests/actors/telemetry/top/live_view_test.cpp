@@ -1,6 +1,6 @@
 // path: cold
 //
-// What `run` shows of two snapshots written by hand.
+// The screen of `run` for two snapshots that are written by hand.
 #include "actors/telemetry/top/live_view.h"
 
 #include "actors/telemetry/admin/views.h"
@@ -19,7 +19,7 @@ using feed::LineState;
 using feed::StreamCount;
 using test::key_of;
 
-/// One poller with two lines, of which the first does not hear stream A, and one core.
+/// One poller with two lines, of which the first does not receive stream A, and one core.
 CounterSnapshot counters_at(double seconds) {
     CounterSnapshot counters;
     counters.feed = "opra";
@@ -43,7 +43,7 @@ CounterSnapshot counters_at(double seconds) {
     return counters;
 }
 
-/// As LiveView takes them.
+/// The readings as LiveView makes them.
 Readings readings_of(const CounterSnapshot& before, const CounterSnapshot& now) {
     admin::Tally tally{true};
     Readings readings;
@@ -68,12 +68,12 @@ bool has(const std::string& text, const std::string& part) {
 
 TEST(LiveView, RatesAreBetweenTheTwoLooks) {
     CounterSnapshot before = counters_at(10);
-    before.pollers[0].queues[0].packets = 1'000'000;
-    before.pollers[0].queues[0].bytes = 1'000'000'000;
+    before.pollers[0].queues[0].counts[nic::PortCount::packets] = 1'000'000;
+    before.pollers[0].queues[0].counts[nic::PortCount::bytes] = 1'000'000'000;
     before.pollers[0].lines[0].counts[LineCount::delivered] = 2'000'000;
     CounterSnapshot now = counters_at(12);
-    now.pollers[0].queues[0].packets = 3'000'000;
-    now.pollers[0].queues[0].bytes = 3'500'000'000;
+    now.pollers[0].queues[0].counts[nic::PortCount::packets] = 3'000'000;
+    now.pollers[0].queues[0].counts[nic::PortCount::bytes] = 3'500'000'000;
     now.pollers[0].lines[0].counts[LineCount::delivered] = 22'000'000;
     now.pollers[0].lines[1].counts[LineCount::gaps] = 1;
     now.pollers[0].busy_ns = 1'500'000'000;

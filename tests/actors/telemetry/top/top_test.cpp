@@ -1,8 +1,8 @@
 // path: cold
 //
-// What `pinstrike top` shows of readings made by hand, and what keys do to it.
+// The screen of `pinstrike top` for readings that are written by hand, and its keys.
+#include "actors/telemetry/admin/table.h"
 #include "actors/telemetry/top/screen.h"
-#include "actors/telemetry/top/table.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -33,7 +33,7 @@ json stream(const char* state, std::uint64_t accepted, json ahead) {
             {"ahead", std::move(ahead)}};
 }
 
-/// `second`: how long it has run; line i delivers 1000 * i messages in each.
+/// `second`: the running time. Line i delivers 1000 * i messages per second.
 json reading(double second, std::size_t lines = 96) {
     json all{{"version", "0.1.0"},
              {"feed", "opra"},
@@ -126,7 +126,7 @@ std::vector<std::string> texts(Screen& screen, const Readings& readings, std::si
     return lines;
 }
 
-/// Text of the row that is chosen.
+/// The text of the selected row.
 std::string chosen(Screen& screen, const Readings& readings) {
     for (const ScreenRow& row : screen.draw(readings, 80, 24)) {
         if (row.look == ScreenRow::Look::selected) {
@@ -253,7 +253,7 @@ TEST(Top, shows_threads_rings_actors_ports_and_series) {
     EXPECT_THAT(texts(screen, readings)[7], StartsWith("port")) << "only lines have more to show";
 }
 
-/// On 24 rows a row of the key and one of each table that has one; on 60 lines as well.
+/// With 24 rows: a row of keys, and a row of each table that has any. The same with 60 lines.
 TEST(Top, shows_an_overview_of_all_tables) {
     Screen screen;
     const Readings readings = two_readings();
