@@ -122,17 +122,27 @@ void check_account(const Plan& plan, const Truth& truth, const std::vector<LineE
         check_line(truth.lines()[index], lines[index], line, plan, findings, coverage.held);
     }
     std::uint64_t packets = 0;
+    std::uint64_t bytes = 0;
     std::uint64_t missed = 0;
+    std::uint64_t link_changes = 0;
     for (const auto& queue : actors::parts_of(counters, &actors::PollerSnapshot::queues)) {
         packets += queue.counts[nic::PortCount::packets];
+        bytes += queue.counts[nic::PortCount::bytes];
+        link_changes += queue.counts[nic::PortCount::link_changes];
         missed += queue.device.missed.value_or(0);
     }
-    std::uint64_t handed = 0;
+    std::uint64_t received = 0;
+    std::uint64_t received_bytes = 0;
     for (const auto& receive_log : host.receive_logs()) {
-        handed += receive_log->packets().size();
+        for (const ReceivedPacket& packet : receive_log->packets()) {
+            ++received;
+            received_bytes += packet.flight->frame.size();
+        }
     }
     CountComparison compare{"account, ports", findings, coverage.held};
-    compare.expect(handed, packets, "packets");
+    compare.expect(nic::PortCount::packets, received, packets);
+    compare.expect(nic::PortCount::bytes, received_bytes, bytes);
+    compare.expect(nic::PortCount::link_changes, 0, link_changes);
     compare.expect(host.missed(), missed, "missed");
 }
 

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <numeric>
 #include <set>
 #include <span>
 #include <utility>
@@ -205,26 +206,45 @@ class CountCheck {
         const actors::CoreCounters& counters = host_.core(core).counters();
         CountComparison of_core = compare(fmt::format("core {}", core));
         using actors::CoreCount;
-        of_core.expect(of(EventKind::gap), counters.read(CoreCount::gap_events), "gap_events");
-        of_core.expect(of(EventKind::control), counters.read(CoreCount::control_events),
-                       "control_events");
-        of_core.expect(of(EventKind::line_state), counters.read(CoreCount::line_state_events),
-                       "line_state_events");
-        of_core.expect(of(EventKind::line_mark), counters.read(CoreCount::line_mark_events),
-                       "line_mark_events");
-        of_core.expect(records.size(), counters.read(CoreCount::records), "records");
+        const auto expect = [&](CoreCount row, std::uint64_t wanted) {
+            of_core.expect(row, wanted, counters.read(row));
+        };
+        expect(CoreCount::gap_events, of(EventKind::gap));
+        expect(CoreCount::control_events, of(EventKind::control));
+        expect(CoreCount::line_state_events, of(EventKind::line_state));
+        expect(CoreCount::line_mark_events, of(EventKind::line_mark));
+        expect(CoreCount::announced_series, 0);  // the simulation has no file of series
+        expect(CoreCount::records, records.size());
+        of_core.expect_between(CoreCount::batches, records.empty() ? 0 : 1, records.size(),
+                               counters.read(CoreCount::batches));
+        const std::uint64_t line_events = of(EventKind::gap) + of(EventKind::control) +
+                                          of(EventKind::line_state) + of(EventKind::line_mark);
+        const std::uint64_t events =
+            std::accumulate(kinds.begin(), kinds.end(), std::uint64_t{0}) - line_events;
+        expect(CoreCount::events, events);
         check_book(core, late);
-        std::uint64_t broadcast = 0;
+        check_rings(core, events, line_events);
+    }
+
+    /// Checks the rings of all pollers to a core against what the core got from them.
+    void check_rings(std::size_t core, std::uint64_t events, std::uint64_t line_events) {
+        using actors::RingCount;
+        std::array<std::uint64_t, actors::RingCount_count> sums{};
         for (std::size_t i = 0; i < plan_.host.pollers; ++i) {
             const actors::RingCounters& ring = host_.poller(i).router().counters(core);
-            broadcast += ring.read(actors::RingCount::broadcast);
-            rings_full_ = rings_full_ || ring.read(actors::RingCount::refused) +
-                                                 ring.read(actors::RingCount::untold_repairs) !=
-                                             0;
+            for (std::size_t row = 0; row < sums.size(); ++row) {
+                sums[row] += ring.read(static_cast<RingCount>(row));
+            }
         }
-        of_core.expect(of(EventKind::gap) + of(EventKind::control) + of(EventKind::line_state) +
-                           of(EventKind::line_mark),
-                       broadcast, "broadcasts to it");
+        const auto sum = [&sums](RingCount row) { return sums[static_cast<std::size_t>(row)]; };
+        CountComparison of_rings = compare(fmt::format("rings to core {}", core));
+        of_rings.expect(RingCount::pushed, events, sum(RingCount::pushed));
+        of_rings.expect(RingCount::routed, events + sum(RingCount::refused),
+                        sum(RingCount::routed));
+        of_rings.note(RingCount::refused);  // imbalances() compares it with the lines' counts
+        of_rings.expect(RingCount::broadcast, line_events, sum(RingCount::broadcast));
+        of_rings.expect(RingCount::waits, 0, sum(RingCount::waits));  // only replays wait
+        rings_full_ = rings_full_ || sum(RingCount::refused) + sum(RingCount::untold_repairs) != 0;
     }
 
     /// `late` is not checked if state was copied, because late messages are then applied twice, or

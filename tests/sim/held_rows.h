@@ -5,15 +5,18 @@
 #pragma once
 
 #include "actors/book/book_counts.h"
+#include "actors/core/core.h"
 #include "actors/peer/client_session.h"
 #include "actors/peer/server_session.h"
 #include "actors/peer/state_transfer.h"
+#include "actors/poller/router.h"
 #include "config/rows.h"
 #include "feed/arbitration/line_counts.h"
 #include "feed/opra/rejects.h"
 #include "feed/recovery/history.h"
 #include "feed/recovery/recovery.h"
 #include "nic/packet/drops.h"
+#include "nic/port.h"
 
 #include <fmt/format.h>
 
@@ -26,6 +29,18 @@
 namespace pinstrike::sim {
 
 // The names of the tables in findings.
+
+constexpr std::string_view table_of(nic::PortCount /*row*/) {
+    return "port";
+}
+
+constexpr std::string_view table_of(actors::RingCount /*row*/) {
+    return "ring";
+}
+
+constexpr std::string_view table_of(actors::CoreCount /*row*/) {
+    return "core";
+}
 
 constexpr std::string_view table_of(nic::Drop /*row*/) {
     return "drops";
