@@ -56,7 +56,7 @@ std::size_t PeerTask::read(HistoryRingReader& ring) {
         const auto bytes =
             copy.kept_bytes == nullptr ? record->bytes : std::span{copy.kept_bytes, copy.bytes};
         history_->keep({ring.lines[copy.line], copy.messages, copy.number(), copy.ts_exchange_ns,
-                        time_ns_, bytes});
+                        time_ns_, bytes, copy.session});
         ring.copies.release(record->slots);
     }
     return copies;

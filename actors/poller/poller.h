@@ -179,7 +179,7 @@ class Poller final : public PollerTask, private feed::ArbiterSink {
     [[gnu::always_inline]] void process_datagram(Input& input, Line& line, const LineRoute& route,
                                                  std::span<const std::byte> rest,
                                                  std::int64_t ts_receive_ns) {
-        feed::Block block;
+        feed::Block block{.ts_receive_ns = ts_receive_ns};
         auto result = line.codec.open(rest, block_checksum_, block);
         // Counted after open(): the address of the counter depends on the lookup of the line, and a
         // store whose address is not known yet delays the loads in open().
@@ -189,26 +189,24 @@ class Poller final : public PollerTask, private feed::ArbiterSink {
             line.retransmission_packets.add();
         }
         while (true) {
-            process_block<keeps>(input, line, route, block, result, ts_receive_ns);
+            process_block<keeps>(input, line, route, block, result);
             if (rest.empty()) [[likely]] {
                 return;
             }
-            block = {};
+            block = {.ts_receive_ns = ts_receive_ns};
             result = line.codec.open(rest, block_checksum_, block);
         }
     }
 
     template <bool keeps>
     [[gnu::always_inline]] void process_block(Input& input, Line& line, const LineRoute& route,
-                                              feed::Block& block, const feed::OpenResult& result,
-                                              std::int64_t ts_receive_ns) {
+                                              feed::Block& block, const feed::OpenResult& result) {
         if (result.reasons != 0) [[unlikely]] {
             count_rejects(line, result.reasons);
         }
         if (!result.accepted) [[unlikely]] {
             return;
         }
-        block.ts_receive_ns = ts_receive_ns;
         block.retransmitted = block.retransmitted || route.retransmission;
         const feed::Verdict verdict = line.arbiter.classify_by_header(block, route.stream);
         if (verdict == feed::Verdict::deliver_all && decode_straight(line, block)) [[likely]] {

@@ -60,6 +60,9 @@ bool EpochTracker::belongs_to(const Block& block, const Epoch& epoch,
 }
 
 EpochIndex EpochTracker::epoch_of_repair(const Block& block) {
+    if (!sequencer_.numbering().infers_resets) {
+        return current_index();  // the codec drops blocks of earlier sessions
+    }
     for (EpochIndex i = current_index(); i > history_.oldest_index(); --i) {
         const Epoch& epoch = history_.at(i);
         if (precedes(block, epoch)) {

@@ -15,7 +15,7 @@ namespace pinstrike::feed {
 /// underlying; nullptr: there are none. take() says how many messages and records were written
 /// there. What was not taken before the next call is discarded. push() copies one message, whose
 /// records are `message`. broadcast() sends a control to every core. filtered() is called for each
-/// message that is not delivered because it is a test.
+/// message that is not delivered, because it is a test or concerns no actor.
 template <class Sink>
 concept EventSink =
     requires(Sink& sink, std::size_t records, std::span<const Event> message, const Event& event) {

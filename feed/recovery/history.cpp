@@ -204,6 +204,10 @@ void History::append(std::size_t line, const KeptBlock& block, std::size_t units
     }
     newest_in_bucket = head_;
     Line& of = lines_[line];
+    if (!numbering_.infers_resets && block.session != of.session) {
+        of.session_begin = head_;
+        of.session = block.session;
+    }
     if (of.oldest == 0) {
         of.oldest = head_;
     } else {
@@ -219,7 +223,8 @@ void History::append(std::size_t line, const KeptBlock& block, std::size_t units
 /// Adds the blocks that begin in this bucket and match the request.
 void History::collect(std::size_t line, std::uint64_t bucket, const RepairRequest& request) {
     Place place = buckets_[slot_of(line, bucket)];
-    while (place >= tail_ && found_places_.size() != repair_messages_max) {
+    const Place end = std::max(tail_, lines_[line].session_begin);
+    while (place >= end && found_places_.size() != repair_messages_max) {
         const Record& record = at(place);
         const bool wanted =
             record.line == line && bucket_of(record.first) == bucket &&

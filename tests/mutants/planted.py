@@ -98,6 +98,10 @@ plant(("arbiter", "arbiter property"), [
     ("held blocks overwrite each other", "if (tail_ < bytes) { return false; }",
      "if (tail_ + sizeof(HeldBlock) < bytes) { return false; }"),
     ("after the last number comes 0", "return number == last ? 1 : number + 1;", "return number + 1;"),
+    ("a message without a number is not counted",
+     "line_.counters().bump(LineCount::unnumbered, block.decodable);", ""),
+    ("a repair fills gaps of an old session", "if (!sequencer_.numbering().infers_resets) { return current_index();",
+     "if (false) { return current_index();"),
     ("what is found is lost all the same", "lost.set(lost.read() - count);", ""),
     ("a hold that was cut short is counted twice", "counters_.bump(LineCount::holds_cut_short);",
      "counters_.bump(LineCount::holds_cut_short, 2);"),
@@ -167,6 +171,8 @@ plant(("simulation, ten seeds",), [
 ])
 
 plant(("history",), [
+    ("blocks of an old session are found", "if (!numbering_.infers_resets && block.session != of.session) {",
+     "if (false) {"),
     ("no block behind the wrap is found", "bucket = bucket == bucket_last ? 0 : bucket + 1;", "bucket = bucket + 1;"),
     ("a line's oldest block is forgotten", "lines_[record.line].oldest = record.younger_of_line;",
      "lines_[record.line].oldest = 0;"),
@@ -214,6 +220,9 @@ plant(("opra_traffic",), [
 ])
 
 plant(("actors",), [
+    ("a codec does not know when a datagram came", "feed::Block block{.ts_receive_ns = ts_receive_ns};",
+     "feed::Block block{};"),
+    ("a lost message without a number begins the range", "if (from == 0) { return;  // without a number }", ""),
     ("one record more than a ring holds", "return claimed_ + count <= sure_;", "return claimed_ + count <= sure_ + 1;"),
     ("a ring begins anew though it is not empty", "if (released_ != claimed_) { next_return_",
      "if (claimed_ == 0) { next_return_"),

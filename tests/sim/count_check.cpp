@@ -292,6 +292,7 @@ class CountCheck {
             brought_to(truth, index, line, *host_.receive_logs()[host_.poller_of(index)]);
         expect(LineCount::retransmitted_controls, brought.repair_controls);
         expect(LineCount::invalid_sequence, 0);
+        expect(LineCount::unnumbered, 0);
         check_resets(truth, line, brought, arbiter.counters(), of_line);
         holes_ += brought.holes;
         check_messages(line, brought, arbiter, of_line);

@@ -63,10 +63,11 @@ class LinePlaces {
     /// Notes an event, before or after it is applied. `remembered`: the current end of the journal.
     void see(const feed::Event& event, std::uint64_t remembered) {
         const feed::Header& header = event.header;
-        constexpr unsigned unnumbered = feed::flag_late | feed::flag_before_day |
-                                        feed::flag_before_flush | feed::flag_from_file;
+        constexpr unsigned unordered = feed::flag_late | feed::flag_before_day |
+                                       feed::flag_before_flush | feed::flag_from_file |
+                                       feed::flag_unnumbered;
         LinePlace& row = rows_[header.line];
-        if ((header.flags & unnumbered) != 0) [[unlikely]] {
+        if ((header.flags & unordered) != 0) [[unlikely]] {
             return see_late(row, event);
         }
         if (!feed::is_line_event(header.kind)) [[likely]] {
@@ -143,7 +144,7 @@ class LinePlaces {
     static void see_gap(LinePlace& row, const feed::Event& event) {
         const feed::Gap& gap = event.body.gap;
         const std::uint32_t last = feed::serial_of(gap.last);
-        if (gap.cause == feed::GapCause::repaired) {
+        if (gap.cause == feed::GapCause::repaired || gap.last == 0) {
             return;
         }
         if (!row.lost_any || sequence_after(last, row.lost_last)) {

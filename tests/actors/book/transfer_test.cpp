@@ -204,6 +204,22 @@ TEST(BookTransfer, AHoleBetweenIsNotPapered) {
     EXPECT_FALSE(taker.book.find(spy));
 }
 
+TEST(BookTransfer, AMessageWithoutANumberMovesNoPlace) {
+    Instance giver(false);
+    Instance taker(true);
+    Events before;
+    before.quote(spy, 1, 1);
+    before.play(giver.book);
+    Events since;
+    since.series_map(qqq, 1, 0, feed::flag_unnumbered);
+    since.quote(spy, 1, 2);
+    since.series_map(qqq, 1, 0, feed::flag_unnumbered);
+    play(since, giver.book, taker.book);
+    const auto given = giver.give();
+    EXPECT_EQ(taker.take(given).verdicts[StateVerdict::taken], 1U);
+    EXPECT_EQ(said_of(taker.book, spy), said_of(giver.book, spy));
+}
+
 TEST(BookTransfer, WhatCoversMoreThanWasHeardWaits) {
     Instance giver(false);
     Instance taker(true);

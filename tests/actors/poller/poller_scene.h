@@ -60,11 +60,14 @@ struct Toy {
 
     static constexpr bool sends_heartbeats(std::uint16_t) { return true; }
 
+    inline static std::int64_t opened_at_ns = 0;  ///< the sum of all blocks' times of receipt
+
     static feed::OpenResult open(std::span<const std::byte>& rest, bool verify, feed::Block& out) {
         // A payload that consists of several headers has as many blocks.
         const bool several = rest.size() > header_bytes && rest.size() % header_bytes == 0;
         const auto block = several ? rest.first(header_bytes) : rest;
         rest = rest.subspan(block.size());
+        opened_at_ns += out.ts_receive_ns;
         return open_repair(block, verify, out);
     }
 

@@ -302,6 +302,27 @@ TEST(Poller, tells_controls_to_the_cores_and_counts_them_and_what_is_filtered) {
     EXPECT_EQ(counts.read(feed::LineCount::filtered), 1U);
 }
 
+TEST(Poller, delivers_each_copy_of_a_message_without_a_number) {
+    Scene scene;
+    scene.scripts[0]->give(block_frame(10, 1));
+    scene.scripts[0]->give(block_frame(12, 1));
+    scene.scripts[0]->give(block_frame(0, 1, group_a, feed::BlockRole::unnumbered));
+    scene.scripts[0]->give(block_frame(0, 1, group_b, feed::BlockRole::unnumbered));
+    scene.poller->step(1 * ms);
+    EXPECT_EQ(scene.reported(), "10 0 0");
+    const auto& counts = scene.poller->line(0).arbiter.counters();
+    EXPECT_EQ(counts.read(feed::LineCount::unnumbered), 2U);
+    EXPECT_EQ(counts.read(feed::LineCount::delivered), 1U);
+}
+
+TEST(Poller, tells_the_codec_when_a_datagram_came) {
+    Scene scene;
+    Toy::opened_at_ns = 0;
+    scene.scripts[0]->give(blocks_frame({{10, 1}, {11, 1}}));
+    scene.poller->step(7 * ms);
+    EXPECT_EQ(Toy::opened_at_ns, 2 * 7 * ms) << "the sum over its blocks";
+}
+
 TEST(Poller, at_the_end_what_is_missing_is_lost_and_what_waited_is_delivered) {
     Scene scene;
     scene.scripts[0]->give(block_frame(10, 1));

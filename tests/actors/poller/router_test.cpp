@@ -339,6 +339,27 @@ TEST(Router, a_loss_over_the_wrap_is_one_range) {
     EXPECT_EQ(drain(scene.rings[0]), (Words{"gap 4294967294-3:5 full"}));
 }
 
+TEST(Router, a_lost_message_without_a_number_counts_in_the_range_of_the_others) {
+    for (const std::uint32_t number : {5U, 3'000'000'000U}) {
+        Scene scene;
+        scene.route_many(1, slots - spare);
+        scene.route(quote_of(series_of("A"), 0));
+        scene.router->publish();
+        drain(scene.rings[0]);
+        EXPECT_TRUE(scene.router->flush_pending());
+        EXPECT_EQ(drain(scene.rings[0]), (Words{"gap 0-0:1 full"}));
+        scene.route_many(1, slots - spare);
+        for (const std::uint32_t refused : {0U, number, 0U, number + 1}) {
+            scene.route(quote_of(series_of("A"), refused));
+        }
+        scene.router->publish();
+        drain(scene.rings[0]);
+        EXPECT_TRUE(scene.router->flush_pending());
+        EXPECT_EQ(drain(scene.rings[0]),
+                  (Words{fmt::format("gap {}-{}:4 full", number, number + 1)}));
+    }
+}
+
 TEST(Router, losses_of_several_lines_are_told_apart) {
     Scene scene;
     scene.route_many(1, slots - spare);

@@ -38,7 +38,8 @@ LineSnapshot balanced_line() {
     line.counts[LineCount::unasked] = 7;
     line.counts[LineCount::filtered] = 4;
     line.counts[LineCount::gaps_unlisted] = 5;
-    line.counts[LineCount::controls] = 6;
+    line.counts[LineCount::controls] = 9;
+    line.counts[LineCount::unnumbered] = 3;
     line.gaps = {{11, 18}, {4294967294, 4294967295}};
     line.streams = {stream_of({12, 80, 50, 28, 2}), stream_of({10, 70, 35, 35, 0})};
     line.retransmission_packets = 3;
@@ -161,6 +162,7 @@ TEST(Account, NamesWhatDoesNotBalance) {
          [](Counters& c) { ++ring(c, 0).counts[RingCount::refused]; }},
         {"poller poll0: routed", [](Counters& c) { ++line(c).counts[LineCount::controls]; }},
         {"poller poll0: routed", [](Counters& c) { ++line(c).counts[LineCount::filtered]; }},
+        {"poller poll0: routed", [](Counters& c) { ++line(c).counts[LineCount::unnumbered]; }},
         {"poller poll1: routed",
          [](Counters& c) {
              PollerSnapshot& other = c.pollers.emplace_back();
