@@ -317,7 +317,9 @@ class PeerCountCheck {
         compare.expect_between(StateCount::moved, 0, one_day ? 0 : traffic_.state_wanted,
                                counted(StateCount::moved));
         const bool resets = std::ranges::any_of(
-            plan_.days, [](const auto& day) { return day.session || day.restarts_count != 0; });
+            plan_.days, [](const auto& day) {
+            return day.session || day.restarts_count != 0 || day.disaster;
+        });
         compare.expect_between(StateCount::other_reset, 0, resets ? traffic_.state_wanted : 0,
                                counted(StateCount::other_reset));
     }
