@@ -139,8 +139,8 @@ class Traffic:
         self.random = random.Random(seed)
         self.loses = loses
         self.frames = []  # (time, stream, payload)
-        self.expected = {1: [], 2: []}  # rows as the tally writes them
-        self.lost_in_last_session = 0  # messages that neither stream brings
+        self.expected = {1: [], 2: []}  # rows in the format of the tally
+        self.lost_in_last_session = 0  # messages that neither stream carries
         self.now_ns = START_NS
         for session in (1, 2):
             for line in (1, 2):
@@ -148,7 +148,7 @@ class Traffic:
             self.now_ns += 20_000_000
 
     def session(self, line, session):
-        # Both streams lose the start of session 2 on line 2: its first packet shows it.
+        # Both streams lose the start of session 2 on line 2; its first packet reveals the session.
         if (line, session) != (2, 2):
             self.send(packet(line, 1, session, BEFORE_FIRST + 1), "AB")
         self.expected[line].append(f"S {line} {BEFORE_FIRST}")
@@ -156,7 +156,7 @@ class Traffic:
         self.random.shuffle(ids)
         self.directory(line, session, ids)
         number = self.quotes(line, session, ids)
-        # A heartbeat shows what was lost at the end.
+        # A heartbeat reveals losses at the end.
         self.now_ns += 5_000_000
         self.send(packet(line, 0, session, number), "AB")
 
@@ -176,7 +176,7 @@ class Traffic:
     def quotes(self, line, session, ids):
         """Returns the next number."""
         number = BEFORE_FIRST + 1
-        lost = 0  # numbers in a row that neither stream brings
+        lost = 0  # consecutive numbers that neither stream carries
         while number <= BEFORE_FIRST + 600:
             self.now_ns += 50_000
             sizes = [self.random.randint(1, 3) for _ in range(self.random.randint(1, 4))]
@@ -241,8 +241,8 @@ def rows_of(folder, core):
 
 
 def check_delivery(folder, traffic):
-    """Messages: each once, in order, on one of the cores; those without numbers once a copy. Gaps and
-    sessions: exact, on every core."""
+    """Each message is delivered once, in order, to one core, and each copy of a message without a number. Gaps and
+    sessions are delivered exactly, to every core."""
     for line in (1, 2):
         wanted = list(by_session(traffic.expected[line]))
         shared = [row for row in wanted if row[1][0] not in "DQ"]
@@ -252,8 +252,8 @@ def check_delivery(folder, traffic):
             rows = list(by_session(row for row in rows_of(folder, core) if row.split()[1] == str(line)))
             numbers = [(session, int(row.split()[2])) for session, row in rows if row[0] != "D"]
             expect(numbers == sorted(numbers), f"line {line}, {core}: not in order")
-            told = [row for row in rows if row[1][0] not in "DQ"]
-            expect(told == shared, f"line {line}, {core}: {told[:5]} expected {shared[:5]}")
+            received = [row for row in rows if row[1][0] not in "DQ"]
+            expect(received == shared, f"line {line}, {core}: {received[:5]} expected {shared[:5]}")
             found += [row for row in rows if row[1][0] in "DQ"]
         wanted = sorted(row for row in wanted if row[1][0] in "DQ")
         expect(sorted(found) == wanted,

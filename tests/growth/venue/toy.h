@@ -1,10 +1,10 @@
 // path: hot
 //
-// A venue that differs from OPRA in everything that the border allows. Several packets stand in a
-// datagram, with numbers of 64 bits. Lines share groups, and a byte of the header says which line
-// it is. A packet has no time, but its quotes have. Directory messages, which say which series an
-// id stands for, have no numbers. Behind a bad message the packet goes on. A new session begins in
-// the middle of the day, and the same numbers begin anew with it.
+// A venue that differs from OPRA in everything that the border allows. A datagram has several
+// packets, each with its own 64-bit number. Lines share groups, and a byte of the header identifies
+// the line. A packet has no time, but its quotes have one. A directory message assigns an id to a
+// series and has no number. A bad message does not end its packet. A new session begins during the
+// day, and its numbers start over.
 //
 // A packet, little-endian: length u16, line u8, type u8 (0 heartbeat, 1 start of session, 3 data),
 // session u8, count of messages u8, four bytes unused, number u64. Data has the number of its first
@@ -13,8 +13,8 @@
 //
 // A message: length u8, type u8, two bytes unused, id u32, and then of a directory message (`D`)
 // root (5 bytes), three unused, strike u32; of a quote (`Q`) time i64, bid, bid size, offer, offer
-// size (u32 each). Any other message is bad. If its length leads behind the packet, so are all
-// messages after it.
+// size (u32 each). Any other message is bad. If its length goes beyond the packet, all messages
+// after it are bad too.
 #pragma once
 
 #include "config/rows.h"
