@@ -140,7 +140,7 @@ class BusiestCandidates {
 
   private:
     void place(const feed::SeriesKey& key, std::uint64_t quotes) {
-        Candidate* chosen = &candidates_[0];
+        Candidate* chosen = candidates_.data();
         for (Candidate& candidate : candidates_) {
             if (candidate.key == key) {
                 chosen = &candidate;

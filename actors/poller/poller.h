@@ -179,7 +179,8 @@ class Poller final : public PollerTask, private feed::ArbiterSink {
     [[gnu::always_inline]] void process_datagram(Input& input, Line& line, const LineRoute& route,
                                                  std::span<const std::byte> rest,
                                                  std::int64_t ts_receive_ns) {
-        feed::Block block{.ts_receive_ns = ts_receive_ns};
+        feed::Block block;
+        block.ts_receive_ns = ts_receive_ns;
         auto result = line.codec.open(rest, block_checksum_, block);
         // Counted after open(): the address of the counter depends on the lookup of the line, and a
         // store whose address is not known yet delays the loads in open().
@@ -193,7 +194,8 @@ class Poller final : public PollerTask, private feed::ArbiterSink {
             if (rest.empty()) [[likely]] {
                 return;
             }
-            block = {.ts_receive_ns = ts_receive_ns};
+            block = {};
+            block.ts_receive_ns = ts_receive_ns;
             result = line.codec.open(rest, block_checksum_, block);
         }
     }

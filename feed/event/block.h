@@ -15,7 +15,7 @@ inline constexpr std::size_t streams_count = 2;
 /// The effect of a block on its line's numbering.
 enum class BlockRole : std::uint8_t {
     data,            ///< carries `messages` numbers, `sequence` the first
-    line_integrity,  ///< says which number was the last, and consumes none
+    line_integrity,  ///< states the last number, and consumes none
     start_of_day,    ///< the next number is 1
     reset,           ///< the next number is sequence + 1
     /// Numbers begin anew at sequence + 1, on both streams at once. A codec reports it once for

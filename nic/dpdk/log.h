@@ -64,7 +64,7 @@ class Log {
     HotLines hot_lines_;
     std::string partial_;  ///< the beginning of an incomplete line
     std::string complaints_;
-    std::chrono::steady_clock::time_point second_{};
+    std::chrono::steady_clock::time_point second_;
     unsigned lines_ = 0;
     unsigned suppressed_ = 0;
 };
