@@ -309,7 +309,7 @@ TEST(Poller, delivers_each_copy_of_a_message_without_a_number) {
     scene.scripts[0]->give(block_frame(0, 1, group_a, feed::BlockRole::unnumbered));
     scene.scripts[0]->give(block_frame(0, 1, group_b, feed::BlockRole::unnumbered));
     scene.poller->step(1 * ms);
-    EXPECT_EQ(scene.reported(), "10 0 0");
+    EXPECT_EQ(scene.reported(), "10 0! 0!");
     const auto& counts = scene.poller->line(0).arbiter.counters();
     EXPECT_EQ(counts.read(feed::LineCount::unnumbered), 2U);
     EXPECT_EQ(counts.read(feed::LineCount::delivered), 1U);
