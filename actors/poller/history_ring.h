@@ -95,8 +95,9 @@ class HistoryRingWriter {
 
     /// Fills the claimed record. False if `record` is null because the ring is full: the block is
     /// skipped.
-    bool describe(FirstCopy* record, const feed::Block& block, std::size_t line,
-                  const std::byte* kept_bytes) {
+    // Not inline, because its loads would take registers of the fast path.
+    [[gnu::noinline]] bool describe(FirstCopy* record, const feed::Block& block, std::size_t line,
+                                    const std::byte* kept_bytes) {
         if (record == nullptr) [[unlikely]] {
             skipped_.add();
             return false;

@@ -78,6 +78,19 @@ struct LineEvents {
     [[nodiscard]] bool wants_tests() const { return test_symbols; }
 };
 
+/// Opens the next block of a datagram that was received at `ts_receive_ns`.
+template <class Codec>
+[[gnu::always_inline]] inline feed::OpenResult open_block(Codec& codec,
+                                                          std::span<const std::byte>& rest,
+                                                          bool verify_checksum,
+                                                          std::int64_t ts_receive_ns,
+                                                          feed::Block& block) {
+    if constexpr (Codec::opens_by_receive_time) {
+        block.ts_receive_ns = ts_receive_ns;
+    }
+    return codec.open(rest, verify_checksum, block);
+}
+
 template <class VenueCodec>
 class Poller final : public PollerTask, private feed::ArbiterSink {
   public:
@@ -180,8 +193,7 @@ class Poller final : public PollerTask, private feed::ArbiterSink {
                                                  std::span<const std::byte> rest,
                                                  std::int64_t ts_receive_ns) {
         feed::Block block;
-        block.ts_receive_ns = ts_receive_ns;
-        auto result = line.codec.open(rest, block_checksum_, block);
+        auto result = open_block(line.codec, rest, block_checksum_, ts_receive_ns, block);
         // Counted after open(): the address of the counter depends on the lookup of the line, and a
         // store whose address is not known yet delays the loads in open().
         if (!route.retransmission) [[likely]] {
@@ -190,25 +202,26 @@ class Poller final : public PollerTask, private feed::ArbiterSink {
             line.retransmission_packets.add();
         }
         while (true) {
-            process_block<keeps>(input, line, route, block, result);
+            process_block<keeps>(input, line, route, block, result, ts_receive_ns);
             if (rest.empty()) [[likely]] {
                 return;
             }
             block = {};
-            block.ts_receive_ns = ts_receive_ns;
-            result = line.codec.open(rest, block_checksum_, block);
+            result = open_block(line.codec, rest, block_checksum_, ts_receive_ns, block);
         }
     }
 
     template <bool keeps>
     [[gnu::always_inline]] void process_block(Input& input, Line& line, const LineRoute& route,
-                                              feed::Block& block, const feed::OpenResult& result) {
+                                              feed::Block& block, const feed::OpenResult& result,
+                                              std::int64_t ts_receive_ns) {
         if (result.reasons != 0) [[unlikely]] {
             count_rejects(line, result.reasons);
         }
         if (!result.accepted) [[unlikely]] {
             return;
         }
+        block.ts_receive_ns = ts_receive_ns;
         block.retransmitted = block.retransmitted || route.retransmission;
         const feed::Verdict verdict = line.arbiter.classify_by_header(block, route.stream);
         if (verdict == feed::Verdict::deliver_all && decode_straight(line, block)) [[likely]] {

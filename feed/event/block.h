@@ -40,7 +40,7 @@ struct MessagePlace {
 /// cannot be forwarded: it waits until both, and all ring writes before them, have left the store
 /// buffer.
 struct Block {
-    std::int64_t ts_receive_ns = 0;        ///< set before Codec::open(), but after open_repair()
+    std::int64_t ts_receive_ns = 0;        ///< see Codec::opens_by_receive_time; set after open()
     std::span<const std::byte> bytes;      ///< includes the header and the pad, nothing after it
     const MessagePlace* places = nullptr;  ///< one per decodable message; null: not walked
     std::uint64_t sequence = 0;            ///< at most number_max (position.h)

@@ -220,8 +220,8 @@ plant(("opra_traffic",), [
 ])
 
 plant(("actors",), [
-    ("a codec does not know when a datagram came", "feed::Block block; block.ts_receive_ns = ts_receive_ns;",
-     "feed::Block block;"),
+    ("a codec does not know when a datagram came", "if constexpr (Codec::opens_by_receive_time) {",
+     "if constexpr (false) {"),
     ("a lost message without a number begins the range", "if (from == 0) { return;  // without a number }", ""),
     ("one record more than a ring holds", "return claimed_ + count <= sure_;", "return claimed_ + count <= sure_ + 1;"),
     ("a ring begins anew though it is not empty", "if (released_ != claimed_) { next_return_",

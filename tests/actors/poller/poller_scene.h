@@ -58,6 +58,8 @@ struct Toy {
 
     static constexpr bool is_gth(std::uint16_t) { return false; }
 
+    static constexpr bool opens_by_receive_time = true;
+
     static constexpr bool sends_heartbeats(std::uint16_t) { return true; }
 
     inline static std::int64_t opened_at_ns = 0;  ///< the sum of all blocks' times of receipt

@@ -67,6 +67,8 @@ struct Codec {
 
     static bool is_gth(std::uint16_t /*line*/) { return false; }
 
+    static constexpr bool opens_by_receive_time = true;
+
     static bool sends_heartbeats(std::uint16_t /*line*/) { return true; }
 
     OpenResult open(std::span<const std::byte>& rest, bool /*verify*/, Block& out) {
