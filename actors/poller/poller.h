@@ -8,7 +8,7 @@
 //     PollerLines::find            here    which line, which stream
 //     Codec::open                  feed    a block with valid header and checksum, or a reason
 //     Arbiter::classify_by_header  feed    all of it, nothing of it, or the slow path
-//     Codec::decode_straight       feed    messages, checked while they are written into the rings
+//     Codec::decode_fast           feed    messages, checked while they are written into the rings
 //     Router::publish              here    once for each step, which takes a burst of each port
 //
 // Nothing here blocks, allocates, or reads a clock: the caller passes the time of a step. Captures
@@ -209,7 +209,7 @@ class Poller final : public PollerTask, private feed::ArbiterSink {
         }
         block.retransmitted = block.retransmitted || route.retransmission;
         const feed::Verdict verdict = line.arbiter.classify_by_header(block, route.stream);
-        if (verdict == feed::Verdict::deliver_all && decode_straight(line, block)) [[likely]] {
+        if (verdict == feed::Verdict::deliver_all && decode_fast(line, block)) [[likely]] {
             line.arbiter.commit_next(block, route.stream);
             note_first<keeps>(input, line, block, route.stream);
         } else if (verdict == feed::Verdict::duplicate_all && line.codec.begins_with_data(block))
@@ -223,11 +223,11 @@ class Poller final : public PollerTask, private feed::ArbiterSink {
     }
 
     /// False: the block does not take the fast path, and none of its messages was decoded.
-    [[nodiscard, gnu::always_inline]] bool decode_straight(Line& line, const feed::Block& block) {
+    [[nodiscard, gnu::always_inline]] bool decode_fast(Line& line, const feed::Block& block) {
         select(line);
         LineEvents events{router_, line, test_symbols_};
         return line.day.original(block.ts_exchange_ns) &&
-               line.codec.decode_straight(block, header_of(block, 0), line.is_gth, events);
+               line.codec.decode_fast(block, header_of(block, 0), line.is_gth, events);
     }
 
     void select(Line& line) {

@@ -23,7 +23,7 @@ namespace pinstrike::feed {
 /// messages have times of their own sets them in its events. `gth` is true if the line carries the
 /// GTH session, whose series differ from those of the regular session.
 ///
-/// `bool decode_straight(block, base, gth, sink)` decodes all messages of a block that open()
+/// `bool decode_fast(block, base, gth, sink)` decodes all messages of a block that open()
 /// accepted, without walk(). If it returns false, it decoded none, and the caller calls walk() and
 /// decode().
 ///

@@ -195,7 +195,7 @@ plant(("line watch",), [
      "if (heard || stream.since_ns == 0) {"),
 ])
 
-plant(("opra_codec", "opra_properties", "opra_codec_narrow", "opra_properties_narrow"), [
+plant(("opra_codec", "opra_properties", "opra_codec_avx2", "opra_properties_avx2"), [
     ("the 32nd of a month", "return (month < 24) & (day < 31) & (year < 100);",
      "return (month < 24) & (day < 32) & (year < 100);"),
     ("the 32nd of a month in a run of quotes", "set(at, 'A', 'X'); set(at + 1, 1, 31);",

@@ -110,6 +110,7 @@ RETIRED_WORDS = {
     "spoil": "damage", "spoilt": "damaged or malformed", "spoiled": "damaged or malformed",
     "astray": "displaced", "disturbed": "preempted", "untold": "not reported",
     "heed": "follow", "heeds": "follows", "heeded": "followed",
+    "straight": "fast path", "narrow": "AVX2 or short",
 }
 PUBLISHED_NAMES = re.compile(
     r"gap_mended|latency_disturbed\w*|(ring_)?untold_repairs(_total)?")
@@ -117,7 +118,7 @@ PUBLISHED_NAMES = re.compile(
 # More of them, which are looked for in documents, comments, and all of scripts and Python. Names in C++
 # may have these words.
 RETIRED_IN_PROSE = {
-    "news": "events", "narrow": "AVX2, or what is narrow",
+    "news": "events",
     "believe": "trust or assume", "believes": "trusts", "believed": "trusted",
     "doubt": "say what is uncertain", "doubts": "say what is uncertain",
     "handed": "passed or given", "told": "reported, listed or distinguished",
@@ -126,7 +127,7 @@ RETIRED_PHRASES = {
     r"stops? of the machine|machine's stops?": "preemption",
 }
 # Recorded names: metrics, options and names of tests, keys of the report.
-RECORDED_NAMES = re.compile(r'port_handed_packets_total|--narrow|_narrow\b|["\']told["\']')
+RECORDED_NAMES = re.compile(r'port_handed_packets_total|["\']told["\']')
 
 LINE_COLUMNS = 100
 PYTHON_COLUMNS = 120

@@ -84,15 +84,15 @@ class CutCodec : public Codec {
     }
 
     template <class Sink>
-    [[gnu::always_inline]] bool decode_straight(const feed::Block& block, const feed::Header& base,
-                                                bool gth, Sink& /*sink*/) {
+    [[gnu::always_inline]] bool decode_fast(const feed::Block& block, const feed::Header& base,
+                                            bool gth, Sink& /*sink*/) {
         if constexpr (last == Stage::arbitrate) {
             keep(block.messages);
             return true;
         } else {
-            const bool straight = Codec::decode_straight(block, base, gth, slots);
+            const bool decoded = Codec::decode_fast(block, base, gth, slots);
             keep(&slots);
-            return straight;
+            return decoded;
         }
     }
 

@@ -113,8 +113,7 @@ struct Toy {
     static bool is_control(std::uint32_t number) { return number == 50 || number == 70; }
 
     template <class Sink>
-    static bool decode_straight(const feed::Block& block, const feed::Header& base, bool,
-                                Sink& sink) {
+    static bool decode_fast(const feed::Block& block, const feed::Header& base, bool, Sink& sink) {
         const bool may = begins_with_data(block) && is_sound(block);
         Event* const offered = may ? sink.offer(block.messages) : nullptr;
         Event* event = offered;

@@ -150,7 +150,7 @@ struct Codec {
     }
 
     template <EventSink Sink>
-    bool decode_straight(const Block& block, const Header& base, bool gth, Sink& sink) {
+    bool decode_fast(const Block& block, const Header& base, bool gth, Sink& sink) {
         Scratch scratch;
         Block walked = block;
         if (!begins_with_data(block) || walk(scratch, walked) != 0) {
