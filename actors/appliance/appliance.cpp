@@ -178,13 +178,13 @@ std::vector<Appliance::ChangedPort> Appliance::housekeep() {
 
 bool Appliance::settings_taken(std::int64_t within_ns) const {
     const std::int64_t end_ns = monotonic_ns() + within_ns;
-    const auto taken = [this] {
+    const auto adopted = [this] {
         return std::all_of(pollers_.begin(), pollers_.end(), [](const PollerThread& poller) {
-            return poller.task->settings().taken() ||
+            return poller.task->settings().adopted() ||
                    poller.control->ended.load(std::memory_order_acquire);
         });
     };
-    while (!taken()) {
+    while (!adopted()) {
         if (monotonic_ns() >= end_ns) {
             return false;
         }
@@ -263,7 +263,7 @@ bool Appliance::give_settings(const FeedConfig& config, std::int64_t within_ns,
     }
     for (std::size_t i = 0; i < pollers_.size(); ++i) {
         pollers_[i].settings = std::move(all[i]);
-        pollers_[i].task->settings().make(*pollers_[i].settings);
+        pollers_[i].task->settings().offer(*pollers_[i].settings);
     }
     if (!settings_taken(within_ns)) {
         tell(problems, "", std::string{stands});

@@ -127,7 +127,7 @@ void Book::watch(const feed::Event& event) {
     if (event.header.kind == feed::EventKind::quote) {
         const BookEntry* const entry = table_.find(event.body.series);
         if (entry != nullptr) {
-            candidates_.offer(entry->key, entry->quotes);
+            candidates_.consider(entry->key, entry->quotes);
         }
     }
 }
@@ -255,7 +255,7 @@ bool Book::catch_up_with_line(BookEntry& entry) {
 
 TradeRecord& Book::trades_of(BookEntry& entry) {
     if (entry.trade_record == 0) {
-        entry.trade_record = trades_.take();
+        entry.trade_record = trades_.acquire();
     }
     return trades_.at(entry.trade_record);
 }

@@ -216,7 +216,7 @@ class Server::Listener {
             if (error) {
                 return pause(error);
             }
-            take(std::move(socket));
+            accept(std::move(socket));
             accept();
         });
     }
@@ -232,7 +232,7 @@ class Server::Listener {
                                error.message())});
     }
 
-    void take(Tcp::socket socket) {
+    void accept(Tcp::socket socket) {
         asio::error_code error;
         const auto remote = socket.remote_endpoint(error);
         if (error) {

@@ -55,9 +55,9 @@ struct LineEvents {
     PollerLine& line;
     bool test_symbols;  ///< the config wants test symbols
 
-    feed::Event* offer(std::size_t records) { return router.offer(records); }
+    feed::Event* slots_for(std::size_t records) { return router.slots_for(records); }
 
-    void take(std::size_t messages, std::size_t records) { router.take(messages, records); }
+    void commit(std::size_t messages, std::size_t records) { router.commit(messages, records); }
 
     void push(std::span<const feed::Event> message) { router.push(message); }
 
@@ -121,7 +121,7 @@ class Poller final : public PollerTask, private feed::ArbiterSink {
             process_burst(*input);
         }
         if (repair_rings_ != nullptr) {
-            packets += take_repairs();
+            packets += read_repairs();
         }
         arbitration_clock_.looked(behind);
         run_timers();
@@ -130,7 +130,7 @@ class Poller final : public PollerTask, private feed::ArbiterSink {
 
     std::size_t receive(Input& input, std::int64_t now_ns) {
         input.filled = input.port->receive(input.burst, now_ns);
-        input.taken = 0;
+        input.processed = 0;
         return input.filled;
     }
 
@@ -140,13 +140,13 @@ class Poller final : public PollerTask, private feed::ArbiterSink {
             copy_to_tap(input);
         }
         if (history_ == nullptr) {
-            while (input.taken < input.filled) {
-                parse_and_route<false>(input, input.burst[input.taken++]);
+            while (input.processed < input.filled) {
+                parse_and_route<false>(input, input.burst[input.processed++]);
             }
             return;
         }
-        while (input.taken < input.filled) {
-            parse_and_route<true>(input, input.burst[input.taken++]);
+        while (input.processed < input.filled) {
+            parse_and_route<true>(input, input.burst[input.processed++]);
         }
         if (input.keeps) {
             history_->end_burst(*input.port, input.kept, input.filled);
@@ -285,7 +285,7 @@ class Poller final : public PollerTask, private feed::ArbiterSink {
     bool commit_slow(Line& line, const feed::Block& block, feed::Stream stream);
     void decode(const feed::Block& block, unsigned first, unsigned count,
                 feed::DeliveryFlags flags);
-    std::size_t take_repairs();
+    std::size_t read_repairs();
     void process_repair(Line& line, std::span<const std::byte> bytes);
     void note(RepairNote::Kind kind, feed::Position begin, feed::Position end,
               std::int64_t ts_before_ns, std::int64_t ts_behind_ns);
@@ -317,7 +317,7 @@ class Poller final : public PollerTask, private feed::ArbiterSink {
 
     // The rest of a step.
 
-    /// Gives the block, which lies in the packet that was taken last, to the history.
+    /// Gives the block, which lies in the packet that was processed last, to the history.
     void keep(Input& input, const Line& line, const feed::Block& block) {
         if (!input.keeps) {
             history_->copy(block, line.index);
@@ -362,7 +362,7 @@ class Poller final : public PollerTask, private feed::ArbiterSink {
     /// Copies the packets of the tapped line. This is a separate pass over the burst, so that the
     /// fast path costs nothing while no tap is active.
     void copy_to_tap(const Input& input) {
-        for (std::size_t i = input.taken; i < input.filled; ++i) {
+        for (std::size_t i = input.processed; i < input.filled; ++i) {
             const nic::Packet& packet = input.burst[i];
             nic::Datagram datagram;
             if (nic::parse_udp(packet, nic::ChecksumCheck::off, datagram) != nic::not_dropped) {
@@ -370,7 +370,7 @@ class Poller final : public PollerTask, private feed::ArbiterSink {
             }
             const LineRoute* route = lines_.find(datagram);
             if (route != nullptr && route->line == tap_->line()) {
-                tap_->take(packet, input.index);
+                tap_->copy(packet, input.index);
             }
         }
         tap_->publish();
@@ -398,7 +398,7 @@ class Poller final : public PollerTask, private feed::ArbiterSink {
             if (next == nullptr) {
                 break;
             }
-            const nic::Packet& packet = next->burst[next->taken++];
+            const nic::Packet& packet = next->burst[next->processed++];
             now_ns_ = wall_ns_ = std::max(now_ns_, packet.ts_receive_ns);
             burst_ts_ns_ = packets == 0 ? packet.ts_receive_ns : burst_ts_ns_;
             run_timers();
@@ -412,11 +412,11 @@ class Poller final : public PollerTask, private feed::ArbiterSink {
     Input* earliest(std::int64_t now_ns) {
         Input* best = nullptr;
         for (auto& input : inputs_) {
-            if (input->taken == input->filled && receive(*input, now_ns) == 0) {
+            if (input->processed == input->filled && receive(*input, now_ns) == 0) {
                 continue;
             }
-            if (best == nullptr ||
-                input->burst[input->taken].ts_receive_ns < best->burst[best->taken].ts_receive_ns) {
+            if (best == nullptr || input->burst[input->processed].ts_receive_ns <
+                                       best->burst[best->processed].ts_receive_ns) {
                 best = input.get();
             }
         }
@@ -428,7 +428,7 @@ class Poller final : public PollerTask, private feed::ArbiterSink {
 
     void housekeep();
     void adopt(PollerSettings& settings);
-    void take_lines(typename Lines::Prepared& more);
+    void adopt_lines(typename Lines::Prepared& more);
     void look_at_lines();
     void mark_lines();
 
@@ -436,11 +436,11 @@ class Poller final : public PollerTask, private feed::ArbiterSink {
     /// Processes what was received. What the arbiters hold is delivered or declared lost.
     void finish() override {
         for (auto& input : inputs_) {
-            if (input->taken != input->filled) {
+            if (input->processed != input->filled) {
                 process_burst(*input);
             }
         }
-        while (repair_rings_ != nullptr && take_repairs() != 0) {
+        while (repair_rings_ != nullptr && read_repairs() != 0) {
         }
         for (auto& line : lines_) {
             select(*line);

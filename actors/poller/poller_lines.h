@@ -152,7 +152,7 @@ class PollerLines {
         : hours_(setup.hours), lines_(lines_max) {
         Prepared all;
         prepare(setup, all);
-        take(all);
+        adopt(all);
     }
 
     /// Poll thread. The route for a datagram; nullptr: there is none. If several lines share a
@@ -177,7 +177,7 @@ class PollerLines {
     [[nodiscard]] std::size_t room() const noexcept { return lines_.room(); }
 
     /// Poll thread. Adds the prepared lines. It neither allocates nor frees memory.
-    void take(Prepared& more) noexcept {
+    void adopt(Prepared& more) noexcept {
         for (auto& line : more.lines) {
             lines_.add(std::move(line));
         }

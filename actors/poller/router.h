@@ -2,7 +2,7 @@
 //
 // The last step of the poll thread: selects the core for a message and brings the message into that
 // core's ring. A Router is the sink of a poller's decoder. On the fast path, the decoder writes the
-// events of a block into slots that the router offers, which with one core are in its ring. Any
+// events of a block into slots that the router reserves, which with one core are in its ring. Any
 // other message is pushed.
 //
 // With WhenFull::wait (replays), the router waits for a core whose ring is full. With
@@ -76,25 +76,26 @@ class Router {
 
     /// Returns `records` contiguous slots in all, for messages that each have a series or a symbol.
     /// nullptr: there is no space, and the caller pushes message by message. With one core the
-    /// slots are in its ring. With several cores they are in a buffer, from which take() copies the
-    /// messages to the rings. The decoder could not write into the rings at once: the ring depends
-    /// on the series, which is known late, and stores to an address not yet known would delay the
-    /// loads behind them.
-    [[nodiscard, gnu::always_inline]] feed::Event* offer(std::size_t records) noexcept {
+    /// slots are in its ring. With several cores they are in a buffer, from which commit() copies
+    /// the messages to the rings. The decoder could not write into the rings at once: the ring
+    /// depends on the series, which is known late, and stores to an address not yet known would
+    /// delay the loads behind them.
+    [[nodiscard, gnu::always_inline]] feed::Event* slots_for(std::size_t records) noexcept {
         if (outputs_.size() == 1) {
-            return outputs_[0].ring.offer(records, outputs_[0].closed);
+            return outputs_[0].ring.slots_for(records, outputs_[0].closed);
         }
         return records <= apart_.size() ? apart_.data() : nullptr;
     }
 
-    /// The first `records` slots that offer() returned have been filled with `messages` messages.
-    [[gnu::always_inline]] void take(std::size_t messages, std::size_t records) noexcept {
+    /// The first `records` slots that slots_for() returned have been filled with `messages`
+    /// messages.
+    [[gnu::always_inline]] void commit(std::size_t messages, std::size_t records) noexcept {
         if (outputs_.size() != 1) {
             return push_all(records);
         }
         CoreOutput& output = outputs_[0];
         output.routed_count += messages;
-        output.ring.take(records);
+        output.ring.commit(records);
         output.pushed_count += messages;
     }
 
@@ -242,7 +243,7 @@ class Router {
     RouterConfig config_;
     std::vector<CoreOutput> outputs_;
     std::size_t line_ = 0;
-    std::vector<feed::Event> apart_;  ///< buffer of offer() if there are several cores
+    std::vector<feed::Event> apart_;  ///< buffer of slots_for() if there are several cores
 };
 
 }  // namespace pinstrike::actors

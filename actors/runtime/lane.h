@@ -335,7 +335,7 @@ class Lane final : public LaneBase {
     /// Passes at most `budget` messages to `handle` while it returns true. Adds their number to
     /// `handled`, including a message whose handler throws.
     template <class Handle>
-    void take(std::size_t budget, std::size_t& handled, Handle&& handle) {
+    void deliver(std::size_t budget, std::size_t& handled, Handle&& handle) {
         if (seen_ - taken_ < budget) {
             look_for_mail();
         }

@@ -80,7 +80,7 @@ void MailboxActor::end() noexcept {
         }
     }
     flush();
-    static_cast<void>(bell_.take());  // so that no thread puts it on the ready list any more
+    static_cast<void>(bell_.disarm());  // so that no thread puts it on the ready list any more
     for (Inbox* box = inboxes_; box != nullptr; box = box->next_) {
         box->close();
     }

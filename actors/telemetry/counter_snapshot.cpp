@@ -231,7 +231,7 @@ PollerSnapshot take_poller_snapshot(PollerTask& poller, std::span<const std::str
     }
     if (poller.repair_rings() != nullptr) {
         snapshot.notes_dropped = poller.repair_rings()->notes_dropped().read();
-        snapshot.repairs_taken = poller.repair_rings()->repairs_taken().read();
+        snapshot.repairs_taken = poller.repair_rings()->repairs_read().read();
     }
     if (poller.history() != nullptr) {
         snapshot.history_skipped = poller.history()->skipped().read();

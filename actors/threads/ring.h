@@ -119,15 +119,15 @@ class Producer {
 
     /// Returns the next slots without claiming them; nullptr if claims of `count` in all would
     /// leave fewer than `spare` slots free. The caller fills some of the slots and then claims them
-    /// with take(). While it fills them, it prefetches later slots one by one (feed/event/event.h,
-    /// ask_ahead).
-    [[nodiscard]] T* offer(std::size_t count, std::size_t spare = 0) noexcept {
+    /// with commit(). While it fills them, it prefetches later slots one by one
+    /// (feed/event/event.h, ask_ahead).
+    [[nodiscard]] T* slots_for(std::size_t count, std::size_t spare = 0) noexcept {
         owner_.check();
         return has_room(count + spare) ? next_slot() : nullptr;
     }
 
-    /// Claims the first `count` slots of the last offer.
-    void take(std::size_t count) noexcept {
+    /// Claims the first `count` slots of the last slots_for().
+    void commit(std::size_t count) noexcept {
         owner_.check();
         PINSTRIKE_CHECK(claimed_ + count - released_ <= capacity_);
         claimed_ += count;

@@ -1,13 +1,13 @@
 // path: hot
 //
 // The fast path of a block that is the next of its line: one pass finds, checks and writes its
-// messages. The writer owns a slot that a ring offers until take(), so it may write an event before
-// the block is known to be valid. If a check fails, nothing is taken, and the block goes through
-// walk.h and decode.h, which also find the reason. The fast path therefore accepts only blocks
-// whose messages are all valid, and none of which goes to more than one core (controls) or needs
-// many records (texts). Nearly all blocks are like that. Writing an event of an invalid message is
-// harmless: no byte value gives an index outside a table, no byte outside the block is read, and no
-// message fills more slots than were offered for it.
+// messages. The writer owns a slot that a ring reserves until commit(), so it may write an event
+// before the block is known to be valid. If a check fails, nothing is committed, and the block goes
+// through walk.h and decode.h, which also find the reason. The fast path therefore accepts only
+// blocks whose messages are all valid, and none of which goes to more than one core (controls) or
+// needs many records (texts). Nearly all blocks are like that. Writing an event of an invalid
+// message is harmless: no byte value gives an index outside a table, no byte outside the block is
+// read, and no message fills more slots than were reserved for it.
 //
 // run_fast_path() selects one of three paths:
 //

@@ -171,29 +171,30 @@ struct Opra {
     /// Checks and decodes all messages of a block that was opened, in one pass. `base` and `gth` as
     /// for decode(). False: nothing was decoded, because the block has a control, a text, a message
     /// that cannot be decoded or bytes after its last message, because its numbers wrap, or because
-    /// the sink offers no slots.
+    /// the sink reserves no slots.
     template <EventSink Sink>
     [[nodiscard, gnu::always_inline]] static bool decode_fast(const Block& block,
                                                               const Header& base, bool gth,
                                                               Sink& sink) {
-        Event* const offered = counts_on(block.sequence, block.messages)
-                                   ? sink.offer(quote_records_max * std::size_t{block.messages})
-                                   : nullptr;
-        if (offered == nullptr) [[unlikely]] {
+        Event* const reserved =
+            counts_on(block.sequence, block.messages)
+                ? sink.slots_for(quote_records_max * std::size_t{block.messages})
+                : nullptr;
+        if (reserved == nullptr) [[unlikely]] {
             return false;
         }
         Header first = base;
         first.sequence = static_cast<std::uint32_t>(block.sequence);
         const detail::FastPathResult run = detail::run_fast_path(
             {block.bytes.data(), block.bytes.size(), block.messages, first.sequence},
-            context_of(first, gth, sink), offered);
+            context_of(first, gth, sink), reserved);
         if (!run.sound) [[unlikely]] {
             return false;
         }
         for (unsigned test = 0; test < run.tests; ++test) {
             sink.filtered();
         }
-        sink.take(block.messages - run.tests, run.records);
+        sink.commit(block.messages - run.tests, run.records);
         return true;
     }
 

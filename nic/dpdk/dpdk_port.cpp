@@ -232,7 +232,7 @@ std::unique_ptr<MoreGroups> DpdkPort::prepare(std::span<const Group> groups, Pro
 
 void DpdkPort::join(MoreGroups& groups, std::int64_t now_ns) {
     if (membership_) {
-        membership_->take_groups(*static_cast<AdmittedGroups&>(groups).membership, now_ns);
+        membership_->adopt_groups(*static_cast<AdmittedGroups&>(groups).membership, now_ns);
     }
 }
 

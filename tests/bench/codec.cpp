@@ -17,9 +17,11 @@ using feed::Event;
 /// An EventSink that accepts all events into the same slots and keeps none.
 class Slots {
   public:
-    Event* offer(std::size_t records) { return records <= slots_.size() ? slots_.data() : nullptr; }
+    Event* slots_for(std::size_t records) {
+        return records <= slots_.size() ? slots_.data() : nullptr;
+    }
 
-    void take(std::size_t, std::size_t) {}
+    void commit(std::size_t, std::size_t) {}
 
     void push(std::span<const Event> message) { hash_ ^= feed::hash(message.front().body.series); }
 

@@ -312,8 +312,8 @@ plant(("weave board", "busiest board"), [
 ])
 
 plant(("admin",), [
-    ("accept is tried again at once after an error", "now_ns < resume_ns_ ? 0 : take_connections(now_ns)",
-     "take_connections(now_ns)"),
+    ("accept is tried again at once after an error", "now_ns < resume_ns_ ? 0 : accept_connections(now_ns)",
+     "accept_connections(now_ns)"),
     ("what is too long for its column moves the next", "const std::string_view cut = text.substr(0, room);",
      "const std::string_view cut = text;"),
 ])

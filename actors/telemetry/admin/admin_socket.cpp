@@ -106,7 +106,7 @@ int AdminSocket::step(std::int64_t now_ns, const Answer& answer) {
     // Existing connections first, so that one whose request has arrived is not closed for a new
     // one.
     step_connections(now_ns, answer);
-    const int error = now_ns < resume_ns_ ? 0 : take_connections(now_ns);
+    const int error = now_ns < resume_ns_ ? 0 : accept_connections(now_ns);
     resume_ns_ = error == 0 ? resume_ns_ : now_ns + pause_ns;
     step_connections(now_ns, answer);
     return error;
@@ -120,7 +120,7 @@ void AdminSocket::step_connections(std::int64_t now_ns, const Answer& answer) {
 
 /// New connections that no connection can be closed for wait in the kernel's queue. Returns the
 /// errno of a failed accept(), or 0.
-int AdminSocket::take_connections(std::int64_t now_ns) {
+int AdminSocket::accept_connections(std::int64_t now_ns) {
     while (true) {
         const bool full = connections_.size() >= connections_max;
         const auto late = full ? latest(now_ns) : connections_.end();

@@ -240,8 +240,8 @@ void LoopSource::patch(Entry& entry, std::size_t stream, std::uint32_t sequence)
 }
 
 /// Patches the stream's next frame and adds it to the burst, with the stream's faults.
-void LoopSource::take(std::size_t stream, std::int64_t now_ns, std::span<nic::Packet> burst,
-                      std::size_t& filled) {
+void LoopSource::add_next(std::size_t stream, std::int64_t now_ns, std::span<nic::Packet> burst,
+                          std::size_t& filled) {
     Cursor& cursor = cursors_[stream];
     Entry& entry = entries_[cursor.next];
     if (entry.at[stream] == nowhere) {
@@ -296,7 +296,7 @@ std::size_t LoopSource::fill(std::span<nic::Packet> burst, std::int64_t now_ns) 
         if (stream < 0) {
             break;
         }
-        take(static_cast<std::size_t>(stream), now_ns, burst.first(most), filled);
+        add_next(static_cast<std::size_t>(stream), now_ns, burst.first(most), filled);
     }
     return filled;
 }

@@ -115,8 +115,8 @@ struct Toy {
     template <class Sink>
     static bool decode_fast(const feed::Block& block, const feed::Header& base, bool, Sink& sink) {
         const bool may = begins_with_data(block) && is_sound(block);
-        Event* const offered = may ? sink.offer(block.messages) : nullptr;
-        Event* event = offered;
+        Event* const reserved = may ? sink.slots_for(block.messages) : nullptr;
+        Event* event = reserved;
         for (unsigned i = 0; event != nullptr && i < block.messages; ++i) {
             const auto number = static_cast<std::uint32_t>(block.sequence + i);
             if (is_control(number)) {
@@ -131,8 +131,8 @@ struct Toy {
         if (event == nullptr) {
             return false;
         }
-        const auto written = static_cast<std::size_t>(event - offered);
-        sink.take(written, written);
+        const auto written = static_cast<std::size_t>(event - reserved);
+        sink.commit(written, written);
         return true;
     }
 

@@ -147,7 +147,7 @@ TEST(Poller, notes_a_hole_and_takes_what_recovery_brings_in_order) {
     EXPECT_EQ(scene.poller->step(1 * ms + 1), 2U);
     EXPECT_EQ(scene.reported(), "10 11! 12! 13");
     EXPECT_EQ(scene.noted(), "!11-12");
-    EXPECT_EQ(scene.poller->repair_rings()->repairs_taken().read(), 2U);
+    EXPECT_EQ(scene.poller->repair_rings()->repairs_read().read(), 2U);
     EXPECT_EQ(scene.poller->line(0).arbiter.counters().read(feed::LineCount::repaired), 2U);
     EXPECT_EQ(scene.poller->line(0).arbiter.counters().read(feed::LineCount::unasked), 1U);
     EXPECT_EQ(scene.poller->line(0).retransmission_packets.read(), 0U) << "they were in no packet";

@@ -333,8 +333,8 @@ std::string disagreement(std::span<const std::byte> payload, bool verify_checksu
         !what.empty()) {
         return what;
     }
-    for (const bool offers : {true, false}) {
-        Collector collector{true, offers};
+    for (const bool reserves : {true, false}) {
+        Collector collector{true, reserves};
         Opra::decode(block, 0, block.decodable, base_of(block), gth, collector);
         if (auto what = compare_events(collector, block, parsed, gth); !what.empty()) {
             return what;
