@@ -154,8 +154,8 @@ std::string normalised_decimal(std::int64_t price_e8) {
 void write_books(std::span<const Book* const> books, const std::string& path, Problems& problems) {
     if (!write_whole(path, [&](std::FILE* file) { return write_all(books, file); })) {
         const int error = errno;
-        tell(problems, path, fmt::format("cannot write the book: {}", std::strerror(error)),
-             remedy_of(error));
+        add_problem(problems, path, fmt::format("cannot write the book: {}", std::strerror(error)),
+                    remedy_of(error));
     }
 }
 

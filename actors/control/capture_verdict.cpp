@@ -22,7 +22,7 @@ std::vector<std::string> capture_faults(actors::Appliance& appliance, const End&
     std::vector<std::string> faults;
     std::uint64_t packets = 0;
     std::uint64_t other = 0;
-    std::uint64_t handed = 0;
+    std::uint64_t to_lines = 0;
     for (std::size_t i = 0; i < appliance.pollers_count(); ++i) {
         const actors::PollerTask& poller = appliance.poller(i);
         for (std::size_t k = 0; k < poller.ports_count(); ++k) {
@@ -32,7 +32,7 @@ std::vector<std::string> capture_faults(actors::Appliance& appliance, const End&
             }
             packets += port.counters().read(nic::PortCount::packets);
             other += packets_of_other_protocols(poller.input(k).drops);
-            handed += poller.input(k).handed.read();
+            to_lines += poller.input(k).to_lines.read();
             for (const std::string& sentence : port.unread()) {
                 faults.push_back(fmt::format("port {}: {}", port.name(), sentence));
             }
@@ -43,7 +43,7 @@ std::vector<std::string> capture_faults(actors::Appliance& appliance, const End&
             }
         }
     }
-    if (packets > other && handed == 0 && end.kind != End::Kind::time) {
+    if (packets > other && to_lines == 0 && end.kind != End::Kind::time) {
         faults.push_back(
             fmt::format("{} packets were read from captures, and none reached a line: the account "
                         "gives the reasons",

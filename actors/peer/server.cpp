@@ -309,7 +309,7 @@ std::unique_ptr<Server> Server::open(const PeerConfig& config, const Identity& i
     server->listener_ = std::make_unique<Listener>(config, identity, tls, history, giver,
                                                    std::move(listener), *server);
     if (const asio::error_code error = server->listener_->listen()) {
-        pinstrike::tell(
+        pinstrike::add_problem(
             problems, Place{},
             fmt::format("peer.listen: {}: {}", nic::text_of(config.listen), error.message()),
             remedy_of(error.value()));

@@ -169,7 +169,7 @@ class Poller final : public PollerTask, private feed::ArbiterSink {
         if (route == nullptr) [[unlikely]] {
             return input.drop_unknown(datagram);
         }
-        input.handed.add();
+        input.to_lines.add();
         process_datagram<keeps>(input, lines_[route->line], *route, datagram.payload,
                                 packet.ts_receive_ns);
     }

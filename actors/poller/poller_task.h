@@ -69,7 +69,7 @@ struct PollerInput : PollerPort {
     std::size_t processed = 0;  ///< packets of the burst that were processed
     DropCounters drops;
     UnknownGroups unknown_groups;  ///< destinations of packets dropped as unknown_group
-    Counter handed;                ///< packets given to lines: all that were not dropped
+    Counter to_lines;              ///< packets given to lines: all that were not dropped
 };
 
 struct PollerCounters : LoopCounters {

@@ -53,7 +53,7 @@ void Router::push_when_full(CoreOutput& output, std::span<const feed::Event> mes
     }
 }
 
-void Router::tell(CoreOutput& output, const feed::Event& event) noexcept {
+void Router::deliver(CoreOutput& output, const feed::Event& event) noexcept {
     if (config_.when_full == WhenFull::wait) {
         wait_for_room(output, 1);
     }

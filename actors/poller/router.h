@@ -113,7 +113,7 @@ class Router {
     /// Writes one record to the ring of every core.
     void broadcast(const feed::Event& event) noexcept {
         for (CoreOutput& output : outputs_) {
-            tell(output, event);
+            deliver(output, event);
         }
     }
 
@@ -235,7 +235,7 @@ class Router {
 
     void push_when_full(CoreOutput& output, std::span<const feed::Event> message) noexcept;
     void wait_for_room(CoreOutput& output, std::size_t records) noexcept;
-    void tell(CoreOutput& output, const feed::Event& event) noexcept;
+    void deliver(CoreOutput& output, const feed::Event& event) noexcept;
     [[nodiscard]] PendingEvents& pending_of(CoreOutput& output) noexcept;
     static bool flush_line(CoreOutput& output, std::size_t line) noexcept;
     static void flush_pending(CoreOutput& output, std::size_t room) noexcept;

@@ -127,7 +127,7 @@ void MailboxActor::work(std::size_t budget, std::size_t& handled) {
         timer.in_due_ = false;
         if (!std::exchange(timer.told_, true)) {
             ++handled;
-            timer.tell();
+            timer.notify();
         }
     }
     for (Inbox* box = inboxes_; box != nullptr && !halted_; box = box->next_) {

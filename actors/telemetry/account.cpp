@@ -51,13 +51,13 @@ class Findings {
 };
 
 void check_ports(const CounterSnapshot& counters, Findings& findings) {
-    std::uint64_t handed = 0;
+    std::uint64_t to_lines = 0;
     for (const QueueSnapshot& queue : parts_of(counters, &PollerSnapshot::queues)) {
         const std::uint64_t dropped =
             std::accumulate(queue.dropped.begin(), queue.dropped.end(), std::uint64_t{0});
-        findings.expect_equal(queue.counts[PortCount::packets], dropped + queue.handed,
+        findings.expect_equal(queue.counts[PortCount::packets], dropped + queue.to_lines,
                               "port " + queue.name, "packets = dropped + passed to lines");
-        handed += queue.handed;
+        to_lines += queue.to_lines;
     }
     std::uint64_t arrived = 0;
     for (const LineSnapshot& line : parts_of(counters, &PollerSnapshot::lines)) {
@@ -66,7 +66,7 @@ void check_ports(const CounterSnapshot& counters, Findings& findings) {
             arrived += stream[StreamCount::packets];
         }
     }
-    findings.expect_equal(handed, arrived, "ports and lines",
+    findings.expect_equal(to_lines, arrived, "ports and lines",
                           "packets passed to lines = packets of the lines' groups");
 }
 

@@ -37,7 +37,7 @@ QueueSnapshot queue_snapshot(const PollerInput& input) {
     QueueSnapshot queue;
     queue.name = queue.port = port.name();
     queue.counts = PortTotals{port.counters()};
-    queue.handed = input.handed.read();
+    queue.to_lines = input.to_lines.read();
     queue.device = port.statistics();
     if (planted(Mistake::account)) {
         queue.device.missed = 0;

@@ -82,7 +82,7 @@ struct QueueSnapshot {
     std::string port;
     std::size_t burst_packets = 64;
     PortTotals counts;
-    std::uint64_t handed = 0;  ///< packets routed to lines
+    std::uint64_t to_lines = 0;  ///< packets routed to lines
     nic::DeviceStatistics device;
     std::array<std::uint64_t, nic::Drop_count> dropped{};
     std::vector<UnknownGroup> unknown_groups;  ///< the most frequent destinations without a line

@@ -211,7 +211,7 @@ class RowReader {
     void add_malformed(std::string wrong) {
         ++rows_.malformed;
         if (rows_.problems.size() < MappingRows::problems_max) {
-            tell(rows_.problems, Place{file_, number_, 0}, std::move(wrong));
+            add_problem(rows_.problems, Place{file_, number_, 0}, std::move(wrong));
         }
     }
 
@@ -257,8 +257,8 @@ std::optional<MappingRows> read_series_mapping(const std::string& path, const On
     }
     if (!in.is_open() || in.bad()) {
         const int error = errno;
-        tell(problems, path, fmt::format("cannot be read: {}", std::strerror(error)),
-             remedy_of(error));
+        add_problem(problems, path, fmt::format("cannot be read: {}", std::strerror(error)),
+                    remedy_of(error));
         return std::nullopt;
     }
     if (kept_bytes != 0) {

@@ -210,10 +210,11 @@ struct AdmittedGroups final : MoreGroups {
 
 std::unique_ptr<MoreGroups> DpdkPort::prepare(std::span<const Group> groups, Problems& problems) {
     if (queue_ != 0) {
-        tell(problems, "",
-             fmt::format("port {}: its queue receives only the groups steered to it at the start; "
-                         "new groups go to the poller of the device's first queue alone",
-                         name()));
+        add_problem(
+            problems, "",
+            fmt::format("port {}: its queue receives only the groups steered to it at the start; "
+                        "new groups go to the poller of the device's first queue alone",
+                        name()));
         return nullptr;
     }
     if (!device_->admit_more(groups, problems)) {
@@ -261,11 +262,11 @@ InterfaceChange DpdkPort::follow_interface() const {
 }
 
 DeviceStatistics DpdkPort::statistics() const {
-    DeviceStatistics told = device_->statistics();
+    DeviceStatistics statistics = device_->statistics();
     if (queue_ != 0) {  // the device counts all queues together, so only queue 0 reports them
-        told.missed = told.no_buffer = told.errors = std::nullopt;
+        statistics.missed = statistics.no_buffer = statistics.errors = std::nullopt;
     }
-    return told;
+    return statistics;
 }
 
 }  // namespace pinstrike::nic::dpdk

@@ -54,7 +54,7 @@ class Log {
 
     static ssize_t write(void* log, const char* text, std::size_t bytes);
     void append(LogLevel level, std::string_view text);
-    void tell(LogLevel level, std::string_view line);
+    void report(LogLevel level, std::string_view line);
     [[nodiscard]] bool limited(LogLevel level);
 
     std::mutex mutex_;

@@ -195,9 +195,9 @@ void UringPort::start() {
 
 std::unique_ptr<MoreGroups> UringPort::prepare(std::span<const Group> groups, Problems& problems) {
     if (groups.size() > state_->sockets.room()) {
-        tell(problems, "",
-             fmt::format("port {}: found no free slots for {} more groups while it runs", name(),
-                         groups.size() - state_->sockets.room()));
+        add_problem(problems, "",
+                    fmt::format("port {}: found no free slots for {} more groups while it runs",
+                                name(), groups.size() - state_->sockets.room()));
         return nullptr;
     }
     const std::size_t problems_before = problems.size();
@@ -211,7 +211,8 @@ std::unique_ptr<MoreGroups> UringPort::prepare(std::span<const Group> groups, Pr
         for (const std::string& remark : remarks) {
             if (std::find(state_->remarks.begin(), state_->remarks.end(), remark) ==
                 state_->remarks.end()) {
-                tell(problems, "", fmt::format("port {}: needs a restart: {}", name(), remark));
+                add_problem(problems, "",
+                            fmt::format("port {}: needs a restart: {}", name(), remark));
             }
         }
         if (problems.size() != problems_before) {

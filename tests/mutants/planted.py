@@ -413,7 +413,7 @@ plant(("nic",), [
 
 plant(("account",), [
     ("checksum offload is presumed though a packet came through",
-     "return queue.handed == 0 && dropped_for", "return dropped_for"),
+     "return queue.to_lines == 0 && dropped_for", "return dropped_for"),
 ])
 
 plant(("field_captures",), [
@@ -443,7 +443,7 @@ plant(("limits",), [
 ])
 
 plant(("capture_inputs",), [
-    ("packets of other protocols alone fail", "if (packets > other && handed == 0", "if (packets != 0 && handed == 0"),
+    ("packets of other protocols alone fail", "if (packets > other && to_lines == 0", "if (packets != 0 && to_lines == 0"),
     ("decode ends well though no packet reached a line", "candidates_ == 0 || to_lines_ != 0", "true"),
     ("an empty capture is not told from a wrong one", "if (begun == ARCHIVE_EOF) {", "if (false) {"),
 ])

@@ -150,8 +150,8 @@ bool has_copies(const LineTruth& truth) {
 Brought brought_to(const LineTruth& truth, std::size_t line, const LineExpectation& expected,
                    const ReceiveLog& receive_log) {
     LineReader reader{truth, expected};
-    for (const ReceivedPacket& handed : receive_log.packets()) {
-        const Flight& flight = *handed.flight;
+    for (const ReceivedPacket& received : receive_log.packets()) {
+        const Flight& flight = *received.flight;
         if (flight.line == line && flight.whole && flight.block != nullptr) {
             reader.read(flight);
         }

@@ -151,7 +151,7 @@ class LinePlaces {
             row.lost_last = last;
             row.lost_any = true;
         }
-        // A gap event has no exchange time, so it cannot tell in which numbering a line begins.
+        // A gap event has no exchange time, so it cannot show in which numbering a line begins.
         if (row.heard && sequence_after(last, row.here.sequence)) {
             row.here.sequence = last;
         }

@@ -136,7 +136,7 @@ json port_of(const PollerSnapshot& poller, const QueueSnapshot& queue, Tally& ta
             {"bytes", count("bytes", queue.counts[nic::PortCount::bytes])},
             {"full_bursts", count("full_bursts", queue.counts[nic::PortCount::full_bursts])},
             {"link_changes", count("link_changes", queue.counts[nic::PortCount::link_changes])},
-            {"to_lines", count("to_lines", queue.handed)},
+            {"to_lines", count("to_lines", queue.to_lines)},
             {"missed", device_count("missed", device.missed)},
             {"no_buffer", device_count("no_buffer", device.no_buffer)},
             {"errors", device_count("errors", device.errors)},

@@ -64,7 +64,7 @@ TEST(Poller, delivers_all_blocks_of_a_datagram_and_declares_what_lacks_between_t
     EXPECT_EQ(line.counters(feed::Stream::a).read(feed::StreamCount::packets), 1U)
         << "datagrams are counted";
     EXPECT_EQ(line.counters(feed::Stream::b).read(feed::StreamCount::duplicate), 5U);
-    EXPECT_EQ(scene.poller->input(0).handed.read(), 2U);
+    EXPECT_EQ(scene.poller->input(0).to_lines.read(), 2U);
 }
 
 TEST(Poller, counts_every_frame_that_is_no_lines) {
@@ -93,9 +93,9 @@ TEST(Poller, counts_every_frame_that_is_no_lines) {
     EXPECT_EQ(scene.dropped(nic::Drop::igmp), 1U);
     EXPECT_EQ(scene.scripts[0]->igmp_frames, 1);
     EXPECT_EQ(scene.poller->rejects(0, 0), 1U) << "a block of 3 bytes";
-    EXPECT_EQ(scene.poller->input(0).handed.read(), 2U);
+    EXPECT_EQ(scene.poller->input(0).to_lines.read(), 2U);
     EXPECT_EQ(scene.poller->input(0).port->counters().read(nic::PortCount::packets),
-              scene.poller->input(0).handed.read() + scene.poller->input(0).drops.sum());
+              scene.poller->input(0).to_lines.read() + scene.poller->input(0).drops.sum());
 }
 
 TEST(Poller, knows_no_line_of_what_is_sent_to_address_0_and_port_0) {

@@ -61,7 +61,7 @@ QueueSnapshot balanced_queue() {
     drop(queue, nic::Drop::not_udp, 2);
     drop(queue, nic::Drop::unknown_group, 3);
     queue.unknown_groups = {{{{0xEF01'0404}, 31004}, {0xA245'2C04}, 3}};
-    queue.handed = 25;
+    queue.to_lines = 25;
     return queue;
 }
 
@@ -246,10 +246,10 @@ TEST(Account, TellsOfChecksumOffloadWhereEveryChecksumIsWrong) {
     drop(queue, Drop::arp, 1);
     drop(queue, Drop::udp_checksum, 20);
     EXPECT_NE(account_text(counters).find("udp_checksum: off"), std::string::npos);
-    queue.handed = 1;
+    queue.to_lines = 1;
     EXPECT_EQ(account_text(counters).find("udp_checksum: off"), std::string::npos)
         << "one was right";
-    queue.handed = 0;
+    queue.to_lines = 0;
     drop(queue, Drop::unknown_group, 1);
     EXPECT_EQ(account_text(counters).find("udp_checksum: off"), std::string::npos)
         << "one was right";
