@@ -55,7 +55,7 @@ struct LineEvents {
     PollerLine& line;
     bool test_symbols;  ///< the config wants test symbols
 
-    feed::Event* slots_for(std::size_t records) { return router.slots_for(records); }
+    feed::Event* next_slots(std::size_t records) { return router.next_slots(records); }
 
     void commit(std::size_t messages, std::size_t records) { router.commit(messages, records); }
 

@@ -80,14 +80,14 @@ class Router {
     /// the messages to the rings. The decoder could not write into the rings at once: the ring
     /// depends on the series, which is known late, and stores to an address not yet known would
     /// delay the loads behind them.
-    [[nodiscard, gnu::always_inline]] feed::Event* slots_for(std::size_t records) noexcept {
+    [[nodiscard, gnu::always_inline]] feed::Event* next_slots(std::size_t records) noexcept {
         if (outputs_.size() == 1) {
-            return outputs_[0].ring.slots_for(records, outputs_[0].closed);
+            return outputs_[0].ring.next_slots(records, outputs_[0].closed);
         }
         return records <= apart_.size() ? apart_.data() : nullptr;
     }
 
-    /// The first `records` slots that slots_for() returned have been filled with `messages`
+    /// The first `records` slots that next_slots() returned have been filled with `messages`
     /// messages.
     [[gnu::always_inline]] void commit(std::size_t messages, std::size_t records) noexcept {
         if (outputs_.size() != 1) {
@@ -243,7 +243,7 @@ class Router {
     RouterConfig config_;
     std::vector<CoreOutput> outputs_;
     std::size_t line_ = 0;
-    std::vector<feed::Event> apart_;  ///< buffer of slots_for() if there are several cores
+    std::vector<feed::Event> apart_;  ///< buffer of next_slots() if there are several cores
 };
 
 }  // namespace pinstrike::actors

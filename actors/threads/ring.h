@@ -121,12 +121,12 @@ class Producer {
     /// leave fewer than `spare` slots free. The caller fills some of the slots and then claims them
     /// with commit(). While it fills them, it prefetches later slots one by one
     /// (feed/event/event.h, ask_ahead).
-    [[nodiscard]] T* slots_for(std::size_t count, std::size_t spare = 0) noexcept {
+    [[nodiscard]] T* next_slots(std::size_t count, std::size_t spare = 0) noexcept {
         owner_.check();
         return has_room(count + spare) ? next_slot() : nullptr;
     }
 
-    /// Claims the first `count` slots of the last slots_for().
+    /// Claims the first `count` slots of the last next_slots().
     void commit(std::size_t count) noexcept {
         owner_.check();
         PINSTRIKE_CHECK(claimed_ + count - released_ <= capacity_);

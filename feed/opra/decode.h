@@ -99,7 +99,7 @@ template <EventSink Sink>
 inline unsigned decode_quotes(const Block& block, unsigned first, unsigned end,
                               const DecodeContext& context, Sink& sink) {
     Event* const reserved = counts_on(block.sequence, end)
-                                ? sink.slots_for(quote_records_max * (end - first))
+                                ? sink.next_slots(quote_records_max * (end - first))
                                 : nullptr;
     if (reserved == nullptr) {
         return first;

@@ -178,7 +178,7 @@ struct Opra {
                                                               Sink& sink) {
         Event* const reserved =
             counts_on(block.sequence, block.messages)
-                ? sink.slots_for(quote_records_max * std::size_t{block.messages})
+                ? sink.next_slots(quote_records_max * std::size_t{block.messages})
                 : nullptr;
         if (reserved == nullptr) [[unlikely]] {
             return false;

@@ -17,7 +17,7 @@ using feed::Event;
 /// An EventSink that accepts all events into the same slots and keeps none.
 class Slots {
   public:
-    Event* slots_for(std::size_t records) {
+    Event* next_slots(std::size_t records) {
         return records <= slots_.size() ? slots_.data() : nullptr;
     }
 

@@ -443,7 +443,8 @@ plant(("limits",), [
 ])
 
 plant(("capture_inputs",), [
-    ("packets of other protocols alone fail", "if (packets > other && to_lines == 0", "if (packets != 0 && to_lines == 0"),
+    ("packets of other protocols alone fail", "if (packets > other && to_lines == 0",
+     "if (packets != 0 && to_lines == 0"),
     ("decode ends well though no packet reached a line", "candidates_ == 0 || to_lines_ != 0", "true"),
     ("an empty capture is not told from a wrong one", "if (begun == ARCHIVE_EOF) {", "if (false) {"),
 ])

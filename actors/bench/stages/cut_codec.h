@@ -33,7 +33,7 @@ class ScratchSlots {
     ScratchSlots(std::size_t cores_count, bool routes)
         : cores_count_(cores_count), routes_(routes) {}
 
-    feed::Event* slots_for(std::size_t records) noexcept {
+    feed::Event* next_slots(std::size_t records) noexcept {
         return records <= slots_.size() ? slots_.data() : nullptr;
     }
 

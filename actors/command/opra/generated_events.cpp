@@ -36,7 +36,7 @@ class Recorder final : public feed::opra::traffic::BlockSink {
 
     // The interface of an EventSink (feed/event/event_sink.h).
 
-    static Event* slots_for(std::size_t /*records*/) { return nullptr; }
+    static Event* next_slots(std::size_t /*records*/) { return nullptr; }
 
     static void commit(std::size_t /*messages*/, std::size_t /*records*/) {}
 

@@ -115,7 +115,7 @@ struct Toy {
     template <class Sink>
     static bool decode_fast(const feed::Block& block, const feed::Header& base, bool, Sink& sink) {
         const bool may = begins_with_data(block) && is_sound(block);
-        Event* const reserved = may ? sink.slots_for(block.messages) : nullptr;
+        Event* const reserved = may ? sink.next_slots(block.messages) : nullptr;
         Event* event = reserved;
         for (unsigned i = 0; event != nullptr && i < block.messages; ++i) {
             const auto number = static_cast<std::uint32_t>(block.sequence + i);

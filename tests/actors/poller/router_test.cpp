@@ -177,10 +177,10 @@ TEST(Router, no_data_goes_before_a_pending_control) {
     scene.router->publish();
     EXPECT_EQ(drain(scene.rings[0], 2 * spare - 1).size(), 2 * spare - 1);
     scene.route(quote_of(series_of("A"), 8));  // room, but not enough for the pending events
-    EXPECT_EQ(scene.router->slots_for(1), nullptr);
+    EXPECT_EQ(scene.router->next_slots(1), nullptr);
     EXPECT_EQ(drain(scene.rings[0], 1).size(), 1U);
     scene.route(quote_of(series_of("A"), 9));
-    EXPECT_NE(scene.router->slots_for(1), nullptr);
+    EXPECT_NE(scene.router->next_slots(1), nullptr);
     scene.router->publish();
     const Words words = drain(scene.rings[0]);
     EXPECT_EQ(Words(words.end() - 3, words.end()), (Words{"K7", "gap 8-8:1 full", "q9"}));
@@ -203,7 +203,7 @@ TEST(Router, a_refused_message_of_several_records_leaves_none_of_them) {
 
 TEST(Router, what_is_offered_counts_only_as_far_as_it_is_taken) {
     Scene scene;
-    Event* offered = scene.router->slots_for(slots - spare);
+    Event* offered = scene.router->next_slots(slots - spare);
     ASSERT_NE(offered, nullptr);
     offered[0] = quote_of(series_of("A"), 1, 2);
     offered[1] = Event{};
@@ -218,23 +218,23 @@ TEST(Router, what_is_offered_counts_only_as_far_as_it_is_taken) {
 
 TEST(Router, nothing_is_offered_where_there_is_no_room) {
     Scene scene;
-    EXPECT_EQ(scene.router->slots_for(slots - spare + 1), nullptr)
+    EXPECT_EQ(scene.router->next_slots(slots - spare + 1), nullptr)
         << "the last slots are for controls";
     scene.route_many(1, slots - spare + 1);  // the last is refused
-    EXPECT_EQ(scene.router->slots_for(1), nullptr);
+    EXPECT_EQ(scene.router->next_slots(1), nullptr);
     scene.router->publish();
     EXPECT_EQ(drain(scene.rings[0]).size(), slots - spare);
     EXPECT_TRUE(scene.router->flush_pending());
     EXPECT_EQ(drain(scene.rings[0]).size(), 1U) << "the gap";
     Scene several{2};
-    EXPECT_NE(several.router->slots_for(2 * 255), nullptr) << "a block of messages of two records";
-    EXPECT_EQ(several.router->slots_for(slots), nullptr);
+    EXPECT_NE(several.router->next_slots(2 * 255), nullptr) << "a block of messages of two records";
+    EXPECT_EQ(several.router->next_slots(slots), nullptr);
 }
 
 TEST(Router, what_several_cores_are_offered_goes_to_those_of_the_series) {
     Scene pushed{3};
     Scene offered{3};
-    Event* place = offered.router->slots_for(300);
+    Event* place = offered.router->next_slots(300);
     ASSERT_NE(place, nullptr);
     const Event* const begin = place;
     for (std::uint32_t i = 0; i < 100; ++i) {
@@ -266,7 +266,7 @@ TEST(Router, what_is_handed_out_to_a_full_ring_is_refused_by_it_alone) {
     Scene scene{2};
     std::uint32_t number = 0;
     for (int block = 0; block < 100; ++block) {
-        Event* place = scene.router->slots_for(50);
+        Event* place = scene.router->next_slots(50);
         ASSERT_NE(place, nullptr);
         for (std::uint32_t i = 0; i < 50; ++i) {
             place[i] = quote_of(series_of("SPX", i), ++number);

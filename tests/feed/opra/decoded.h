@@ -22,7 +22,7 @@ class Collector {
     explicit Collector(bool tests = true, bool reserves = true)
         : tests_(tests), reserves_(reserves) {}
 
-    Event* slots_for(std::size_t records) {
+    Event* next_slots(std::size_t records) {
         offered_.assign(records, Event{});
         return reserves_ && !full ? offered_.data() : nullptr;
     }
