@@ -1,4 +1,4 @@
-// path: hot
+// path: mixed, cold: prepare()
 #pragma once
 
 #include "config/counter.h"

@@ -1,4 +1,4 @@
-// path: cold
+// path: mixed, hot: on_events() and what it calls
 #include "actors/book/book.h"
 
 namespace pinstrike::actors {

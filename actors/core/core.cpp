@@ -1,4 +1,4 @@
-// path: cold
+// path: mixed, hot: step() and what it calls
 #include "actors/core/core.h"
 
 #include "config/check.h"

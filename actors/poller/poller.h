@@ -1,4 +1,4 @@
-// path: hot
+// path: mixed, cold: construction, prepare_lines()
 //
 // The path of a packet, from a NIC's queue to the rings of the cores, on one thread. The functions
 // from step() on are in the order in which a packet meets them:

@@ -1,4 +1,4 @@
-// path: hot
+// path: mixed, cold: prepare()
 //
 // The lines of a poller: state and counters of each, and the routes from groups to lines. Lines can
 // be added while the poller runs, but not removed.

@@ -1,4 +1,4 @@
-// path: hot
+// path: mixed, cold: construction
 //
 // The part of a poller that no venue determines: its ports, its router and its counters. Its
 // thread, the account and the metrics see a poller through it.

@@ -1,4 +1,4 @@
-// path: cold
+// path: mixed, cold: construction, wait_for_room()
 #include "actors/poller/router.h"
 
 #include "config/check.h"

@@ -1,4 +1,4 @@
-// path: hot
+// path: mixed, cold: construction, adopt(), drain(), stop_all()
 #include "actors/runtime/executor.h"
 
 #include "config/check.h"

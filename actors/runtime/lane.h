@@ -1,4 +1,4 @@
-// path: hot
+// path: mixed, cold: make_chunk(), link_new(), destruction
 //
 // A lane is a queue of messages from one sender to one mailbox. A mailbox is a list of lanes. Each
 // lane has one writer and one reader, so no message costs a locked instruction (a queue that many

@@ -1,4 +1,4 @@
-// path: hot
+// path: mixed, cold: make_sender(), leave()
 //
 // Mailbox<T> is a member of an actor and calls the actor's `on(T&)`. Sender<T> is the handle with
 // which one actor or thread sends to it. A Sender can be moved but not copied, because it is one

@@ -1,4 +1,4 @@
-// path: cold
+// path: mixed, hot: activate() and what it calls
 #include "actors/runtime/mailbox_actor.h"
 
 #include "actors/runtime/executor.h"

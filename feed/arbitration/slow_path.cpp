@@ -1,4 +1,4 @@
-// path: hot
+// path: mixed, cold: construction
 #include "feed/arbitration/slow_path.h"
 
 #include "config/check.h"

@@ -1,4 +1,4 @@
-// path: hot
+// path: mixed, hot: receive() and what it calls
 #include "nic/dpdk/dpdk_port.h"
 
 #include <fmt/format.h>
@@ -29,8 +29,6 @@ inline Checksum verdict(std::uint64_t flags, std::uint64_t good, std::uint64_t b
 }
 
 }  // namespace
-
-// --- hot ---
 
 std::size_t DpdkPort::receive(std::span<Packet> burst, std::int64_t now_ns) {
     if (!attached_) [[unlikely]] {

@@ -1,4 +1,4 @@
-// path: cold
+// path: mixed, hot: receive() and what it calls
 #include "nic/uring/uring_port.h"
 
 #include "config/check.h"

@@ -246,18 +246,23 @@ def check_borders(path, lines):
 
 
 def check_hot(path, lines):
-    hot = None
+    """The first line says which text is hot. In a mixed file, marks begin the sections, and the text
+    before the first mark is of the other kind."""
+    kind = re.match(r"// path: (hot|cold|mixed, (?:hot|cold): \S.*)$", lines[0] if lines else "")
+    if not kind and part_of(path) != "tests":
+        found(path, 1, "path", "begins with none of '// path: hot', '// path: cold', '// path: mixed, hot: '"
+              " or '// path: mixed, cold: ' and names")
+    marks = {number: mark.group(1) == "hot" for number, line in enumerate(lines, 1)
+             if (mark := re.match(r"// --- (hot|cold)\b", line))}
+    if kind and bool(marks) != kind.group(1).startswith("mixed"):
+        found(path, 1, "path", "marks of hot and cold sections belong in a mixed file, which needs one")
+    hot = not next(iter(marks.values())) if marks else bool(kind) and kind.group(1) == "hot"
     for number, line in enumerate(lines, 1):
-        if re.match(r"// path: (hot|cold)", line):
-            hot = "hot" in line
-        elif re.match(r"// --- (hot|cold) ---", line):
-            hot = "hot" in line
-        elif hot and "tidy: allowed" not in line:
+        hot = marks.get(number, hot)
+        if hot and number not in marks and "tidy: allowed" not in line:
             for pattern, what in HOT_WORDS.items():
                 if re.search(pattern, strip_comment(line)):
                     found(path, number, "hot", f"{what} in hot text: {line.strip()[:60]}")
-    if hot is None and part_of(path) != "tests":
-        found(path, 1, "path", "begins with neither '// path: hot' nor '// path: cold'")
 
 
 def check_casts(path, lines):

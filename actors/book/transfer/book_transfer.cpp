@@ -1,4 +1,4 @@
-// path: cold
+// path: mixed, cold: join_transfer() and start_transfer()
 //
 // The exchange of the state of series with peers.
 //

@@ -1,4 +1,4 @@
-// path: cold
+// path: mixed, hot: fill() and what it calls
 #include "feed/opra/traffic/loop_source.h"
 
 #include "config/check.h"

@@ -1,4 +1,4 @@
-// path: hot
+// path: mixed, cold: on_stop() and TallyKind
 #include "actors/tally/tally.h"
 
 #include "actors/core/actor_kind.h"
