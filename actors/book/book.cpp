@@ -1,6 +1,8 @@
 // path: mixed, hot: on_events() and what it calls
 #include "actors/book/book.h"
 
+#include "feed/event/limits.h"
+
 namespace pinstrike::actors {
 
 namespace {
@@ -8,7 +10,6 @@ namespace {
 /// In a fuller table more series are in their second slot or displaced, which costs a second cache
 /// line.
 constexpr double table_load = 0.36;
-constexpr std::size_t line_numbers = 65536;
 
 }  // namespace
 
@@ -16,7 +17,7 @@ Book::Book(const BookConfig& config, unsigned cores_count)
     : config_(config),
       table_(series_share(config, cores_count), table_load),
       trades_(series_share(config, cores_count)),
-      lines_(line_numbers) {}
+      lines_(feed::line_numbers) {}
 
 /// The share has a reserve because sharding is uneven: a hash spreads series well, and underlyings
 /// less well.
@@ -28,7 +29,7 @@ std::size_t Book::series_share(const BookConfig& config, unsigned cores_count) {
 std::size_t Book::memory_bytes(const BookConfig& config, unsigned cores_count) {
     const std::size_t series = series_share(config, cores_count);
     return cores_count * (FlatTable<BookEntry>::bytes_for(series, table_load) +
-                          TradePool::bytes_for(series) + line_numbers * sizeof(LineMemory));
+                          TradePool::bytes_for(series) + feed::line_numbers * sizeof(LineMemory));
 }
 
 void Book::on_start(const CoreInfo& /*core*/) {

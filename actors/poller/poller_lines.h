@@ -8,6 +8,7 @@
 #include "actors/poller/poller_settings.h"
 #include "actors/poller/poller_setup.h"
 #include "actors/poller/stream_skew.h"
+#include "config/cache_line.h"
 #include "config/counter.h"
 #include "config/growing_list.h"
 #include "feed/arbitration/arbiter.h"
@@ -93,7 +94,7 @@ class LineRoutes {
 
 /// The state and the counters of a line, as far as no venue determines them. Any thread may read
 /// the number, the counters and the watch at any time.
-struct alignas(64) PollerLine {
+struct alignas(cache_line_bytes) PollerLine {
     /// `hours` must outlive the object.
     PollerLine(std::uint16_t line, bool separate, std::size_t position,
                const feed::Numbering& numbering, const PollerSetup& setup, const LineHours& hours)

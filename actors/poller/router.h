@@ -157,7 +157,6 @@ class Router {
     }
 
   private:
-    static constexpr std::size_t message_records_max = 255;
     static constexpr std::size_t offered_records_max = 512;  ///< two for each message of a block
 
     /// The output to one core.

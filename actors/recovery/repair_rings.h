@@ -13,6 +13,7 @@
 #include "actors/threads/record_ring.h"
 #include "actors/threads/ring.h"
 #include "config/counter.h"
+#include "feed/event/limits.h"
 #include "feed/event/position.h"
 
 #include <cstddef>
@@ -51,7 +52,6 @@ class PollerRepairRings {
   public:
     static constexpr std::size_t notes_slots = 8192;
     static constexpr std::size_t repairs_slots = 32768;  ///< about 2000 full blocks
-    static constexpr std::size_t block_bytes_max = 16 * 1024;
     /// The bound on repair blocks per step, so that they never delay the streams for long.
     static constexpr std::size_t blocks_each_step = 16;
 
@@ -102,7 +102,7 @@ struct RecoveryRepairRings {
     /// Copies a block into the ring. Returns false if the block is too long, or if the ring is
     /// full.
     [[nodiscard]] bool carry(std::uint32_t line, std::span<const std::byte> bytes) noexcept {
-        if (bytes.size() > PollerRepairRings::block_bytes_max) {
+        if (bytes.size() > feed::kept_block_bytes_max) {
             return false;
         }
         RepairRecord* const head = claim_record(repairs, bytes);

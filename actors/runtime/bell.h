@@ -26,6 +26,7 @@
 #pragma once
 
 #include "actors/threads/parking.h"
+#include "config/cache_line.h"
 #include "config/hooks.h"
 
 #include <atomic>
@@ -56,7 +57,7 @@ class Bell {
     }
 
   private:
-    alignas(128) std::atomic<std::uint32_t> armed_{0};
+    alignas(apart_bytes) std::atomic<std::uint32_t> armed_{0};
 };
 
 /// A stack to which many threads push and which one thread empties at once. Nodes are linked by
@@ -101,7 +102,7 @@ class PushStack {
     }
 
   private:
-    alignas(128) std::atomic<Node*> top_{nullptr};
+    alignas(apart_bytes) std::atomic<Node*> top_{nullptr};
 };
 
 }  // namespace pinstrike::actors::runtime

@@ -2,6 +2,7 @@
 #include "feed/recovery/history.h"
 
 #include "config/check.h"
+#include "feed/event/limits.h"
 #include "feed/event/position.h"
 
 #include <algorithm>
@@ -59,7 +60,8 @@ bool History::keep(const KeptBlock& block) {
     const std::size_t units = 1 + (block.bytes.size() + sizeof(Record) - 1) / sizeof(Record);
     const bool fits = line != nullptr && block.first != 0 && block.messages != 0 &&
                       block.messages <= block_messages_max &&
-                      block.bytes.size() <= block_bytes_max && units * sizeof(Record) <= capacity_;
+                      block.bytes.size() <= kept_block_bytes_max &&
+                      units * sizeof(Record) <= capacity_;
     if (!fits) {
         counters_.bump(HistoryCount::unfit);
         return false;

@@ -70,7 +70,6 @@ using HistoryCounters = Counters<HistoryCount, HistoryCount_count>;
 class History {
   public:
     static constexpr std::uint16_t block_messages_max = 256;
-    static constexpr std::size_t block_bytes_max = 16 * 1024;
 
     History(std::span<const std::uint16_t> lines, const HistoryConfig& config,
             const Numbering& numbering);

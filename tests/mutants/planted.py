@@ -319,8 +319,8 @@ plant(("admin",), [
 ])
 
 plant(("actors",), [
-    ("recovery's time jumps with the clock", "time_ns_ += std::clamp<std::int64_t>(now_ns - seen_ns_, 0, step_ns_max);",
-     "time_ns_ += now_ns - seen_ns_;"),
+    ("recovery's time jumps with the clock", "time_ns_ + std::clamp<std::int64_t>(now_ns - seen_ns_, 0, most_ns);",
+     "time_ns_ + now_ns - seen_ns_;"),
     ("a reset that comes behind the end of day is swallowed",
      ": !day.original(block.ts_exchange_ns)) {", ": !day.open()) {"),
     ("an order that was given up is taken for the next", "order_.number, static_cast<std::uint16_t>(port)};",

@@ -12,6 +12,7 @@
 #include "actors/book/pages.h"
 #include "actors/book/transfer/state_record.h"
 #include "feed/event/event.h"
+#include "feed/event/limits.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -51,7 +52,7 @@ struct LinePlace {
 
 class LinePlaces {
   public:
-    LinePlaces() : rows_(line_numbers) {}
+    LinePlaces() : rows_(feed::line_numbers) {}
 
     void prefault() { rows_.prefault(); }
 
@@ -77,11 +78,9 @@ class LinePlaces {
         }
     }
 
-    [[nodiscard]] static std::size_t bytes() { return line_numbers * sizeof(LinePlace); }
+    [[nodiscard]] static std::size_t bytes() { return feed::line_numbers * sizeof(LinePlace); }
 
   private:
-    static constexpr std::size_t line_numbers = 65536;
-
     void advance(LinePlace& row, const feed::Header& header, std::uint32_t before,
                  std::uint32_t last) {
         if (!row.heard) [[unlikely]] {

@@ -4,6 +4,7 @@
 #include "actors/recovery/recovery_task.h"
 
 #include "actors/appliance/thread_loops.h"
+#include "feed/event/limits.h"
 
 #include <gtest/gtest.h>
 
@@ -60,7 +61,7 @@ TEST(RepairRings, refuse_what_finds_no_room) {
         ++carried;
     }
     EXPECT_EQ(carried, PollerRepairRings::repairs_slots / record_slots<RepairRecord>(1000));
-    EXPECT_FALSE(others.carry(0, std::vector<std::byte>(PollerRepairRings::block_bytes_max + 1)));
+    EXPECT_FALSE(others.carry(0, std::vector<std::byte>(feed::kept_block_bytes_max + 1)));
     for (std::size_t i = 0; i < PollerRepairRings::notes_slots + 5; ++i) {
         ends->note({base + i, base + i + 1, 0, 0, 0, RepairNote::Kind::missing});
     }
