@@ -28,7 +28,7 @@
 #include <vector>
 
 namespace pinstrike::feed {
-class Traffic;  // feed/traffic_generator.h
+class Traffic;  // feed/traffic/traffic_generator.h
 }
 
 namespace pinstrike::actors {

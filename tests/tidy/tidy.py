@@ -20,7 +20,7 @@ PARTS = ["config", "nic", "feed", "actors"]  # include direction: a part sees th
 # Inside them: a module sees those of the rows before its own. Loose files see all of their part.
 MODULES = {
     "nic": [{"packet"}, {"multicast"}, {"capture", "sim", "uring", "dpdk"}],
-    "feed": [{"event"}, {"arbitration", "lines"}, {"recovery"}, {"opra"}],
+    "feed": [{"event"}, {"arbitration", "lines"}, {"recovery", "traffic"}, {"opra"}],
     "actors": [{"threads"}, {"runtime"}, {"core"}, {"recovery"}, {"poller"}, {"book"}, {"peer"},
                {"topology"}, {"host"}, {"appliance"}, {"telemetry"}, {"control"}, {"bench"},
                {"command"}],
