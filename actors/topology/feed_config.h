@@ -12,7 +12,7 @@
 #include "actors/threads/placement.h"
 #include "config/log_level.h"
 #include "config/problem.h"
-#include "feed/arbitration/arbiter.h"
+#include "feed/arbitration/arbitration_config.h"
 #include "feed/lines/calendar_config.h"
 #include "feed/lines/line_config.h"
 #include "feed/lines/line_watch.h"
