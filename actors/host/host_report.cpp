@@ -5,6 +5,7 @@
 #include "actors/host/confine/rights.h"
 #include "actors/peer/peers.h"
 #include "nic/dpdk/memory_need.h"
+#include "nic/port_kind.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -29,7 +30,7 @@ std::string hugepages_text(const std::vector<nic::dpdk::Hugepages>& pages) {
 }
 
 void check_sources(const Host& host, const nic::PortConfig& port, Problems& problems) {
-    if (port.kind == nic::PortKind::uring && !host.interfaces.contains(port.interface)) {
+    if (nic::row_of(port.kind).socket_for_each_group && !host.interfaces.contains(port.interface)) {
         tell(problems, Place{},
              fmt::format("port {}: there is no interface {}", port.name, port.interface),
              Remedy::retry);  // the interface may appear later

@@ -393,7 +393,7 @@ std::vector<nic::dpdk::PortDemand> dpdk_demands(const FeedConfig& config,
                                                 const Topology& topology) {
     std::vector<nic::dpdk::PortDemand> demands;
     for (std::size_t i = 0; i < config.ports.size(); ++i) {
-        if (config.ports[i].kind == nic::PortKind::dpdk) {
+        if (nic::row_of(config.ports[i].kind).uses_eal) {
             demands.push_back(nic::dpdk::demand_of(
                 config.ports[i], static_cast<unsigned>(topology.port_readers[i].size())));
         }

@@ -69,11 +69,6 @@ BORDERS = {
     "a kind of port": (rf"\bPortKind::({ONE_KIND})\b", PORT_FOLDERS, {
         "actors/bench/stages/looped_capture.cpp": "loops a capture inside DPDK's net_pcap",
         "actors/command/replay_config.cpp": "`replay` reads captures",
-        "actors/host/doctor/judge_network.cpp": "finds the interface and the checks of a port by its kind",
-        "actors/host/doctor/need.cpp": "finds the interface of a port by its kind",
-        "actors/host/host_report.cpp": "a port of kind uring needs its interface",
-        "actors/topology/topology.cpp": "ports of kind dpdk need hugepages",
-        "nic/multicast/reverse_path.cpp": "only sockets, of kind uring, pass the reverse path filter",
         "nic/port_config.h": "a port without `kind` generates traffic, as it was published",
     }),
     # Everything that shows figures renders a snapshot of the counters.
