@@ -56,8 +56,7 @@ class Book final : public Actor {
     [[nodiscard]] std::vector<ActorFigures> figures() const override;
     [[nodiscard]] std::vector<AccountRow> account_rows() const override;
     [[nodiscard]] std::vector<std::string> remarks() const override;
-
-    [[nodiscard]] const BusiestBoard* busiest() const override { return &board_; }
+    [[nodiscard]] std::vector<RankedSeries> busiest() const override;
 
     bool join_transfer(bool takes, StateRings& rings) override {
         join_transfer({.takes = takes}, std::move(rings));

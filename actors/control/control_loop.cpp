@@ -315,7 +315,7 @@ Exit finish(actors::Appliance& appliance, const DriveOptions& options, const End
     }
     log.say(fmt::format("{}{}{}\n", actors::account_text(counters), summary(counters),
                         wrong.empty() ? "the account balances" : ""));
-    for (const std::string& fault : capture_faults(appliance, end)) {
+    for (const std::string& fault : capture_faults(counters, end)) {
         log.say(fmt::format("pinstrike: {}\n", fault));
         status = Exit::failed;
     }
