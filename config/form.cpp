@@ -76,7 +76,7 @@ void Reader::wrong(const Node& node, const std::string& path, std::string_view e
 }
 
 void Reader::report(Mark mark, std::string text) {
-    tell(problems_, Place{places_.file(), mark.line, mark.column}, std::move(text));
+    add_problem(problems_, Place{places_.file(), mark.line, mark.column}, std::move(text));
 }
 
 Node schema_type(const std::string& type) {

@@ -1,4 +1,4 @@
-// path: hot
+// path: mixed, cold: construction
 //
 // A list to which one thread adds items while other threads read it. Its capacity is fixed at the
 // start. Items are never moved or removed.

@@ -28,11 +28,11 @@ Remedy remedy_of(int error) {
                                                                              : Remedy::retry;
 }
 
-void tell(Problems& problems, std::string file, std::string text, Remedy remedy) {
-    tell(problems, Place{std::move(file)}, std::move(text), remedy);
+void add_problem(Problems& problems, std::string file, std::string text, Remedy remedy) {
+    add_problem(problems, Place{std::move(file)}, std::move(text), remedy);
 }
 
-void tell(Problems& problems, Place place, std::string text, Remedy remedy) {
+void add_problem(Problems& problems, Place place, std::string text, Remedy remedy) {
     problems.push_back({std::move(place), std::move(text), remedy});
 }
 

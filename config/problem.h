@@ -37,10 +37,11 @@ struct Problem {
 using Problems = std::vector<Problem>;
 
 /// Adds a problem of the file as a whole; `file` is empty if it concerns no file.
-void tell(Problems& problems, std::string file, std::string text, Remedy remedy = Remedy::change);
+void add_problem(Problems& problems, std::string file, std::string text,
+                 Remedy remedy = Remedy::change);
 
 /// Adds a problem at a place in a file.
-void tell(Problems& problems, Place place, std::string text, Remedy remedy = Remedy::change);
+void add_problem(Problems& problems, Place place, std::string text, Remedy remedy = Remedy::change);
 
 /// Exit statuses of the program: those of sysexits.h where systemd gives them a meaning.
 enum class Exit : int {

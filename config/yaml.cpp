@@ -124,7 +124,7 @@ class Builder {
     [[nodiscard]] bool next(Event& event) { return !stopped_ && parser_.next(event); }
 
     void report(Mark mark, std::string text) {
-        tell(problems_, Place{file_, mark.line, mark.column}, std::move(text));
+        add_problem(problems_, Place{file_, mark.line, mark.column}, std::move(text));
     }
 
     Node node_of(const Event& event, std::size_t depth) {
@@ -262,9 +262,9 @@ bool check_characters(std::string_view text, const std::string& file, Problems& 
     for (std::size_t at = 0; at < text.size();) {
         const std::size_t bytes = character_bytes(text.substr(at));
         if (bytes == 0) {
-            tell(problems, Place{file, mark.line, mark.column},
-                 fmt::format("found the byte 0x{:02x}, expected UTF-8 text",
-                             static_cast<unsigned char>(text[at])));
+            add_problem(problems, Place{file, mark.line, mark.column},
+                        fmt::format("found the byte 0x{:02x}, expected UTF-8 text",
+                                    static_cast<unsigned char>(text[at])));
             return false;
         }
         const bool new_line = text[at] == '\n';
@@ -278,8 +278,8 @@ bool check_characters(std::string_view text, const std::string& file, Problems& 
 
 std::optional<Node> parse_yaml(std::string_view text, const std::string& file, Problems& problems) {
     if (text.size() > yaml_bytes_max) {
-        tell(problems, Place{file},
-             fmt::format("found more than {} bytes, expected fewer", yaml_bytes_max));
+        add_problem(problems, Place{file},
+                    fmt::format("found more than {} bytes, expected fewer", yaml_bytes_max));
         return std::nullopt;
     }
     if (!check_characters(text, file, problems)) {
@@ -289,12 +289,12 @@ std::optional<Node> parse_yaml(std::string_view text, const std::string& file, P
     std::optional<Node> root = Builder{file, parser, problems}.build();
     if (parser.failed()) {
         const Mark mark = parser.failed_at();
-        tell(problems, Place{file, mark.line, mark.column},
-             fmt::format("not YAML: {}", parser.failure()));
+        add_problem(problems, Place{file, mark.line, mark.column},
+                    fmt::format("not YAML: {}", parser.failure()));
         return std::nullopt;
     }
     if (!root && problems.empty()) {
-        tell(problems, Place{file, 1, 1}, "found nothing, expected a mapping of keys");
+        add_problem(problems, Place{file, 1, 1}, "found nothing, expected a mapping of keys");
     }
     return root;
 }
@@ -304,8 +304,8 @@ std::optional<std::string> read_text(const std::string& path, Problems& problems
                                                                std::fclose};
     const auto refuse = [&] {
         const int error = errno;
-        tell(problems, Place{path}, fmt::format("cannot be read: {}", std::strerror(error)),
-             remedy_of(error));
+        add_problem(problems, Place{path}, fmt::format("cannot be read: {}", std::strerror(error)),
+                    remedy_of(error));
         return std::nullopt;
     };
     if (file == nullptr) {

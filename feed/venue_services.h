@@ -43,7 +43,8 @@ struct VenueServices {
     std::string_view series_mapping_name;
     std::string (*newest_series_mapping)(const std::string& folder);
     std::optional<MappingRows> (*read_series_mapping)(const std::string& path,
-                                                      const TakeSeries& take, Problems& problems);
+                                                      const OnSeries& on_series,
+                                                      Problems& problems);
 
     /// Appends one line for each message of a datagram, as JSON or as text for people, and one line
     /// for the part that cannot be decoded. `packet` is the packet's number in the capture.

@@ -26,7 +26,7 @@ constexpr int send_buffer_bytes = 8 << 20;
 /// Adds a problem with the text of `errno`.
 void tell_error(Problems& problems, const std::string& what) {
     const int error = errno;
-    tell(problems, "", fmt::format("{}: {}", what, std::strerror(error)), remedy_of(error));
+    add_problem(problems, "", fmt::format("{}: {}", what, std::strerror(error)), remedy_of(error));
 }
 
 }  // namespace

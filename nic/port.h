@@ -1,4 +1,4 @@
-// path: hot
+// path: mixed, cold: prepare()
 #pragma once
 
 #include "config/counter.h"
@@ -173,7 +173,7 @@ class Port {
 
 inline std::unique_ptr<MoreGroups> Port::prepare(std::span<const Group> /*groups*/,
                                                  Problems& problems) {
-    tell(problems, "", "port " + name_ + ": joins no more groups while it runs");
+    add_problem(problems, "", "port " + name_ + ": joins no more groups while it runs");
     return nullptr;
 }
 

@@ -72,11 +72,12 @@ struct PortRules {
 struct PortKindRow {
     std::string_view word;  ///< the kind's name in YAML
     std::string_view sentence;
-    bool live = false;           ///< packets that are not received in time are lost
-    bool replays = false;        ///< packets have the times of a capture
-    bool generates = false;      ///< needs a traffic generator of the venue
-    bool keeps_packets = false;  ///< Port::keep_burst works
-    bool socket_for_each_group = false;
+    bool live = false;                   ///< packets that are not received in time are lost
+    bool replays = false;                ///< packets have the times of a capture
+    bool generates = false;              ///< needs a traffic generator of the venue
+    bool keeps_packets = false;          ///< Port::keep_burst works
+    bool socket_for_each_group = false;  ///< receives through the kernel, from its interface
+    bool uses_eal = false;  ///< runs in the environment of DPDK, with memory and devices of its own
 
     /// Adds the keys of this kind to the section. Each key applies to this kind only.
     void (*add_keys)(Section<PortConfig>& section) = nullptr;

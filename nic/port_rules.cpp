@@ -30,7 +30,7 @@ bool PortRules::sound(std::initializer_list<const char*> keys) const {
 }
 
 void PortRules::report(const std::string& path, const std::string& text) const {
-    tell(problems, places.at(path), path + ": " + text);
+    add_problem(problems, places.at(path), path + ": " + text);
 }
 
 namespace {

@@ -178,13 +178,13 @@ std::vector<Appliance::ChangedPort> Appliance::housekeep() {
 
 bool Appliance::settings_taken(std::int64_t within_ns) const {
     const std::int64_t end_ns = monotonic_ns() + within_ns;
-    const auto taken = [this] {
+    const auto adopted = [this] {
         return std::all_of(pollers_.begin(), pollers_.end(), [](const PollerThread& poller) {
-            return poller.task->settings().taken() ||
+            return poller.task->settings().adopted() ||
                    poller.control->ended.load(std::memory_order_acquire);
         });
     };
-    while (!taken()) {
+    while (!adopted()) {
         if (monotonic_ns() >= end_ns) {
             return false;
         }
@@ -212,12 +212,12 @@ std::unique_ptr<MoreLines> Appliance::more_lines(const FeedConfig& config, std::
     }
     const std::size_t room = task.router().lines_max() - task.lines_count();
     if (recovery_.runs()) {
-        tell(problems, "",
-             "lines: recovery and peers know only the lines of the start: needs a restart");
+        add_problem(problems, "",
+                    "lines: recovery and peers know only the lines of the start: needs a restart");
     } else if (plan.lines.size() > room) {
-        tell(problems, "",
-             fmt::format("{}: can add {} lines while it runs, not {}: needs a restart", plan.name,
-                         room, plan.lines.size()));
+        add_problem(problems, "",
+                    fmt::format("{}: can add {} lines while it runs, not {}: needs a restart",
+                                plan.name, room, plan.lines.size()));
     }
     if (!problems.empty()) {
         return nullptr;
@@ -241,7 +241,7 @@ bool Appliance::give_settings(const FeedConfig& config, std::int64_t within_ns,
     constexpr std::string_view stands =
         "a poller makes no loop steps: it applies the new config when it continues; reload again";
     if (!settings_taken(within_ns)) {
-        tell(problems, "", std::string{stands});
+        add_problem(problems, "", std::string{stands});
         return false;  // the poller may still use the settings offered before
     }
     std::vector<std::unique_ptr<PollerSettings>> all;
@@ -263,10 +263,10 @@ bool Appliance::give_settings(const FeedConfig& config, std::int64_t within_ns,
     }
     for (std::size_t i = 0; i < pollers_.size(); ++i) {
         pollers_[i].settings = std::move(all[i]);
-        pollers_[i].task->settings().make(*pollers_[i].settings);
+        pollers_[i].task->settings().offer(*pollers_[i].settings);
     }
     if (!settings_taken(within_ns)) {
-        tell(problems, "", std::string{stands});
+        add_problem(problems, "", std::string{stands});
         return false;
     }
     return true;

@@ -188,8 +188,8 @@ class Appliance {
     bool check(Problems& problems);
     bool read_series(Problems& problems);
     bool open_ports(QueuesByPort& queues, nic::dpdk::LogSink device_log, Problems& problems);
-    bool open_peers(peer::PeerListener tell, Problems& problems);
-    void make_state_exchange(const peer::PeerListener& tell);
+    bool open_peers(peer::PeerListener listener, Problems& problems);
+    void make_state_exchange(const peer::PeerListener& listener);
     void make_threads(QueuesByPort queues);
     void make_pollers(QueuesByPort queues, std::vector<std::vector<Consumer<feed::Event>>>& inputs,
                       const std::vector<Parking*>& core_wakers);

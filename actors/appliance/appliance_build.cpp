@@ -91,15 +91,16 @@ std::unique_ptr<Appliance> Appliance::build(const FeedConfig& config, Problems& 
         }
         made->make_threads(std::move(queues));
     } catch (const std::bad_alloc&) {
-        tell(problems, "",
-             fmt::format("no memory: rings need {} bytes (and twice that of address space), lines "
-                         "{}, actors {}",
-                         made->topology_.ring_bytes(), made->topology_.line_bytes,
-                         made->topology_.actor_bytes()),
-             address_space_is_limited() ? Remedy::change : Remedy::retry);
+        add_problem(
+            problems, "",
+            fmt::format("no memory: rings need {} bytes (and twice that of address space), lines "
+                        "{}, actors {}",
+                        made->topology_.ring_bytes(), made->topology_.line_bytes,
+                        made->topology_.actor_bytes()),
+            address_space_is_limited() ? Remedy::change : Remedy::retry);
         return nullptr;
     } catch (const std::system_error& failure) {
-        tell(problems, "", failure.what(), remedy_of(failure.code().value()));
+        add_problem(problems, "", failure.what(), remedy_of(failure.code().value()));
         return nullptr;
     }
     return made;
@@ -170,7 +171,7 @@ PollerSetup Appliance::poller_setup(std::size_t index, QueuesByPort& queues) con
     return setup;
 }
 
-bool Appliance::open_peers(peer::PeerListener tell, Problems& problems) {
+bool Appliance::open_peers(peer::PeerListener listener, Problems& problems) {
     if (replays() || !config_.peer.present()) {
         return true;
     }
@@ -183,15 +184,15 @@ bool Appliance::open_peers(peer::PeerListener tell, Problems& problems) {
         history =
             std::make_unique<feed::History>(lines, config_.history, numbering_of(config_.kind));
     }
-    if (!tell) {
-        tell = [](const peer::PeerEvent& /*nobody listens*/) {};
+    if (!listener) {
+        listener = [](const peer::PeerEvent& /*nobody listens*/) {};
     }
     if (config_.peer.state) {
-        make_state_exchange(tell);
+        make_state_exchange(listener);
     }
     auto peers = peer::Peers::open(config_.peer, config_.name, config_.kind, history.get(),
                                    {recovery_.exchange.get(), recovery_.transfer.get()},
-                                   std::move(tell), problems);
+                                   std::move(listener), problems);
     if (peers) {
         recovery_.peers = std::make_unique<peer::PeerTask>(std::move(history), std::move(peers));
         recovery_.peers->add_state(recovery_.exchange.get(), recovery_.transfer.get());
@@ -201,7 +202,7 @@ bool Appliance::open_peers(peer::PeerListener tell, Problems& problems) {
 
 /// Makes the rings to the actor of each core that exchanges state, and, if there is a peer to ask,
 /// the transfer.
-void Appliance::make_state_exchange(const peer::PeerListener& tell) {
+void Appliance::make_state_exchange(const peer::PeerListener& listener) {
     std::vector<std::optional<StateRings>> ends;
     std::vector<std::uint16_t> lines;
     for (const CoreConfig& core : config_.cores) {
@@ -219,7 +220,7 @@ void Appliance::make_state_exchange(const peer::PeerListener& tell) {
     recovery_.exchange = std::make_unique<peer::StateExchange>(config_.sharding, std::move(ends));
     if (takes_state(config_)) {
         recovery_.transfer = std::make_unique<peer::StateTransfer>(
-            *recovery_.exchange, lines, config_.peer.state_within_ns, tell);
+            *recovery_.exchange, lines, config_.peer.state_within_ns, listener);
     }
 }
 

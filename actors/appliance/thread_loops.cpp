@@ -44,8 +44,8 @@ void nap(std::int64_t ns) {
     static_cast<void>(::nanosleep(&time, nullptr));
 }
 
-void poll_until_told(PollerTask& poller, WaitStrategy wait, const nic::Clock& clock,
-                     ThreadControl& control) {
+void poll_until_stopped(PollerTask& poller, WaitStrategy wait, const nic::Clock& clock,
+                        ThreadControl& control) {
     Idleness idleness;
     while (!control.stop.load(std::memory_order_acquire)) {
         const std::int64_t now_ns = clock.wall_ns();
@@ -67,8 +67,8 @@ void poll_until_told(PollerTask& poller, WaitStrategy wait, const nic::Clock& cl
     }
 }
 
-void recover_until_told(RecoveryTask* recovery, peer::PeerTask* peers, const nic::Clock& clock,
-                        ThreadControl& control) {
+void recover_until_stopped(RecoveryTask* recovery, peer::PeerTask* peers, const nic::Clock& clock,
+                           ThreadControl& control) {
     constexpr std::int64_t peers_nap_ns = 200'000;  // short: peers wait for answers, and rings fill
     while (!control.stop.load(std::memory_order_acquire)) {
         const std::int64_t now_ns = clock.wall_ns();
@@ -113,7 +113,7 @@ void run_poller(PollerTask& poller, CpuIndex cpu, WaitStrategy wait, bool live,
         if (live) {
             frozen.emplace();
         }
-        poll_until_told(poller, wait, clock, control);
+        poll_until_stopped(poller, wait, clock, control);
         poller.finish();
         while (!poller.flush_pending()) {
             ::sched_yield();  // a core's thread may need this CPU
@@ -157,7 +157,7 @@ void run_recovery(RecoveryTask* recovery, peer::PeerTask* peers, CpuIndex cpu,
     drop_all_rights();
     control.started.store(true, std::memory_order_release);
     try {
-        recover_until_told(recovery, peers, clock, control);
+        recover_until_stopped(recovery, peers, clock, control);
     } catch (const std::exception& failure) {
         control.failure = failure.what();
     }

@@ -3,7 +3,7 @@
 
 #include "actors/poller/poller.h"
 #include "config/check.h"
-#include "feed/traffic_generator.h"
+#include "feed/traffic/traffic_generator.h"
 #include "feed/venue_codecs.h"
 
 #include <utility>

@@ -7,6 +7,7 @@
 #include "actors/bench/recorded_events.h"
 #include "actors/core/core.h"
 #include "actors/runtime/isolation.h"
+#include "feed/event/limits.h"
 
 #include <algorithm>
 #include <memory>
@@ -56,8 +57,7 @@ class IsolatedFeedActor final : public actors::runtime::Isolated {
     /// Slots for a batch of messages with up to two records on average, and for the longest
     /// message.
     static std::size_t slots(std::size_t batch) {
-        constexpr std::size_t longest = 255;
-        return Ring::slots_for(std::max(2 * batch, longest));
+        return Ring::slots_for(std::max(2 * batch, feed::message_records_max));
     }
 
     IsolatedFeedActor(const RecordedEvents& events, std::unique_ptr<actors::Actor> actor,
@@ -68,10 +68,9 @@ class IsolatedFeedActor final : public actors::runtime::Isolated {
           core_(options(batch), one(std::move(ring.consumer)), one(std::move(actor))) {}
 
     static actors::CoreOptions options(std::size_t batch) {
-        constexpr std::size_t least = 256;
         actors::CoreOptions options;
         options.info.name = "alone";
-        options.batch_records = std::max(batch, least);
+        options.batch_records = std::max(batch, feed::message_records_max);
         return options;
     }
 

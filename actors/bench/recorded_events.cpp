@@ -85,10 +85,10 @@ RecordedEvents record_capture(const std::string& file, std::size_t most, Problem
     poller->finish();
     keep(ring.consumer, most, events);
     for (const std::string& sentence : port.unread()) {
-        tell(problems, "", sentence);  // the sentence names the file
+        add_problem(problems, "", sentence);  // the sentence names the file
     }
     if (events.messages == 0) {
-        tell(problems, file, "holds no message of a published line");
+        add_problem(problems, file, "holds no message of a published line");
     }
     return events;
 }

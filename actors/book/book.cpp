@@ -1,5 +1,7 @@
-// path: cold
+// path: mixed, hot: on_events() and what it calls
 #include "actors/book/book.h"
+
+#include "feed/event/limits.h"
 
 namespace pinstrike::actors {
 
@@ -8,7 +10,6 @@ namespace {
 /// In a fuller table more series are in their second slot or displaced, which costs a second cache
 /// line.
 constexpr double table_load = 0.36;
-constexpr std::size_t line_numbers = 65536;
 
 }  // namespace
 
@@ -16,7 +17,7 @@ Book::Book(const BookConfig& config, unsigned cores_count)
     : config_(config),
       table_(series_share(config, cores_count), table_load),
       trades_(series_share(config, cores_count)),
-      lines_(line_numbers) {}
+      lines_(feed::line_numbers) {}
 
 /// The share has a reserve because sharding is uneven: a hash spreads series well, and underlyings
 /// less well.
@@ -28,7 +29,7 @@ std::size_t Book::series_share(const BookConfig& config, unsigned cores_count) {
 std::size_t Book::memory_bytes(const BookConfig& config, unsigned cores_count) {
     const std::size_t series = series_share(config, cores_count);
     return cores_count * (FlatTable<BookEntry>::bytes_for(series, table_load) +
-                          TradePool::bytes_for(series) + line_numbers * sizeof(LineMemory));
+                          TradePool::bytes_for(series) + feed::line_numbers * sizeof(LineMemory));
 }
 
 void Book::on_start(const CoreInfo& /*core*/) {
@@ -127,7 +128,7 @@ void Book::watch(const feed::Event& event) {
     if (event.header.kind == feed::EventKind::quote) {
         const BookEntry* const entry = table_.find(event.body.series);
         if (entry != nullptr) {
-            candidates_.offer(entry->key, entry->quotes);
+            candidates_.consider(entry->key, entry->quotes);
         }
     }
 }
@@ -255,7 +256,7 @@ bool Book::catch_up_with_line(BookEntry& entry) {
 
 TradeRecord& Book::trades_of(BookEntry& entry) {
     if (entry.trade_record == 0) {
-        entry.trade_record = trades_.take();
+        entry.trade_record = trades_.acquire();
     }
     return trades_.at(entry.trade_record);
 }

@@ -56,8 +56,7 @@ class Book final : public Actor {
     [[nodiscard]] std::vector<ActorFigures> figures() const override;
     [[nodiscard]] std::vector<AccountRow> account_rows() const override;
     [[nodiscard]] std::vector<std::string> remarks() const override;
-
-    [[nodiscard]] const BusiestBoard* busiest() const override { return &board_; }
+    [[nodiscard]] std::vector<RankedSeries> busiest() const override;
 
     bool join_transfer(bool takes, StateRings& rings) override {
         join_transfer({.takes = takes}, std::move(rings));
@@ -196,11 +195,11 @@ class Book final : public Actor {
     std::size_t step_transfer();
     std::size_t read_transfer();
     [[nodiscard]] bool obey(const StateRecord& record);
-    [[nodiscard]] bool take(const StateRecord& record);
+    [[nodiscard]] bool load_series(const StateRecord& record);
     [[nodiscard]] bool join(const StateRecord& record);
-    void take_loss(const StateRecord& record);
+    void load_loss(const StateRecord& record);
     [[nodiscard]] StateVerdict judge(const StateRecord& record) const;
-    [[nodiscard]] StateVerdict take_state(const StateRecord& record);
+    [[nodiscard]] StateVerdict load_state(const StateRecord& record);
     [[nodiscard]] bool heard_lately(const BookEntry& entry) const;
     void adopt(BookEntry& entry, const StateRecord& record);
     void replay(const StateRecord& record);

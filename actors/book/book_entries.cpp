@@ -56,7 +56,7 @@ void Book::apply_series_map(const feed::Event& event) {
 /// brings an announcement one step closer to its end.
 void Book::forget(BookEntry& entry) {
     if (entry.trade_record != 0) {
-        trades_.give_back(entry.trade_record);
+        trades_.release(entry.trade_record);
     }
     BookEntry left{};
     left.key = entry.key;

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "actors/book/series_state.h"
+#include "config/cache_line.h"
 #include "feed/event/series_key.h"
 
 #include <cstdint>
@@ -55,7 +56,7 @@ struct BookSide {
 static_assert(sizeof(BookSide) == 16);
 
 /// The hot entry. An empty slot is all zeros.
-struct alignas(64) BookEntry {
+struct alignas(cache_line_bytes) BookEntry {
     feed::SeriesKey key;
     BookSide bid;
     BookSide offer;
@@ -66,7 +67,7 @@ struct alignas(64) BookEntry {
     std::uint16_t announced;  ///< starts of day until removal if no message comes; 0: unannounced
 };
 
-static_assert(sizeof(BookEntry) == 64);
+static_assert(sizeof(BookEntry) == cache_line_bytes);
 
 /// Whether a message stated something of the series since the entry was created or forgotten: a
 /// quote was counted, or trades or open interest have a record.
@@ -95,7 +96,7 @@ enum TradeFlag : std::uint16_t {
 /// has left, or in an earlier numbering.
 inline constexpr unsigned elsewhere_shift = 3;
 
-struct alignas(64) TradeRecord {
+struct alignas(cache_line_bytes) TradeRecord {
     std::uint64_t volume;
     std::int32_t open;
     std::int32_t high;
@@ -118,7 +119,7 @@ struct alignas(64) TradeRecord {
     std::uint8_t reserved[4];
 };
 
-static_assert(sizeof(TradeRecord) == 64);
+static_assert(sizeof(TradeRecord) == cache_line_bytes);
 
 /// False if the record is equivalent to no record.
 inline bool says_anything(const TradeRecord& record) {

@@ -29,7 +29,7 @@ std::string symbol_of(const feed::SeriesKey& key) {
 
 void add_price(feed::JsonWriter& json, std::string_view name, const std::optional<Price>& price) {
     if (price) {
-        json.text(name, normalised_decimal(price->e8()));
+        json.text(name, feed::normalised_decimal(price->e8()));
     } else {
         json.null(name);
     }
@@ -45,7 +45,7 @@ void add_stated(feed::JsonWriter& json, std::string_view name,
     }
     feed::JsonWriter inner = json.object(name);
     inner.character("participant", stated->participant);
-    inner.text("price", normalised_decimal(stated->price.e8()));
+    inner.text("price", feed::normalised_decimal(stated->price.e8()));
     inner.number("size", stated->size);
     if constexpr (std::is_same_v<Stated, LastTrade>) {
         inner.character("type", stated->type);
@@ -59,7 +59,7 @@ void append_series(std::string& out, const SeriesState& state) {
     json.text("symbol", symbol_of(key));
     json.text("expiration", fmt::format("{:04}-{:02}-{:02}", key.year(), key.month(), key.day()));
     json.character("right", key.call() ? 'C' : 'P');
-    json.text("strike", normalised_decimal(key.strike_e8));
+    json.text("strike", feed::normalised_decimal(key.strike_e8));
     json.number("line", state.line);
     add_stated(json, "best_bid", state.bid);
     add_stated(json, "best_offer", state.offer);
@@ -142,20 +142,11 @@ std::string series_json(const SeriesState& state) {
     return text;
 }
 
-std::string normalised_decimal(std::int64_t price_e8) {
-    std::string text = feed::decimal_text(price_e8, 8);
-    text.erase(text.find_last_not_of('0') + 1);
-    if (text.back() == '.') {
-        text.pop_back();
-    }
-    return text;
-}
-
 void write_books(std::span<const Book* const> books, const std::string& path, Problems& problems) {
     if (!write_whole(path, [&](std::FILE* file) { return write_all(books, file); })) {
         const int error = errno;
-        tell(problems, path, fmt::format("cannot write the book: {}", std::strerror(error)),
-             remedy_of(error));
+        add_problem(problems, path, fmt::format("cannot write the book: {}", std::strerror(error)),
+                    remedy_of(error));
     }
 }
 

@@ -4,7 +4,6 @@
 #include "actors/book/book.h"
 #include "config/problem.h"
 
-#include <cstdint>
 #include <span>
 #include <string>
 
@@ -12,9 +11,6 @@ namespace pinstrike::actors {
 
 /// One series as one line of canonical JSON, without the newline.
 std::string series_json(const SeriesState& state);
-
-/// A price in units of 1e-8 as a decimal without trailing zeros: "133", "0.61", "-0.05".
-std::string normalised_decimal(std::int64_t price_e8);
 
 /// Writes the state of all books, one JSON object per line, sorted by symbol, expiration, right,
 /// strike (as a number), and regular session before GTH. The books must have stopped. A failed

@@ -26,6 +26,22 @@ std::vector<AccountRow> Book::account_rows() const {
     return rows;
 }
 
+std::vector<RankedSeries> Book::busiest() const {
+    const auto price_e8 = [](bool present, const Price& price) {
+        return present ? std::optional{price.e8()} : std::nullopt;
+    };
+    std::vector<RankedSeries> ranked;
+    if (const auto ranking = board_.read()) {
+        for (const BusySeries& series : *ranking) {
+            if (series.quotes > 0) {
+                ranked.push_back({series.key, series.quotes, price_e8(series.has_bid, series.bid),
+                                  price_e8(series.has_offer, series.offer)});
+            }
+        }
+    }
+    return ranked;
+}
+
 /// A full book is no error, but its reader must know that it is incomplete.
 std::vector<std::string> Book::remarks() const {
     std::vector<std::string> remarks;

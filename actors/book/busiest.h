@@ -3,7 +3,7 @@
 // The busiest series of one book, published for other threads.
 //
 // In each stretch of messages the book's thread picks one series whose entry it has just touched,
-// and offers the exact count of its quotes. A series that is often quoted is often picked, so the
+// and reports the exact count of its quotes. A series that is often quoted is often picked, so the
 // busiest series of the day are found at no cost per message.
 //
 // Publication is a seqlock. The book's thread writes about four times a second; any thread reads.
@@ -115,7 +115,7 @@ class BusiestBoard {
 /// The candidates for the ranking, used on the book's thread only.
 class BusiestCandidates {
   public:
-    void offer(const feed::SeriesKey& key, std::uint64_t quotes) {
+    void consider(const feed::SeriesKey& key, std::uint64_t quotes) {
         if (quotes > least_) {
             place(key, quotes);
         }
@@ -140,7 +140,7 @@ class BusiestCandidates {
 
   private:
     void place(const feed::SeriesKey& key, std::uint64_t quotes) {
-        Candidate* chosen = &candidates_[0];
+        Candidate* chosen = candidates_.data();
         for (Candidate& candidate : candidates_) {
             if (candidate.key == key) {
                 chosen = &candidate;

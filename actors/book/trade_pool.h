@@ -24,7 +24,7 @@ class TradePool {
 
     /// Takes a zeroed record and returns its index. The pool never runs out, because it has as many
     /// records as the table has entries, and an entry takes at most one.
-    [[nodiscard]] std::uint32_t take() {
+    [[nodiscard]] std::uint32_t acquire() {
         if (returned_ != 0) {
             const std::uint32_t index = returned_;
             returned_ = records_[index].trades;  // returned records are chained by `trades`
@@ -35,7 +35,7 @@ class TradePool {
         return untouched_++;
     }
 
-    void give_back(std::uint32_t index) {
+    void release(std::uint32_t index) {
         records_[index].trades = returned_;
         returned_ = index;
     }

@@ -143,9 +143,9 @@ std::vector<std::byte> bytes_of(const std::string& hex) {
     return bytes;
 }
 
-/// Tells a user at a terminal what the command waits for, because no packet may ever arrive on a
-/// silent line.
-void tell_what_is_awaited(const CtlOptions& options) {
+/// Prints for a user at a terminal what the command waits for, because no packet may ever arrive on
+/// a silent line.
+void print_what_is_awaited(const CtlOptions& options) {
     if (::isatty(STDERR_FILENO) == 1) {
         complain(
             "the next {} packets of line {} as they are received; Ctrl-C keeps those received "
@@ -162,7 +162,7 @@ Exit capture(const CtlOptions& options) {
     auto writer = nic::CaptureWriter::open(options.out_file, problems);
     if (writer) {
         writer->flush();
-        tell_what_is_awaited(options);
+        print_what_is_awaited(options);
     }
     std::optional<json> last;
     std::string complaint;

@@ -51,11 +51,11 @@ std::string paragraphs(const std::vector<Explanation>& found) {
 
 /// Prints which explanations mention a word that has no explanation itself, such as a value of a
 /// key or a state.
-void tell_who_mentions(const std::string& word) {
-    constexpr std::size_t told_max = 5;
+void print_mentions(const std::string& word) {
+    constexpr std::size_t names_max = 5;
     std::vector<std::string> names;
     for (const Explanation& one : actors::all_explanations()) {
-        if (names.size() < told_max && explain_text(one).find(word) != std::string::npos) {
+        if (names.size() < names_max && explain_text(one).find(word) != std::string::npos) {
             names.push_back(one.name);
         }
     }
@@ -74,7 +74,7 @@ Exit explain(const ExplainOptions& options) {
         for (const std::string& name : actors::near_explanations(options.name)) {
             complain("did you mean {}?", name);
         }
-        tell_who_mentions(options.name);
+        print_mentions(options.name);
         return Exit::usage;
     }
     const std::string text = options.json ? explain_json(found)

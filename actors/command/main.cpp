@@ -67,7 +67,7 @@ std::vector<std::string> commands_of(const CLI::App& app) {
 }
 
 /// Reports a command that does not exist, because CLI11 only says that a command is missing.
-void tell_unknown_command(const CLI::App& app) {
+void print_unknown_command(const CLI::App& app) {
     const CLI::App& asked = deepest(app);
     const std::vector<std::string> rest = app.remaining(true);
     if (asked.get_require_subcommand_min() > 0 && !rest.empty() && !rest.front().starts_with('-')) {
@@ -89,7 +89,7 @@ int run(int argc, char** argv) {
     try {
         app.parse(argc, argv);
     } catch (const CLI::RequiredError& error) {
-        tell_unknown_command(app);
+        print_unknown_command(app);
         app.exit(error);
         return static_cast<int>(Exit::usage);
     } catch (const CLI::ParseError& error) {

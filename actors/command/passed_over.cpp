@@ -52,7 +52,12 @@ void PassedOver::count_unknown(const nic::Datagram& datagram) {
 }
 
 std::uint64_t PassedOver::candidates() const {
-    return packets_ - packets_of_other_protocols(drops_);
+    std::uint64_t candidates = packets_;
+    for (std::size_t i = 0; i < nic::Drop_count; ++i) {
+        const auto drop = static_cast<nic::Drop>(i);
+        candidates -= is_of_other_protocol(drop) ? drops_.read(drop) : 0;
+    }
+    return candidates;
 }
 
 std::vector<std::string> PassedOver::lines(std::string_view path) const {

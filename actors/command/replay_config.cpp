@@ -82,8 +82,8 @@ std::set<std::string> unused_port_keys(const std::vector<nic::PortConfig>& ports
 }
 
 /// Prints which keys of a config apply to the packets of captures, and which do not.
-void tell_taken(const actors::FeedConfig& config, const nic::PortConfig& capture,
-                const std::string& file) {
+void print_replay(const actors::FeedConfig& config, const nic::PortConfig& capture,
+                  const std::string& file) {
     std::string senders;
     for (const nic::Subnet& subnet : capture.sources) {
         senders += (senders.empty() ? "" : ", ") + nic::text_of(subnet);
@@ -112,7 +112,7 @@ void feed_from(actors::FeedConfig& config, const ReplaySource& source) {
     if (!source.config.empty()) {
         port.udp_checksum = check_of(config.ports);
         port.sources = senders_of(config.ports);
-        tell_taken(config, port, source.config);
+        print_replay(config, port, source.config);
     }
     config.ports = {port};
     config.when_full = actors::WhenFull::wait;

@@ -78,8 +78,8 @@ void AdminHandler::step() {
         [this](const std::string& request, const Asker& asker) { return answer(request, asker); });
     if (error != 0) {
         appliance_.admin_untaken().add();
-        log_.tell(actors::LogCode::admin_untaken, "feed " + appliance_.config().name,
-                  fmt::format("connections cannot be accepted for 1 s: {}", std::strerror(error)));
+        log_.add(actors::LogCode::admin_untaken, "feed " + appliance_.config().name,
+                 fmt::format("connections cannot be accepted for 1 s: {}", std::strerror(error)));
     }
 }
 
@@ -111,7 +111,7 @@ AdminHandler::Reply AdminHandler::act(const json& request, const std::string& as
         return capture(request, by);
     }
     if (ask == "drain") {
-        tell(by, "drain: the program ends");
+        log_request(by, "drain: the program ends");
         drain_asked_ = "drain, requested by " + by;
         return done();
     }
@@ -122,8 +122,8 @@ AdminHandler::Reply AdminHandler::act(const json& request, const std::string& as
         shown(ask)));
 }
 
-void AdminHandler::tell(const std::string& by, const std::string& what) {
-    log_.tell(actors::LogCode::admin_asked, "feed " + appliance_.config().name, by + ": " + what);
+void AdminHandler::log_request(const std::string& by, const std::string& what) {
+    log_.add(actors::LogCode::admin_asked, "feed " + appliance_.config().name, by + ": " + what);
 }
 
 json AdminHandler::view(const std::string& ask) {
@@ -150,7 +150,7 @@ void AdminHandler::clear(const std::string& by) {
     tally_.clear([this] { static_cast<void>(view("all")); });
     appliance_.clear_maxima();
     cleared_s_ = appliance_.seconds();
-    tell(by, "the counts shown were reset");
+    log_request(by, "the counts shown were reset");
 }
 
 AdminHandler::Reply AdminHandler::set_level(const json& request, const std::string& by) {
@@ -160,7 +160,7 @@ AdminHandler::Reply AdminHandler::set_level(const json& request, const std::stri
     if (at == words.end()) {
         return refusal("level: found " + shown(word) + ", expected debug, info, warning or error");
     }
-    tell(by, "log level " + word);
+    log_request(by, "log level " + word);
     reloader_.set_log_level(static_cast<actors::LogLevel>(at - words.begin()), log_);
     return done();
 }
@@ -197,7 +197,7 @@ AdminHandler::Reply AdminHandler::capture(const json& request, const std::string
     if (!capture) {
         return refusal(complaint);
     }
-    tell(by, fmt::format("capture of {} packets of line {}", *packets, *line));
+    log_request(by, fmt::format("capture of {} packets of line {}", *packets, *line));
     capturing_ = true;
     // Released with the connection, however it ends.
     const std::shared_ptr<void> turn{nullptr, [this](void*) { capturing_ = false; }};

@@ -42,7 +42,7 @@ class AdminHandler {
     Reply set_level(const nlohmann::json& request, const std::string& by);
     Reply reload(const std::string& by);
     Reply capture(const nlohmann::json& request, const std::string& by);
-    void tell(const std::string& by, const std::string& what);
+    void log_request(const std::string& by, const std::string& what);
 
     actors::Appliance& appliance_;
     Reloader& reloader_;

@@ -4,9 +4,9 @@
 // although the account of what was read balances.
 #pragma once
 
-#include "actors/appliance/appliance.h"
+#include "actors/telemetry/counter_snapshot.h"
+#include "nic/packet/drops.h"
 
-#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -25,12 +25,14 @@ struct End {
     std::string cause;
 };
 
-/// The number of dropped packets whose protocol never carries market data. A capture that has
-/// nothing else was read completely although no packet reached a line.
-[[nodiscard]] std::uint64_t packets_of_other_protocols(const actors::DropCounters& drops);
+/// Whether the protocol of a packet that was dropped for this reason never carries market data. A
+/// capture that has nothing else was read completely although no packet reached a line.
+[[nodiscard]] bool is_of_other_protocol(nic::Drop drop);
 
-/// The problems with the reading of captures, one sentence each; empty without captures. To be
-/// called after the stop. If --for ended the run, the rest of a capture does not count as missed.
-[[nodiscard]] std::vector<std::string> capture_faults(actors::Appliance& appliance, const End& end);
+/// The problems with the reading of captures, one sentence each; empty without captures. `counters`
+/// are those of the stopped appliance. If --for ended the run, the rest of a capture does not count
+/// as missed.
+[[nodiscard]] std::vector<std::string> capture_faults(const actors::CounterSnapshot& counters,
+                                                      const End& end);
 
 }  // namespace pinstrike::command

@@ -64,8 +64,8 @@ bool DriveLog::write(std::string_view line) {
     return kept_ || writer_.write(line);
 }
 
-void DriveLog::tell(actors::LogCode code, std::string subject, std::string text) {
-    log_.tell({code, std::move(subject), std::move(text)});
+void DriveLog::add(actors::LogCode code, std::string subject, std::string text) {
+    log_.add({code, std::move(subject), std::move(text)});
 }
 
 void DriveLog::say(std::string_view text) {
@@ -88,12 +88,12 @@ actors::peer::PeerListener DriveLog::peer_sink() const {
     };
 }
 
-void DriveLog::tell_remarks(const actors::Appliance& appliance) {
+void DriveLog::log_remarks(const actors::Appliance& appliance) {
     for (const std::string& remark : appliance.remarks()) {
         if (std::find(remarks_logged_.begin(), remarks_logged_.end(), remark) ==
             remarks_logged_.end()) {
             remarks_logged_.push_back(remark);
-            tell(actors::LogCode::remark, "feed " + appliance.config().name, remark);
+            add(actors::LogCode::remark, "feed " + appliance.config().name, remark);
         }
     }
 }
@@ -106,22 +106,22 @@ void DriveLog::step() {
 void DriveLog::fetch_mail() {
     const actors::Mailbox::Mail mail = mailbox_->take();
     for (const actors::Mailbox::Message& message : mail.messages) {
-        log_.tell(message.entry, message.time);
+        log_.add(message.entry, message.time);
     }
     if (mail.left_out != 0) {
-        tell(actors::LogCode::lines_left_out, "log", fmt::format("{} left out", mail.left_out));
+        add(actors::LogCode::lines_left_out, "log", fmt::format("{} left out", mail.left_out));
     }
 }
 
 void DriveLog::look(const actors::CounterSnapshot& counters) {
     for (const actors::LogEntry& entry : watch_.look(counters)) {
-        log_.tell(entry);
+        log_.add(entry);
     }
 }
 
 void DriveLog::finish(actors::Appliance& appliance) {
     look(actors::take_counter_snapshot(appliance));
-    tell_remarks(appliance);
+    log_remarks(appliance);
     fetch_mail();
     log_.finish();
 }

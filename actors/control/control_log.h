@@ -27,7 +27,7 @@ class DriveLog {
     DriveLog(const DriveLog&) = delete;
     DriveLog& operator=(const DriveLog&) = delete;
 
-    void tell(actors::LogCode code, std::string subject, std::string text);
+    void add(actors::LogCode code, std::string subject, std::string text);
 
     /// Writes text that is not a log entry, such as a summary or a picture of the topology. If
     /// standard error does not accept it within a second, the rest is dropped.
@@ -40,7 +40,7 @@ class DriveLog {
     [[nodiscard]] actors::peer::PeerListener peer_sink() const;
 
     /// Logs the appliance's remarks that were not logged before.
-    void tell_remarks(const actors::Appliance& appliance);
+    void log_remarks(const actors::Appliance& appliance);
 
     /// Logs what changed since the last call. To be called about once a second.
     void look(const actors::CounterSnapshot& counters);

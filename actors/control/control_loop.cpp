@@ -195,25 +195,25 @@ class ControlLoop {
     /// Takes one snapshot of the counters for all outputs.
     void look() {
         for (const auto& [port, change] : appliance_.housekeep()) {
-            tell_change(port, change);
+            log_change(port, change);
         }
         const actors::CounterSnapshot counters = actors::take_counter_snapshot(appliance_);
         log_.look(counters);
-        service_.tell_status(counters);
+        service_.send_status(counters);
         if (view_) {
             view_->draw(counters);
         }
     }
 
-    void tell_change(const std::string& port, nic::InterfaceChange change) {
+    void log_change(const std::string& port, nic::InterfaceChange change) {
         const bool lost = change == nic::InterfaceChange::lost;
         lost_port_ = lost ? port : lost_port_;
-        log_.tell(lost ? actors::LogCode::port_lost : actors::LogCode::interface_replaced,
-                  "port " + port,
-                  lost ? "its interface was deleted and created again: no packet is received from "
-                         "it any more"
-                       : "its interface was deleted and created again: its groups are joined on "
-                         "the new one");
+        log_.add(lost ? actors::LogCode::port_lost : actors::LogCode::interface_replaced,
+                 "port " + port,
+                 lost ? "its interface was deleted and created again: no packet is received from "
+                        "it any more"
+                      : "its interface was deleted and created again: its groups are joined on "
+                        "the new one");
     }
 
     actors::Appliance& appliance_;
@@ -244,14 +244,14 @@ void confine(const actors::FeedConfig& config, DriveLog& log) {
         actors::drop_rights(actors::rights_kept(config), config.peer.present());
     const std::string feed = "feed " + config.name;
     for (const std::string& remark : confinement.remarks) {
-        log.tell(actors::LogCode::remark, feed, remark);
+        log.add(actors::LogCode::remark, feed, remark);
     }
     const std::string_view calls =
         !actors::CallFilter::in_this_build
             ? "free: this build's sanitizer makes system calls of its own"
         : config.system_calls == actors::SystemCalls::free ? "free: the config says so"
                                                            : "filtered";
-    log.tell(
+    log.add(
         actors::LogCode::confined, feed,
         fmt::format("rights kept: {}; system calls of hot threads: {}", confinement.kept, calls));
 }
@@ -315,7 +315,7 @@ Exit finish(actors::Appliance& appliance, const DriveOptions& options, const End
     }
     log.say(fmt::format("{}{}{}\n", actors::account_text(counters), summary(counters),
                         wrong.empty() ? "the account balances" : ""));
-    for (const std::string& fault : capture_faults(appliance, end)) {
+    for (const std::string& fault : capture_faults(counters, end)) {
         log.say(fmt::format("pinstrike: {}\n", fault));
         status = Exit::failed;
     }
@@ -337,7 +337,7 @@ Exit drive(const actors::FeedConfig& config, const DriveOptions& options) {
     const actors::ServiceManager manager = actors::ServiceManager::of_environment();
     ServiceLink service(manager);
     const std::string feed = "feed " + config.name;
-    log.tell(actors::LogCode::starting, feed, starting_text(config, options.config_file));
+    log.add(actors::LogCode::starting, feed, starting_text(config, options.config_file));
     std::vector<std::string> outputs = options.files_at_end;
     outputs.insert(outputs.end(), {options.account_file, options.book_file});
     if (!overwrites_none(outputs, inputs_of(config, options.config_file))) {
@@ -366,16 +366,16 @@ Exit drive(const actors::FeedConfig& config, const DriveOptions& options) {
     }
     log.say(actors::to_text(appliance->topology(), config) +
             actors::to_text(appliance->series(), config));
-    log.tell_remarks(*appliance);
+    log.log_remarks(*appliance);
     if (!manager.obstacle().empty()) {
-        log.tell(actors::LogCode::remark, feed, manager.obstacle());
+        log.add(actors::LogCode::remark, feed, manager.obstacle());
     }
     if (metrics) {
-        log.tell(actors::LogCode::metrics_open, feed,
-                 fmt::format("http://{}/metrics", config.metrics_address));
+        log.add(actors::LogCode::metrics_open, feed,
+                fmt::format("http://{}/metrics", config.metrics_address));
     }
     if (admin) {
-        log.tell(actors::LogCode::admin_open, feed, admin->path());
+        log.add(actors::LogCode::admin_open, feed, admin->path());
     }
     opening.reset();
     confine(config, log);
@@ -383,13 +383,13 @@ Exit drive(const actors::FeedConfig& config, const DriveOptions& options) {
         return Exit::failed;
     }
     appliance->start();
-    log.tell(actors::LogCode::running, feed, running_text(*appliance));
+    log.add(actors::LogCode::running, feed, running_text(*appliance));
     service.ready(actors::take_counter_snapshot(*appliance));
     const End end = control(*appliance, config, options, std::move(admin), metrics.get(), signals,
                             log, service);
     service.stopping();
     log.keep_off_screen(false);
-    log.tell(actors::LogCode::stopping, feed, end.cause);
+    log.add(actors::LogCode::stopping, feed, end.cause);
     if (!appliance->pollers_end_within(read_patience_ns)) {
         log.say(
             "pinstrike: a poller is blocked while it reads a capture: ended without an account\n");

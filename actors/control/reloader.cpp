@@ -71,16 +71,16 @@ ReloadOutcome Reloader::reload(actors::Appliance& appliance, DriveLog& log, cons
     counters.bump(outcome.applied ? actors::ReloadCount::applied : actors::ReloadCount::refused);
     counters.last_refused.set(outcome.applied ? 0 : 1);
     if (!outcome.applied) {
-        log.tell(actors::LogCode::reload_refused, subject,
-                 fmt::format("{}; the previous config stays in force: {}", by,
-                             joined(outcome.reasons, "; ")));
+        log.add(actors::LogCode::reload_refused, subject,
+                fmt::format("{}; the previous config stays in force: {}", by,
+                            joined(outcome.reasons, "; ")));
         return outcome;
     }
     config_ = std::move(next);
     log.set_level(config_.log_level);
-    log.tell(actors::LogCode::reloaded, subject,
-             fmt::format("{}; {}", by,
-                         outcome.changes.empty() ? "nothing differs" : text_of(outcome.changes)));
+    log.add(actors::LogCode::reloaded, subject,
+            fmt::format("{}; {}", by,
+                        outcome.changes.empty() ? "nothing differs" : text_of(outcome.changes)));
     return outcome;
 }
 

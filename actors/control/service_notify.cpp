@@ -30,7 +30,7 @@ std::vector<std::uint64_t> turns_of(actors::Appliance& appliance) {
 void ServiceLink::ready(const actors::CounterSnapshot& counters) {
     if (manager_.listens()) {
         manager_.notify("READY=1");
-        tell_status(counters);
+        send_status(counters);
     }
 }
 
@@ -46,7 +46,7 @@ void ServiceLink::stopping() {
     manager_.notify("STOPPING=1\nSTATUS=draining\nWATCHDOG=1");
 }
 
-void ServiceLink::tell_status(const actors::CounterSnapshot& counters) {
+void ServiceLink::send_status(const actors::CounterSnapshot& counters) {
     if (!manager_.listens()) {
         return;
     }

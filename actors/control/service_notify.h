@@ -23,7 +23,7 @@ class ServiceLink {
     void ready(const actors::CounterSnapshot& counters);
 
     /// Sends the status line. To be called about once a second.
-    void tell_status(const actors::CounterSnapshot& counters);
+    void send_status(const actors::CounterSnapshot& counters);
 
     /// Must be called often. Feeds the watchdog if every hot thread makes progress.
     void step(actors::Appliance& appliance);

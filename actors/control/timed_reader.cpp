@@ -25,15 +25,16 @@ std::optional<std::string> TimedReader::read(const std::string& path,
             std::thread{std::move(task)}.detach();
         } catch (const std::system_error& failure) {
             reading_ = {};
-            tell(problems, path, fmt::format("cannot be read: {}", failure.what()), Remedy::retry);
+            add_problem(problems, path, fmt::format("cannot be read: {}", failure.what()),
+                        Remedy::retry);
             return std::nullopt;
         }
     }
     if (reading_.wait_for(timeout) != std::future_status::ready) {
-        tell(problems, path,
-             fmt::format("still not read after {}, expected a file that can be read at once",
-                         duration_text(timeout.count())),
-             Remedy::retry);
+        add_problem(problems, path,
+                    fmt::format("still not read after {}, expected a file that can be read at once",
+                                duration_text(timeout.count())),
+                    Remedy::retry);
         return std::nullopt;
     }
     Outcome outcome = std::exchange(reading_, {}).get();

@@ -97,7 +97,7 @@ class ActorKind {
     /// Writes the state of all its actors to a file, after they were stopped.
     virtual void write_state(std::span<const Actor* const> /*actors*/, const std::string& path,
                              Problems& problems) const {
-        tell(problems, path, "actors of this kind have no state to write");
+        add_problem(problems, path, "actors of this kind have no state to write");
     }
 
   protected:

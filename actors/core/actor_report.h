@@ -5,8 +5,10 @@
 #pragma once
 
 #include "config/rows.h"
+#include "feed/event/series_key.h"
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -15,7 +17,6 @@
 
 namespace pinstrike::actors {
 
-class BusiestBoard;
 struct StateRings;
 
 /// A table of figures that actors publish as metrics. Each metric is named <subject>_<name>_<unit>,
@@ -30,6 +31,14 @@ struct ActorTable {
 struct ActorFigures {
     ActorTable table;
     std::vector<std::uint64_t> values;  ///< by row
+};
+
+/// One of the series with the most quotes. The prices are in units of 1e-8; nullopt: there is none.
+struct RankedSeries {
+    feed::SeriesKey key;
+    std::uint64_t quotes = 0;  ///< since the start of day
+    std::optional<std::int64_t> bid_e8;
+    std::optional<std::int64_t> offer_e8;
 };
 
 /// A figure in the account of the actor's core, with its JSON key.
@@ -49,8 +58,8 @@ class ActorReport {
     /// Remarks for an operator, in sentences. Called by any thread.
     [[nodiscard]] virtual std::vector<std::string> remarks() const { return {}; }
 
-    /// Its most quoted series, readable by any thread; null: it ranks none.
-    [[nodiscard]] virtual const BusiestBoard* busiest() const { return nullptr; }
+    /// Its most quoted series, in no particular order. Called by any thread, at any time.
+    [[nodiscard]] virtual std::vector<RankedSeries> busiest() const { return {}; }
 
     /// Takes over the rings for the exchange of state with peers, before on_start. If `takes`, the
     /// actor requests a peer's state at the start. False: the actor has no such state and leaves

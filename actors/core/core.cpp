@@ -1,7 +1,8 @@
-// path: cold
+// path: mixed, hot: step() and what it calls
 #include "actors/core/core.h"
 
 #include "config/check.h"
+#include "feed/event/limits.h"
 
 #include <algorithm>
 #include <array>
@@ -37,8 +38,7 @@ feed::Event announcement_of(const feed::SeriesMap& map) {
 Core::Core(CoreOptions options, std::vector<Consumer<feed::Event>> rings,
            std::vector<std::unique_ptr<Actor>> actors)
     : options_(std::move(options)), rings_(std::move(rings)) {
-    constexpr std::size_t message_records_max = 255;
-    PINSTRIKE_CHECK(options_.batch_records >= message_records_max);
+    PINSTRIKE_CHECK(options_.batch_records >= feed::message_records_max);
     for (auto& actor : actors) {
         ActorSlot slot;
         const Interest interest = actor->interest();

@@ -5,6 +5,7 @@
 #include "actors/host/confine/rights.h"
 #include "actors/peer/peers.h"
 #include "nic/dpdk/memory_need.h"
+#include "nic/port_kind.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -29,14 +30,15 @@ std::string hugepages_text(const std::vector<nic::dpdk::Hugepages>& pages) {
 }
 
 void check_sources(const Host& host, const nic::PortConfig& port, Problems& problems) {
-    if (port.kind == nic::PortKind::uring && !host.interfaces.contains(port.interface)) {
-        tell(problems, Place{},
-             fmt::format("port {}: there is no interface {}", port.name, port.interface),
-             Remedy::retry);  // the interface may appear later
+    if (nic::row_of(port.kind).socket_for_each_group && !host.interfaces.contains(port.interface)) {
+        add_problem(problems, Place{},
+                    fmt::format("port {}: there is no interface {}", port.name, port.interface),
+                    Remedy::retry);  // the interface may appear later
     }
     for (const std::string& file : port.files) {
         if (!host.files.contains(file)) {
-            tell(problems, Place{}, fmt::format("port {}: {} cannot be read", port.name, file));
+            add_problem(problems, Place{},
+                        fmt::format("port {}: {} cannot be read", port.name, file));
         }
     }
 }

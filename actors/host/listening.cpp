@@ -18,10 +18,10 @@ void check(std::string_view key, const std::string& address, ListeningRights rig
            Problems& problems) {
     const auto port = parse_integer(std::string_view{address}.substr(address.rfind(':') + 1));
     if (port && *port < rights.first_free_port && !rights.below_too) {
-        tell(problems, "",
-             fmt::format("{}: found {}, expected a port from {} on, or the right "
-                         "CAP_NET_BIND_SERVICE (AmbientCapabilities of the service's unit)",
-                         key, address, rights.first_free_port));
+        add_problem(problems, "",
+                    fmt::format("{}: found {}, expected a port from {} on, or the right "
+                                "CAP_NET_BIND_SERVICE (AmbientCapabilities of the service's unit)",
+                                key, address, rights.first_free_port));
     }
 }
 

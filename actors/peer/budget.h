@@ -18,7 +18,7 @@ class Budget {
           looked_ns_(now_ns) {}
 
     /// Returns false and takes no token if fewer than `amount` tokens are left.
-    [[nodiscard]] bool take(std::uint32_t amount, std::int64_t now_ns) {
+    [[nodiscard]] bool spend(std::uint32_t amount, std::int64_t now_ns) {
         const std::int64_t elapsed_ns = std::clamp(now_ns - looked_ns_, std::int64_t{0}, second_ns);
         looked_ns_ = std::max(looked_ns_, now_ns);
         left_ = std::min(most_, left_ + elapsed_ns * per_second_);

@@ -1,15 +1,12 @@
 // path: cold
 #include "actors/peer/peer_task.h"
 
-#include <algorithm>
 #include <utility>
 
 namespace pinstrike::actors::peer {
 namespace {
 
 constexpr std::size_t blocks_each_step = 4096;  // per poller
-/// A forward jump of the wall clock increases the age of blocks and connections by at most this.
-constexpr std::int64_t step_ns_max = 1'000'000'000;
 
 }  // namespace
 
@@ -17,21 +14,18 @@ PeerTask::PeerTask(std::unique_ptr<feed::History> history, std::unique_ptr<Peers
     : history_(std::move(history)), peers_(std::move(peers)) {}
 
 std::size_t PeerTask::step(std::int64_t now_ns) {
-    time_ns_ = seen_ns_ == 0
-                   ? now_ns
-                   : time_ns_ + std::clamp<std::int64_t>(now_ns - seen_ns_, 0, step_ns_max);
-    seen_ns_ = now_ns;
+    const std::int64_t time_ns = clock_.step(now_ns);
     std::size_t done = 0;
     for (HistoryRingReader& ring : history_rings_) {
         done += read(ring);
     }
     if (history_) {
-        history_->expire(time_ns_);
+        history_->expire(time_ns);
     }
-    done += peers_ ? peers_->step(time_ns_) : 0;
+    done += peers_ ? peers_->step(time_ns) : 0;
     done += exchange_ != nullptr ? exchange_->step() : 0;
     if (transfer_ != nullptr && peers_) {
-        done += transfer_->step(time_ns_, peers_->state_sources());
+        done += transfer_->step(time_ns, peers_->state_sources());
     }
     return done;
 }
@@ -56,7 +50,7 @@ std::size_t PeerTask::read(HistoryRingReader& ring) {
         const auto bytes =
             copy.kept_bytes == nullptr ? record->bytes : std::span{copy.kept_bytes, copy.bytes};
         history_->keep({ring.lines[copy.line], copy.messages, copy.number(), copy.ts_exchange_ns,
-                        time_ns_, bytes});
+                        clock_.now_ns(), bytes, copy.session});
         ring.copies.release(record->slots);
     }
     return copies;

@@ -9,6 +9,7 @@
 #include "actors/peer/peers.h"
 #include "actors/peer/state_transfer.h"
 #include "actors/poller/history_ring.h"
+#include "actors/threads/step_free_clock.h"
 #include "feed/recovery/history.h"
 
 #include <cstddef>
@@ -56,8 +57,7 @@ class PeerTask {
     std::vector<HistoryRingReader> history_rings_;
     StateExchange* exchange_ = nullptr;
     StateTransfer* transfer_ = nullptr;
-    std::int64_t seen_ns_ = 0;  ///< wall time of the last step
-    std::int64_t time_ns_ = 0;  ///< starts at wall time, never decreases, and never jumps
+    StepFreeClock clock_;
 };
 
 }  // namespace pinstrike::actors::peer

@@ -49,7 +49,7 @@ std::unique_ptr<Peers> Peers::open(const PeerConfig& config, const std::string& 
         parts->identity.secret = std::move(*secret);
     }
     if (!draw(parts->identity.instance)) {
-        pinstrike::tell(problems, Place{}, "peer: the system provides no random numbers");
+        pinstrike::add_problem(problems, Place{}, "peer: the system provides no random numbers");
     }
     if (wants_tls(config)) {
         parts->tls = open_tls(config.tls, problems);

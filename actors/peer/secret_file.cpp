@@ -50,13 +50,13 @@ int open_private(const std::string& key, const std::string& path, Problems& prob
     const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (descriptor < 0) {
         const int error = errno;
-        tell(problems, Place{}, fmt::format("{}: {}: {}", key, path, std::strerror(error)),
-             remedy_of(error));
+        add_problem(problems, Place{}, fmt::format("{}: {}: {}", key, path, std::strerror(error)),
+                    remedy_of(error));
         return -1;
     }
     const std::string fault = fault_of(descriptor, path);
     if (!fault.empty()) {
-        tell(problems, Place{}, fmt::format("{}: {}", key, fault));
+        add_problem(problems, Place{}, fmt::format("{}: {}", key, fault));
         ::close(descriptor);
         return -1;
     }
@@ -88,13 +88,14 @@ std::optional<Secret> read_secret(const std::string& key, const std::string& pat
     std::optional<Secret> secret;
     if (count < 0) {
         const int error = errno;
-        tell(problems, Place{}, fmt::format("{}: {}: {}", key, path, std::strerror(error)),
-             remedy_of(error));
+        add_problem(problems, Place{}, fmt::format("{}: {}: {}", key, path, std::strerror(error)),
+                    remedy_of(error));
     } else if (text.size() < secret_bytes_min || text.size() > secret_bytes_max) {
-        tell(problems, Place{},
-             fmt::format("{}: found {} with a secret of {} characters, expected {} to {}: openssl "
-                         "rand -hex 32 > {}",
-                         key, path, text.size(), secret_bytes_min, secret_bytes_max, path));
+        add_problem(
+            problems, Place{},
+            fmt::format("{}: found {} with a secret of {} characters, expected {} to {}: openssl "
+                        "rand -hex 32 > {}",
+                        key, path, text.size(), secret_bytes_min, secret_bytes_max, path));
     } else {
         secret.emplace(std::as_bytes(std::span{text}));
     }

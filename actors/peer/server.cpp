@@ -216,7 +216,7 @@ class Server::Listener {
             if (error) {
                 return pause(error);
             }
-            take(std::move(socket));
+            accept(std::move(socket));
             accept();
         });
     }
@@ -232,7 +232,7 @@ class Server::Listener {
                                error.message())});
     }
 
-    void take(Tcp::socket socket) {
+    void accept(Tcp::socket socket) {
         asio::error_code error;
         const auto remote = socket.remote_endpoint(error);
         if (error) {
@@ -309,7 +309,7 @@ std::unique_ptr<Server> Server::open(const PeerConfig& config, const Identity& i
     server->listener_ = std::make_unique<Listener>(config, identity, tls, history, giver,
                                                    std::move(listener), *server);
     if (const asio::error_code error = server->listener_->listen()) {
-        pinstrike::tell(
+        pinstrike::add_problem(
             problems, Place{},
             fmt::format("peer.listen: {}: {}", nic::text_of(config.listen), error.message()),
             remedy_of(error.value()));

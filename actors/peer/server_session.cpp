@@ -122,7 +122,7 @@ void ServerSession::on_request(const feed::RepairRequest& request, std::int64_t 
 
 std::optional<PeerRefusal> ServerSession::objection(const feed::RepairRequest& request,
                                                     std::int64_t now_ns) {
-    if (!requests_.take(1, now_ns)) {
+    if (!requests_.spend(1, now_ns)) {
         return PeerRefusal::over_budget;
     }
     if (request.first == 0 || request.messages == 0 ||
@@ -134,7 +134,7 @@ std::optional<PeerRefusal> ServerSession::objection(const feed::RepairRequest& r
         return PeerRefusal::unknown_line;
     }
     if (writer_.waiting().size() > limits_.queue_bytes_max ||
-        !messages_.take(request.messages, now_ns)) {
+        !messages_.spend(request.messages, now_ns)) {
         return PeerRefusal::over_budget;
     }
     return std::nullopt;
@@ -155,7 +155,7 @@ void ServerSession::on_state_request(const StateRequest& request, std::int64_t n
 }
 
 std::optional<PeerRefusal> ServerSession::state_objection(std::int64_t now_ns) {
-    if (giving_ || !requests_.take(1, now_ns)) {
+    if (giving_ || !requests_.spend(1, now_ns)) {
         return PeerRefusal::over_budget;
     }
     return giver_ == nullptr ? PeerRefusal::no_state : giver_->begin();
@@ -166,7 +166,7 @@ std::optional<PeerRefusal> ServerSession::state_objection(std::int64_t now_ns) {
 void ServerSession::send_state(std::int64_t now_ns) {
     StateRecord record;
     while (giving_ && !ended() && writer_.waiting().size() < limits_.state_queue_bytes_max &&
-           series_.take(1, now_ns)) {
+           series_.spend(1, now_ns)) {
         switch (giver_->next(record)) {
             case StateGiver::Next::record:
                 send_state(record);

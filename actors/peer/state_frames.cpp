@@ -34,7 +34,7 @@ bool is_series(const feed::SeriesKey& key) {
            letter <= 'X' && key.day() >= 1 && key.day() <= 31 && key.strike_e8 >= 0;
 }
 
-void take_place(Body& body, CoveredPlace& place) {
+void read_place(Body& body, CoveredPlace& place) {
     body.take(place.sequence);
     body.take(place.reset_sequence);
     body.take(place.reset_ts_ns);
@@ -48,7 +48,7 @@ void put_place(Writer& body, const CoveredPlace& place) {
 }
 
 /// Returns false if no book can have such a side.
-bool take_side(Body& body, BookSide& side) {
+bool read_side(Body& body, BookSide& side) {
     const auto price = body.take<std::uint32_t>();
     const auto size = body.take<std::uint32_t>();
     body.take(side.sequence);
@@ -136,11 +136,11 @@ std::optional<StateFrame> parse_state_series(std::span<const std::byte> bytes) {
     body.take(frame.id);
     body.take(record.line);
     const auto flags = body.take<std::uint8_t>();
-    take_place(body, record.place);
+    read_place(body, record.place);
     body.take(record.key.name);
     body.take(record.key.strike_e8);
-    const bool bid = take_side(body, record.bid);
-    const bool offer = take_side(body, record.offer);
+    const bool bid = read_side(body, record.bid);
+    const bool offer = read_side(body, record.offer);
     body.take(record.quotes);
     record.has_trades = flags == with_trades;
     if (record.has_trades) {
@@ -158,7 +158,7 @@ std::optional<StateFrame> parse_state_lost(std::span<const std::byte> bytes) {
     frame.record.kind = StateRecord::Kind::lost;
     body.take(frame.id);
     body.take(frame.record.line);
-    take_place(body, frame.record.place);
+    read_place(body, frame.record.place);
     return body.whole() ? std::optional{frame} : std::nullopt;
 }
 
@@ -168,7 +168,7 @@ std::optional<StateFrame> parse_state_place(std::span<const std::byte> bytes) {
     frame.record.kind = StateRecord::Kind::place;
     body.take(frame.id);
     body.take(frame.record.line);
-    take_place(body, frame.record.place);
+    read_place(body, frame.record.place);
     body.take(frame.record.books);
     return body.whole() && frame.record.books != 0 ? std::optional{frame} : std::nullopt;
 }

@@ -14,7 +14,8 @@ std::unique_ptr<asio::ssl::context> open_tls(const TlsConfig& config, Problems& 
     const auto check = [&problems](const char* key, const std::string& file,
                                    const asio::error_code& error) {
         if (error) {
-            tell(problems, Place{}, fmt::format("peer.tls.{}: {}: {}", key, file, error.message()));
+            add_problem(problems, Place{},
+                        fmt::format("peer.tls.{}: {}: {}", key, file, error.message()));
         }
     };
     asio::error_code error;
@@ -31,7 +32,7 @@ std::unique_ptr<asio::ssl::context> open_tls(const TlsConfig& config, Problems& 
     // A session cannot be resumed without tickets, so each connection performs a full handshake.
     ::SSL_CTX_set_options(context->native_handle(), SSL_OP_NO_TICKET);
     if (::SSL_CTX_set_min_proto_version(context->native_handle(), TLS1_3_VERSION) != 1) {
-        tell(problems, Place{}, "peer.tls: this OpenSSL does not support TLS 1.3");
+        add_problem(problems, Place{}, "peer.tls: this OpenSSL does not support TLS 1.3");
     }
     return problems.size() == before ? std::move(context) : nullptr;
 }

@@ -38,6 +38,7 @@ struct alignas(32) FirstCopy {
     std::uint16_t bytes = 0;
     std::uint16_t line = 0;       ///< index of the line within the poller
     std::uint8_t first_high = 0;  ///< number of the first message, bits 32 to 39
+    std::uint8_t session = 0;     ///< Block::session
 
     /// The number of the block's first message.
     [[nodiscard]] std::uint64_t number() const { return std::uint64_t{first_high} << 32 | first; }
@@ -94,8 +95,9 @@ class HistoryRingWriter {
 
     /// Fills the claimed record. False if `record` is null because the ring is full: the block is
     /// skipped.
-    bool describe(FirstCopy* record, const feed::Block& block, std::size_t line,
-                  const std::byte* kept_bytes) {
+    // Not inline, because its loads would take registers of the fast path.
+    [[gnu::noinline]] bool describe(FirstCopy* record, const feed::Block& block, std::size_t line,
+                                    const std::byte* kept_bytes) {
         if (record == nullptr) [[unlikely]] {
             skipped_.add();
             return false;
@@ -105,6 +107,7 @@ class HistoryRingWriter {
         record->line = static_cast<std::uint16_t>(line);
         record->first = static_cast<std::uint32_t>(block.sequence);
         record->first_high = static_cast<std::uint8_t>(block.sequence >> 32);
+        record->session = block.session;
         record->messages = block.messages;
         record->bytes = static_cast<std::uint16_t>(block.bytes.size());
         return true;

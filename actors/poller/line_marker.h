@@ -1,6 +1,6 @@
 // path: hot
 //
-// Makes the marks that tell each core how far a line has come. A core gets only its share of the
+// Makes the marks that show each core how far a line has come. A core gets only its share of the
 // line's messages, so it cannot know this from the messages.
 #pragma once
 

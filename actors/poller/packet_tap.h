@@ -77,7 +77,7 @@ class PacketTap {
 
     [[nodiscard]] std::uint16_t line() const noexcept { return order_.line; }
 
-    void take(const nic::Packet& packet, std::size_t port) noexcept {
+    void copy(const nic::Packet& packet, std::size_t port) noexcept {
         const std::size_t bytes =
             std::min<std::size_t>(packet.length_bytes, TappedPacket::bytes_max);
         TappedPacket* record =

@@ -30,21 +30,25 @@
 
 namespace pinstrike::actors {
 
-/// The numbers first..last, of which `messages` were lost to one core.
+/// The numbers first..last, of which `messages` were lost to one core. Messages without numbers are
+/// only counted; 0..0: there were no others.
 struct LostRange {
     std::uint64_t first = 0;
     std::uint64_t last = 0;
     std::uint64_t messages = 0;
 
     void add(std::uint64_t from, std::uint64_t to, std::uint64_t count) noexcept {
+        messages += count;
+        if (from == 0) {
+            return;  // without a number
+        }
         // Serial number arithmetic, because numbers wrap and a late one may precede the range.
-        if (messages == 0 || before(from, first)) {
+        if (first == 0 || before(from, first)) {
             first = from;
         }
-        if (messages == 0 || before(last, to)) {
+        if (last == 0 || before(last, to)) {
             last = to;
         }
-        messages += count;
     }
 
     void add(const LostRange& other) noexcept {

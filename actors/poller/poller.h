@@ -1,4 +1,4 @@
-// path: hot
+// path: mixed, cold: construction, prepare_lines()
 //
 // The path of a packet, from a NIC's queue to the rings of the cores, on one thread. The functions
 // from step() on are in the order in which a packet meets them:
@@ -8,7 +8,7 @@
 //     PollerLines::find            here    which line, which stream
 //     Codec::open                  feed    a block with valid header and checksum, or a reason
 //     Arbiter::classify_by_header  feed    all of it, nothing of it, or the slow path
-//     Codec::decode_straight       feed    messages, checked while they are written into the rings
+//     Codec::decode_fast           feed    messages, checked while they are written into the rings
 //     Router::publish              here    once for each step, which takes a burst of each port
 //
 // Nothing here blocks, allocates, or reads a clock: the caller passes the time of a step. Captures
@@ -55,9 +55,9 @@ struct LineEvents {
     PollerLine& line;
     bool test_symbols;  ///< the config wants test symbols
 
-    feed::Event* offer(std::size_t records) { return router.offer(records); }
+    feed::Event* next_slots(std::size_t records) { return router.next_slots(records); }
 
-    void take(std::size_t messages, std::size_t records) { router.take(messages, records); }
+    void commit(std::size_t messages, std::size_t records) { router.commit(messages, records); }
 
     void push(std::span<const feed::Event> message) { router.push(message); }
 
@@ -77,6 +77,19 @@ struct LineEvents {
 
     [[nodiscard]] bool wants_tests() const { return test_symbols; }
 };
+
+/// Opens the next block of a datagram that was received at `ts_receive_ns`.
+template <class Codec>
+[[gnu::always_inline]] inline feed::OpenResult open_block(Codec& codec,
+                                                          std::span<const std::byte>& rest,
+                                                          bool verify_checksum,
+                                                          std::int64_t ts_receive_ns,
+                                                          feed::Block& block) {
+    if constexpr (Codec::opens_by_receive_time) {
+        block.ts_receive_ns = ts_receive_ns;
+    }
+    return codec.open(rest, verify_checksum, block);
+}
 
 template <class VenueCodec>
 class Poller final : public PollerTask, private feed::ArbiterSink {
@@ -121,7 +134,7 @@ class Poller final : public PollerTask, private feed::ArbiterSink {
             process_burst(*input);
         }
         if (repair_rings_ != nullptr) {
-            packets += take_repairs();
+            packets += read_repairs();
         }
         arbitration_clock_.looked(behind);
         run_timers();
@@ -130,7 +143,7 @@ class Poller final : public PollerTask, private feed::ArbiterSink {
 
     std::size_t receive(Input& input, std::int64_t now_ns) {
         input.filled = input.port->receive(input.burst, now_ns);
-        input.taken = 0;
+        input.processed = 0;
         return input.filled;
     }
 
@@ -140,13 +153,13 @@ class Poller final : public PollerTask, private feed::ArbiterSink {
             copy_to_tap(input);
         }
         if (history_ == nullptr) {
-            while (input.taken < input.filled) {
-                parse_and_route<false>(input, input.burst[input.taken++]);
+            while (input.processed < input.filled) {
+                parse_and_route<false>(input, input.burst[input.processed++]);
             }
             return;
         }
-        while (input.taken < input.filled) {
-            parse_and_route<true>(input, input.burst[input.taken++]);
+        while (input.processed < input.filled) {
+            parse_and_route<true>(input, input.burst[input.processed++]);
         }
         if (input.keeps) {
             history_->end_burst(*input.port, input.kept, input.filled);
@@ -169,7 +182,7 @@ class Poller final : public PollerTask, private feed::ArbiterSink {
         if (route == nullptr) [[unlikely]] {
             return input.drop_unknown(datagram);
         }
-        input.handed.add();
+        input.to_lines.add();
         process_datagram<keeps>(input, lines_[route->line], *route, datagram.payload,
                                 packet.ts_receive_ns);
     }
@@ -180,7 +193,7 @@ class Poller final : public PollerTask, private feed::ArbiterSink {
                                                  std::span<const std::byte> rest,
                                                  std::int64_t ts_receive_ns) {
         feed::Block block;
-        auto result = line.codec.open(rest, block_checksum_, block);
+        auto result = open_block(line.codec, rest, block_checksum_, ts_receive_ns, block);
         // Counted after open(): the address of the counter depends on the lookup of the line, and a
         // store whose address is not known yet delays the loads in open().
         if (!route.retransmission) [[likely]] {
@@ -194,7 +207,7 @@ class Poller final : public PollerTask, private feed::ArbiterSink {
                 return;
             }
             block = {};
-            result = line.codec.open(rest, block_checksum_, block);
+            result = open_block(line.codec, rest, block_checksum_, ts_receive_ns, block);
         }
     }
 
@@ -211,7 +224,7 @@ class Poller final : public PollerTask, private feed::ArbiterSink {
         block.ts_receive_ns = ts_receive_ns;
         block.retransmitted = block.retransmitted || route.retransmission;
         const feed::Verdict verdict = line.arbiter.classify_by_header(block, route.stream);
-        if (verdict == feed::Verdict::deliver_all && decode_straight(line, block)) [[likely]] {
+        if (verdict == feed::Verdict::deliver_all && decode_fast(line, block)) [[likely]] {
             line.arbiter.commit_next(block, route.stream);
             note_first<keeps>(input, line, block, route.stream);
         } else if (verdict == feed::Verdict::duplicate_all && line.codec.begins_with_data(block))
@@ -225,11 +238,11 @@ class Poller final : public PollerTask, private feed::ArbiterSink {
     }
 
     /// False: the block does not take the fast path, and none of its messages was decoded.
-    [[nodiscard, gnu::always_inline]] bool decode_straight(Line& line, const feed::Block& block) {
+    [[nodiscard, gnu::always_inline]] bool decode_fast(Line& line, const feed::Block& block) {
         select(line);
         LineEvents events{router_, line, test_symbols_};
         return line.day.original(block.ts_exchange_ns) &&
-               line.codec.decode_straight(block, header_of(block, 0), line.is_gth, events);
+               line.codec.decode_fast(block, header_of(block, 0), line.is_gth, events);
     }
 
     void select(Line& line) {
@@ -287,7 +300,7 @@ class Poller final : public PollerTask, private feed::ArbiterSink {
     bool commit_slow(Line& line, const feed::Block& block, feed::Stream stream);
     void decode(const feed::Block& block, unsigned first, unsigned count,
                 feed::DeliveryFlags flags);
-    std::size_t take_repairs();
+    std::size_t read_repairs();
     void process_repair(Line& line, std::span<const std::byte> bytes);
     void note(RepairNote::Kind kind, feed::Position begin, feed::Position end,
               std::int64_t ts_before_ns, std::int64_t ts_behind_ns);
@@ -319,7 +332,7 @@ class Poller final : public PollerTask, private feed::ArbiterSink {
 
     // The rest of a step.
 
-    /// Gives the block, which lies in the packet that was taken last, to the history.
+    /// Gives the block, which lies in the packet that was processed last, to the history.
     void keep(Input& input, const Line& line, const feed::Block& block) {
         if (!input.keeps) {
             history_->copy(block, line.index);
@@ -364,7 +377,7 @@ class Poller final : public PollerTask, private feed::ArbiterSink {
     /// Copies the packets of the tapped line. This is a separate pass over the burst, so that the
     /// fast path costs nothing while no tap is active.
     void copy_to_tap(const Input& input) {
-        for (std::size_t i = input.taken; i < input.filled; ++i) {
+        for (std::size_t i = input.processed; i < input.filled; ++i) {
             const nic::Packet& packet = input.burst[i];
             nic::Datagram datagram;
             if (nic::parse_udp(packet, nic::ChecksumCheck::off, datagram) != nic::not_dropped) {
@@ -372,7 +385,7 @@ class Poller final : public PollerTask, private feed::ArbiterSink {
             }
             const LineRoute* route = lines_.find(datagram);
             if (route != nullptr && route->line == tap_->line()) {
-                tap_->take(packet, input.index);
+                tap_->copy(packet, input.index);
             }
         }
         tap_->publish();
@@ -400,7 +413,7 @@ class Poller final : public PollerTask, private feed::ArbiterSink {
             if (next == nullptr) {
                 break;
             }
-            const nic::Packet& packet = next->burst[next->taken++];
+            const nic::Packet& packet = next->burst[next->processed++];
             now_ns_ = wall_ns_ = std::max(now_ns_, packet.ts_receive_ns);
             burst_ts_ns_ = packets == 0 ? packet.ts_receive_ns : burst_ts_ns_;
             run_timers();
@@ -414,11 +427,11 @@ class Poller final : public PollerTask, private feed::ArbiterSink {
     Input* earliest(std::int64_t now_ns) {
         Input* best = nullptr;
         for (auto& input : inputs_) {
-            if (input->taken == input->filled && receive(*input, now_ns) == 0) {
+            if (input->processed == input->filled && receive(*input, now_ns) == 0) {
                 continue;
             }
-            if (best == nullptr ||
-                input->burst[input->taken].ts_receive_ns < best->burst[best->taken].ts_receive_ns) {
+            if (best == nullptr || input->burst[input->processed].ts_receive_ns <
+                                       best->burst[best->processed].ts_receive_ns) {
                 best = input.get();
             }
         }
@@ -430,7 +443,7 @@ class Poller final : public PollerTask, private feed::ArbiterSink {
 
     void housekeep();
     void adopt(PollerSettings& settings);
-    void take_lines(typename Lines::Prepared& more);
+    void adopt_lines(typename Lines::Prepared& more);
     void look_at_lines();
     void mark_lines();
 
@@ -438,11 +451,11 @@ class Poller final : public PollerTask, private feed::ArbiterSink {
     /// Processes what was received. What the arbiters hold is delivered or declared lost.
     void finish() override {
         for (auto& input : inputs_) {
-            if (input->taken != input->filled) {
+            if (input->processed != input->filled) {
                 process_burst(*input);
             }
         }
-        while (repair_rings_ != nullptr && take_repairs() != 0) {
+        while (repair_rings_ != nullptr && read_repairs() != 0) {
         }
         for (auto& line : lines_) {
             select(*line);

@@ -30,7 +30,7 @@ void Poller<Codec>::housekeep() {
         }
         next_look_ns_ = step_free_ns_ + look_interval_ns;
     }
-    settings_.take([this](PollerSettings& settings) { adopt(settings); });
+    settings_.adopt([this](PollerSettings& settings) { adopt(settings); });
     router_.flush_pending();
     next_housekeeping_ns_ = step_free_ns_ + next_housekeeping_interval_ns();
 }
@@ -38,7 +38,7 @@ void Poller<Codec>::housekeep() {
 template <class Codec>
 void Poller<Codec>::adopt(PollerSettings& settings) {
     if (settings.lines != nullptr) {
-        take_lines(static_cast<typename Lines::Prepared&>(*settings.lines));
+        adopt_lines(static_cast<typename Lines::Prepared&>(*settings.lines));
     }
     block_checksum_ = settings.block_checksum;
     test_symbols_ = settings.test_symbols;
@@ -53,11 +53,11 @@ void Poller<Codec>::adopt(PollerSettings& settings) {
 
 /// Joins the groups last, so that each group has its line when its first packet comes.
 template <class Codec>
-void Poller<Codec>::take_lines(typename Lines::Prepared& more) {
+void Poller<Codec>::adopt_lines(typename Lines::Prepared& more) {
     for (auto& line : more.lines) {
         line->day.look(wall_ns_);
     }
-    lines_.take(more);
+    lines_.adopt(more);
     for (auto& input : inputs_) {
         if (more.groups[input->index] != nullptr) {
             input->port->join(*more.groups[input->index], step_free_ns_);

@@ -1,4 +1,4 @@
-// path: hot
+// path: mixed, cold: prepare()
 //
 // The lines of a poller: state and counters of each, and the routes from groups to lines. Lines can
 // be added while the poller runs, but not removed.
@@ -8,6 +8,7 @@
 #include "actors/poller/poller_settings.h"
 #include "actors/poller/poller_setup.h"
 #include "actors/poller/stream_skew.h"
+#include "config/cache_line.h"
 #include "config/counter.h"
 #include "config/growing_list.h"
 #include "feed/arbitration/arbiter.h"
@@ -93,7 +94,7 @@ class LineRoutes {
 
 /// The state and the counters of a line, as far as no venue determines them. Any thread may read
 /// the number, the counters and the watch at any time.
-struct alignas(64) PollerLine {
+struct alignas(cache_line_bytes) PollerLine {
     /// `hours` must outlive the object.
     PollerLine(std::uint16_t line, bool separate, std::size_t position,
                const feed::Numbering& numbering, const PollerSetup& setup, const LineHours& hours)
@@ -152,7 +153,7 @@ class PollerLines {
         : hours_(setup.hours), lines_(lines_max) {
         Prepared all;
         prepare(setup, all);
-        take(all);
+        adopt(all);
     }
 
     /// Poll thread. The route for a datagram; nullptr: there is none. If several lines share a
@@ -177,7 +178,7 @@ class PollerLines {
     [[nodiscard]] std::size_t room() const noexcept { return lines_.room(); }
 
     /// Poll thread. Adds the prepared lines. It neither allocates nor frees memory.
-    void take(Prepared& more) noexcept {
+    void adopt(Prepared& more) noexcept {
         for (auto& line : more.lines) {
             lines_.add(std::move(line));
         }

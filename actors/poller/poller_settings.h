@@ -39,25 +39,26 @@ struct PollerSettings {
 
 class SettingsOffer {
   public:
-    /// Control thread. The settings must not change until taken() returns true. One offer at a
+    /// Control thread. The settings must not change until adopted() returns true. One offer at a
     /// time.
-    void make(PollerSettings& settings) noexcept {
+    void offer(PollerSettings& settings) noexcept {
         offered_.store(&settings, std::memory_order_release);
     }
 
     /// Control thread: whether the poller has adopted the last offer.
-    [[nodiscard]] bool taken() const noexcept {
+    [[nodiscard]] bool adopted() const noexcept {
         return offered_.load(std::memory_order_acquire) == nullptr;
     }
 
-    /// Poll thread. Calls adopt(PollerSettings&) if there is an offer, and returns true then.
+    /// Poll thread. Calls adopt_settings(PollerSettings&) if there is an offer, and returns true
+    /// then.
     template <class Adopt>
-    bool take(Adopt adopt) {
+    bool adopt(Adopt adopt_settings) {
         PollerSettings* const settings = offered_.load(std::memory_order_acquire);
         if (settings == nullptr) {
             return false;
         }
-        adopt(*settings);
+        adopt_settings(*settings);
         offered_.store(nullptr, std::memory_order_release);
         return true;
     }

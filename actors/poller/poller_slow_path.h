@@ -57,8 +57,8 @@ void Poller<Codec>::decode(const feed::Block& block, unsigned first, unsigned co
 
 /// Processes blocks that recovery brought. They lie in no packet of a port.
 template <class Codec>
-std::size_t Poller<Codec>::take_repairs() {
-    return repair_rings_->take_repairs(
+std::size_t Poller<Codec>::read_repairs() {
+    return repair_rings_->read_repairs(
         [this](std::uint32_t line, std::span<const std::byte> bytes) {
             process_repair(lines_[line], bytes);
         });

@@ -1,4 +1,4 @@
-// path: hot
+// path: mixed, cold: construction
 //
 // The part of a poller that no venue determines: its ports, its router and its counters. Its
 // thread, the account and the metrics see a poller through it.
@@ -65,11 +65,11 @@ struct PollerInput : PollerPort {
     bool keeps;
     KeptPackets kept;
     std::vector<nic::Packet> burst;
-    std::size_t filled = 0;  ///< packets in the burst
-    std::size_t taken = 0;   ///< packets of the burst that were processed
+    std::size_t filled = 0;     ///< packets in the burst
+    std::size_t processed = 0;  ///< packets of the burst that were processed
     DropCounters drops;
     UnknownGroups unknown_groups;  ///< destinations of packets dropped as unknown_group
-    Counter handed;                ///< packets given to lines: all that were not dropped
+    Counter to_lines;              ///< packets given to lines: all that were not dropped
 };
 
 struct PollerCounters : LoopCounters {
@@ -100,7 +100,7 @@ class PollerTask {
     /// Whether no more packets will ever come.
     [[nodiscard]] bool exhausted() const {
         return std::all_of(inputs_.begin(), inputs_.end(), [](const auto& input) {
-            return input->taken == input->filled && input->port->exhausted();
+            return input->processed == input->filled && input->port->exhausted();
         });
     }
 

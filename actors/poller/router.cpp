@@ -1,8 +1,9 @@
-// path: cold
+// path: mixed, cold: construction, wait_for_room()
 #include "actors/poller/router.h"
 
 #include "config/check.h"
 #include "config/mistake.h"
+#include "feed/event/limits.h"
 
 #include <immintrin.h>
 #include <sched.h>
@@ -18,7 +19,7 @@ Router::Router(const RouterConfig& config, std::vector<Producer<feed::Event>> ri
     constexpr std::size_t spare_share = 16;
     for (std::size_t i = 0; i < rings.size(); ++i) {
         const std::size_t capacity = rings[i].capacity();
-        PINSTRIKE_CHECK(capacity >= 2 * message_records_max);
+        PINSTRIKE_CHECK(capacity >= 2 * feed::message_records_max);
         CoreOutput output{std::move(rings[i])};
         output.core_waker = core_wakers[i];
         output.spare = config.when_full == WhenFull::refuse ? capacity / spare_share : 0;
@@ -53,7 +54,7 @@ void Router::push_when_full(CoreOutput& output, std::span<const feed::Event> mes
     }
 }
 
-void Router::tell(CoreOutput& output, const feed::Event& event) noexcept {
+void Router::deliver(CoreOutput& output, const feed::Event& event) noexcept {
     if (config_.when_full == WhenFull::wait) {
         wait_for_room(output, 1);
     }

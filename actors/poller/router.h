@@ -2,7 +2,7 @@
 //
 // The last step of the poll thread: selects the core for a message and brings the message into that
 // core's ring. A Router is the sink of a poller's decoder. On the fast path, the decoder writes the
-// events of a block into slots that the router offers, which with one core are in its ring. Any
+// events of a block into slots that the router reserves, which with one core are in its ring. Any
 // other message is pushed.
 //
 // With WhenFull::wait (replays), the router waits for a core whose ring is full. With
@@ -76,25 +76,26 @@ class Router {
 
     /// Returns `records` contiguous slots in all, for messages that each have a series or a symbol.
     /// nullptr: there is no space, and the caller pushes message by message. With one core the
-    /// slots are in its ring. With several cores they are in a buffer, from which take() copies the
-    /// messages to the rings. The decoder could not write into the rings at once: the ring depends
-    /// on the series, which is known late, and stores to an address not yet known would delay the
-    /// loads behind them.
-    [[nodiscard, gnu::always_inline]] feed::Event* offer(std::size_t records) noexcept {
+    /// slots are in its ring. With several cores they are in a buffer, from which commit() copies
+    /// the messages to the rings. The decoder could not write into the rings at once: the ring
+    /// depends on the series, which is known late, and stores to an address not yet known would
+    /// delay the loads behind them.
+    [[nodiscard, gnu::always_inline]] feed::Event* next_slots(std::size_t records) noexcept {
         if (outputs_.size() == 1) {
-            return outputs_[0].ring.offer(records, outputs_[0].closed);
+            return outputs_[0].ring.next_slots(records, outputs_[0].closed);
         }
         return records <= apart_.size() ? apart_.data() : nullptr;
     }
 
-    /// The first `records` slots that offer() returned have been filled with `messages` messages.
-    [[gnu::always_inline]] void take(std::size_t messages, std::size_t records) noexcept {
+    /// The first `records` slots that next_slots() returned have been filled with `messages`
+    /// messages.
+    [[gnu::always_inline]] void commit(std::size_t messages, std::size_t records) noexcept {
         if (outputs_.size() != 1) {
             return push_all(records);
         }
         CoreOutput& output = outputs_[0];
         output.routed_count += messages;
-        output.ring.take(records);
+        output.ring.commit(records);
         output.pushed_count += messages;
     }
 
@@ -112,7 +113,7 @@ class Router {
     /// Writes one record to the ring of every core.
     void broadcast(const feed::Event& event) noexcept {
         for (CoreOutput& output : outputs_) {
-            tell(output, event);
+            deliver(output, event);
         }
     }
 
@@ -157,7 +158,6 @@ class Router {
     }
 
   private:
-    static constexpr std::size_t message_records_max = 255;
     static constexpr std::size_t offered_records_max = 512;  ///< two for each message of a block
 
     /// The output to one core.
@@ -234,7 +234,7 @@ class Router {
 
     void push_when_full(CoreOutput& output, std::span<const feed::Event> message) noexcept;
     void wait_for_room(CoreOutput& output, std::size_t records) noexcept;
-    void tell(CoreOutput& output, const feed::Event& event) noexcept;
+    void deliver(CoreOutput& output, const feed::Event& event) noexcept;
     [[nodiscard]] PendingEvents& pending_of(CoreOutput& output) noexcept;
     static bool flush_line(CoreOutput& output, std::size_t line) noexcept;
     static void flush_pending(CoreOutput& output, std::size_t room) noexcept;
@@ -242,7 +242,7 @@ class Router {
     RouterConfig config_;
     std::vector<CoreOutput> outputs_;
     std::size_t line_ = 0;
-    std::vector<feed::Event> apart_;  ///< buffer of offer() if there are several cores
+    std::vector<feed::Event> apart_;  ///< buffer of next_slots() if there are several cores
 };
 
 }  // namespace pinstrike::actors

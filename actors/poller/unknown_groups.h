@@ -1,4 +1,4 @@
-// path: hot
+// path: mixed, cold: most_frequent()
 //
 // The most frequent destinations of packets that no line listens to, so that an operator can add
 // them to the config or filter them before the port. Memory and time are bounded for any traffic.

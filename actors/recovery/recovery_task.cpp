@@ -8,8 +8,6 @@ namespace pinstrike::actors {
 namespace {
 
 constexpr std::size_t notes_each_step = 1024;
-/// A forward jump of the wall clock shortens the deadlines by at most this.
-constexpr std::int64_t step_ns_max = 1'000'000'000;
 constexpr std::int64_t nap_in_flight_ns = 200'000;
 constexpr std::int64_t nap_idle_ns = 500'000;
 
@@ -50,17 +48,14 @@ RecoveryTask::RecoveryTask(const feed::RecoveryConfig& config,
 }
 
 std::size_t RecoveryTask::step(std::int64_t now_ns) {
-    if (seen_ns_ != 0) {
-        time_ns_ += std::clamp<std::int64_t>(now_ns - seen_ns_, 0, step_ns_max);
-    }
-    seen_ns_ = now_ns;
+    clock_.step(now_ns);
     const std::size_t notes = read_notes();
-    return notes + recovery_->step(time_ns_);
+    return notes + recovery_->step(clock_.now_ns());
 }
 
 std::int64_t RecoveryTask::nap_ns() const {
     const std::int64_t longest_ns = recovery_->in_flight() != 0 ? nap_in_flight_ns : nap_idle_ns;
-    return std::clamp<std::int64_t>(recovery_->next_deadline_ns() - time_ns_, 0, longest_ns);
+    return std::clamp<std::int64_t>(recovery_->next_deadline_ns() - clock_.now_ns(), 0, longest_ns);
 }
 
 void RecoveryTask::finish() {
@@ -94,7 +89,7 @@ std::size_t RecoveryTask::read_notes(RecoveryRepairRings& ring, std::size_t firs
         const std::size_t line = first_line + note.line;
         if (note.kind == RepairNote::Kind::missing) {
             recovery_->missing(line, note.begin, note.end, note.ts_before_ns, note.ts_behind_ns,
-                               time_ns_);
+                               clock_.now_ns());
         } else {
             recovery_->found(line, note.begin, note.end);
         }

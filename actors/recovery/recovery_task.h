@@ -6,6 +6,7 @@
 #pragma once
 
 #include "actors/recovery/repair_rings.h"
+#include "actors/threads/step_free_clock.h"
 #include "feed/recovery/recovery.h"
 
 #include <cstddef>
@@ -61,8 +62,7 @@ class RecoveryTask final : private feed::RepairSink {
     std::vector<RecoveryRepairRings> rings_;
     std::map<std::uint16_t, Place> places_;  ///< by line number
     std::unique_ptr<feed::Recovery> recovery_;
-    std::int64_t seen_ns_ = 0;  ///< wall time of the last step
-    std::int64_t time_ns_ = 0;  ///< never decreases, and grows by at most one second per step
+    StepFreeClock clock_;
 };
 
 }  // namespace pinstrike::actors

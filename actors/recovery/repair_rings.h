@@ -13,6 +13,7 @@
 #include "actors/threads/record_ring.h"
 #include "actors/threads/ring.h"
 #include "config/counter.h"
+#include "feed/event/limits.h"
 #include "feed/event/position.h"
 
 #include <cstddef>
@@ -51,7 +52,6 @@ class PollerRepairRings {
   public:
     static constexpr std::size_t notes_slots = 8192;
     static constexpr std::size_t repairs_slots = 32768;  ///< about 2000 full blocks
-    static constexpr std::size_t block_bytes_max = 16 * 1024;
     /// The bound on repair blocks per step, so that they never delay the streams for long.
     static constexpr std::size_t blocks_each_step = 16;
 
@@ -64,33 +64,33 @@ class PollerRepairRings {
         }
     }
 
-    /// Calls `take(line, bytes)` for up to blocks_each_step blocks and returns the number of
+    /// Calls `on_block(line, bytes)` for up to blocks_each_step blocks and returns the number of
     /// blocks. An empty ring costs one read of an index. The cache line of the index stays in this
     /// core's cache, because the producer writes the index only when it publishes a block.
-    template <class Take>
-    std::size_t take_repairs(Take&& take) {
-        std::size_t taken = 0;
-        for (; taken != blocks_each_step; ++taken) {
+    template <class OnBlock>
+    std::size_t read_repairs(OnBlock&& on_block) {
+        std::size_t read = 0;
+        for (; read != blocks_each_step; ++read) {
             const auto record = peek_record(repairs_);
             if (!record) {
                 break;
             }
-            take(record->head.line, record->bytes);
+            on_block(record->head.line, record->bytes);
             repairs_.release(record->slots);
         }
-        repairs_taken_.add(taken);
-        return taken;
+        repairs_read_.add(read);
+        return read;
     }
 
     [[nodiscard]] const Counter& notes_dropped() const { return notes_dropped_; }
 
-    [[nodiscard]] const Counter& repairs_taken() const { return repairs_taken_; }
+    [[nodiscard]] const Counter& repairs_read() const { return repairs_read_; }
 
   private:
     Producer<RepairNote> notes_;
     Consumer<RepairRecord> repairs_;
     Counter notes_dropped_;
-    Counter repairs_taken_;
+    Counter repairs_read_;
 };
 
 /// Recovery's ends of the repair rings of one poller.
@@ -102,7 +102,7 @@ struct RecoveryRepairRings {
     /// Copies a block into the ring. Returns false if the block is too long, or if the ring is
     /// full.
     [[nodiscard]] bool carry(std::uint32_t line, std::span<const std::byte> bytes) noexcept {
-        if (bytes.size() > PollerRepairRings::block_bytes_max) {
+        if (bytes.size() > feed::kept_block_bytes_max) {
             return false;
         }
         RepairRecord* const head = claim_record(repairs, bytes);

@@ -14,11 +14,11 @@
 //     ringer   R1 make the work visible    fence B2   R2 read armed_
 //
 // The fences have one total order: either B1 is first and R2 sees S1, or B2 is first and S2 sees
-// R1. If both sides notice, the exchange in take() succeeds for only one of them, and that side
+// R1. If both sides notice, the exchange in disarm() succeeds for only one of them, and that side
 // alone puts the actor on the ready list or keeps it running. So an actor is never on the list
 // twice, and is always on it or running while it has work.
 //
-//   B3  the exchange in take() is acquire, the store in arm() release: the sleeper's use of the
+//   B3  the exchange in disarm() is acquire, the store in arm() release: the sleeper's use of the
 //       actor's link in the ready list happens before the ringer writes that link.
 //
 // A ringer pays for a fence, and for the load of a cache line that no thread writes while the actor
@@ -26,6 +26,7 @@
 #pragma once
 
 #include "actors/threads/parking.h"
+#include "config/cache_line.h"
 #include "config/hooks.h"
 
 #include <atomic>
@@ -46,8 +47,8 @@ class Bell {
     }
 
     /// True for exactly one caller after each arm(). A ringer must call a fence before (B2).
-    [[nodiscard]] bool take() noexcept {
-        RING_HOOK("bell:before_take");
+    [[nodiscard]] bool disarm() noexcept {
+        RING_HOOK("bell:before_disarm");
         if (armed_.load(std::memory_order_relaxed) == 0) [[likely]] {  // R2
             return false;
         }
@@ -56,7 +57,7 @@ class Bell {
     }
 
   private:
-    alignas(128) std::atomic<std::uint32_t> armed_{0};
+    alignas(apart_bytes) std::atomic<std::uint32_t> armed_{0};
 };
 
 /// A stack to which many threads push and which one thread empties at once. Nodes are linked by
@@ -70,7 +71,7 @@ class PushStack {
         do {
             node.below = top;
             RING_HOOK("stack:before_exchange");
-            // Release, pairs with the acquire in take_all: the taker sees node.below and what the
+            // Release, pairs with the acquire in pop_all: the taker sees node.below and what the
             // pusher wrote into the node. A failure needs no order, because the loop only uses the
             // value for the next attempt.
         } while (!top_.compare_exchange_weak(top, &node, std::memory_order_release,
@@ -78,8 +79,8 @@ class PushStack {
         RING_HOOK("stack:pushed");
     }
 
-    /// Takes all nodes. Returns the oldest, which is linked to the next oldest; nullptr: none.
-    [[nodiscard]] Node* take_all() noexcept {
+    /// Removes all nodes. Returns the oldest, which is linked to the next oldest; nullptr: none.
+    [[nodiscard]] Node* pop_all() noexcept {
         if (empty()) {
             return nullptr;
         }
@@ -101,7 +102,7 @@ class PushStack {
     }
 
   private:
-    alignas(128) std::atomic<Node*> top_{nullptr};
+    alignas(apart_bytes) std::atomic<Node*> top_{nullptr};
 };
 
 }  // namespace pinstrike::actors::runtime

@@ -1,4 +1,4 @@
-// path: hot
+// path: mixed, cold: construction, adopt(), drain(), stop_all()
 #include "actors/runtime/executor.h"
 
 #include "config/check.h"
@@ -91,8 +91,8 @@ void Executor::reschedule(MailboxActor& actor, bool did_something) noexcept {
     }
     actor.want_room();
     actor.bell_.arm();
-    // If there is work after all, the side that takes the bell puts the actor into the queue.
-    if (actor.could_run() && actor.bell_.take()) {
+    // If there is work after all, the side that disarms the bell puts the actor into the queue.
+    if (actor.could_run() && actor.bell_.disarm()) {
         queue(actor);
     }
 }
@@ -104,7 +104,7 @@ void Executor::queue(MailboxActor& actor) noexcept {
 }
 
 void Executor::admit_ready() noexcept {
-    MailboxActor* actor = ready_.take_all();
+    MailboxActor* actor = ready_.pop_all();
     while (actor != nullptr) {
         MailboxActor* next = actor->below;
         queue(*actor);
@@ -122,7 +122,7 @@ void Executor::run_timers() noexcept {
         TimerBase& timer = *timers_[0];
         timer.fire(now_ns_);
         // An actor that is not asleep is in the queue or on the ready list.
-        if (timer.owner_.bell_.take()) {
+        if (timer.owner_.bell_.disarm()) {
             queue(timer.owner_);
         }
     }

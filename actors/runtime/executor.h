@@ -1,4 +1,4 @@
-// path: hot
+// path: mixed, cold: add()
 //
 // An Executor runs actors. Actors with work are in a queue, and each step calls every one of them
 // once, with a limited number of messages per sender. One thread calls step(). executor_thread.h

@@ -95,11 +95,11 @@ std::string FiguresText::table(std::int64_t now_ns) {
 
 std::string FiguresText::metrics(const std::string& prefix) const {
     std::string text;
-    const auto family = [&](const Family& of, auto&& tell) {
+    const auto family = [&](const Family& of, auto&& print) {
         head(text, prefix, of);
         for (const Row& row : rows_) {
             if (row.figures != nullptr) {
-                tell(of, row);
+                print(of, row);
             }
         }
     };

@@ -1,4 +1,4 @@
-// path: hot
+// path: mixed, cold: make_chunk(), link_new(), destruction
 //
 // A lane is a queue of messages from one sender to one mailbox. A mailbox is a list of lanes. Each
 // lane has one writer and one reader, so no message costs a locked instruction (a queue that many
@@ -52,6 +52,7 @@
 #pragma once
 
 #include "actors/runtime/mailbox_actor.h"
+#include "config/cache_line.h"
 #include "config/check.h"
 #include "config/counter.h"
 #include "config/hooks.h"
@@ -237,7 +238,7 @@ class LaneBase {
     // The sender's members, and those that it reads for each message, are on one cache line (Lane
     // has one more), so that the lines of a hundred lanes that one sender uses in turn stay in its
     // L1 cache.
-    alignas(128) std::uint64_t claimed_ = 0;
+    alignas(apart_bytes) std::uint64_t claimed_ = 0;
     std::uint64_t released_ = 0;     ///< head_ as last loaded
     std::uint64_t limit_ = 0;        ///< constant; of claims: the bound plus the overflow
     std::uint64_t wait_at_ = never;  ///< constant; a sending actor with so many waits; or never
@@ -258,20 +259,20 @@ class LaneBase {
         std::atomic<std::int64_t> time_ns{0};
     };
 
-    alignas(128) std::atomic<std::uint64_t> tail_{0};
+    alignas(apart_bytes) std::atomic<std::uint64_t> tail_{0};
     std::atomic<bool> left_{false};
     Stamp stamp_;
-    alignas(128) std::atomic<std::uint64_t> head_{0};
+    alignas(apart_bytes) std::atomic<std::uint64_t> head_{0};
 
     // Used by the receiver.
-    alignas(128) std::uint64_t taken_ = 0;
+    alignas(apart_bytes) std::uint64_t taken_ = 0;
     std::uint64_t seen_ = 0;           ///< tail_ as last loaded
     std::uint64_t stamped_ = never;    ///< stamp_.message as last loaded; never: noted, or none
     std::uint64_t given_back_ = 0;     ///< head_ as stored
     std::uint64_t release_every_ = 1;  ///< constant
 
     // Read by both sides: constant, or rarely written.
-    alignas(128) MailboxActor& to_;
+    alignas(apart_bytes) MailboxActor& to_;
     std::uint64_t resume_at_ = never;  ///< a sender that waited continues at so few messages
     bool from_thread_;                 ///< the sender is not an actor
     std::size_t chunk_slots_ = 0;
@@ -335,7 +336,7 @@ class Lane final : public LaneBase {
     /// Passes at most `budget` messages to `handle` while it returns true. Adds their number to
     /// `handled`, including a message whose handler throws.
     template <class Handle>
-    void take(std::size_t budget, std::size_t& handled, Handle&& handle) {
+    void deliver(std::size_t budget, std::size_t& handled, Handle&& handle) {
         if (seen_ - taken_ < budget) {
             look_for_mail();
         }
@@ -375,7 +376,7 @@ class Lane final : public LaneBase {
     };
 
     static constexpr std::align_val_t chunk_align{
-        std::max<std::size_t>({alignof(T), alignof(Chunk), 64})};
+        std::max<std::size_t>({alignof(T), alignof(Chunk), cache_line_bytes})};
 
     /// Destroys the message when its handler has returned or thrown.
     struct Slot {
@@ -442,12 +443,12 @@ class Lane final : public LaneBase {
     bool write_next_chunk() noexcept;
 
     // Used by the sender.
-    alignas(128) T* write_at_ = nullptr;
+    alignas(apart_bytes) T* write_at_ = nullptr;
     T* write_end_ = nullptr;  ///< end of the chunk
     Chunk* write_ = nullptr;
     bool (*wants_)(const T&);  ///< constant
     // Used by the receiver.
-    alignas(128) T* read_at_ = nullptr;
+    alignas(apart_bytes) T* read_at_ = nullptr;
     T* read_end_ = nullptr;
     Chunk* read_ = nullptr;
 };

@@ -25,8 +25,8 @@ void Inbox::join(LaneBase& lane) noexcept {
     }
 }
 
-void Inbox::take_new_lanes() noexcept {
-    LaneBase* lane = new_lanes_.take_all();
+void Inbox::add_new_lanes() noexcept {
+    LaneBase* lane = new_lanes_.pop_all();
     while (lane != nullptr) {
         LaneBase* next = lane->below;
         lane->below = lanes_;
@@ -65,8 +65,8 @@ void Inbox::close() noexcept {
     closed_.store(true, std::memory_order_relaxed);
     RING_HOOK("inbox:closed");
     fence_seq_cst();  // pairs with that in join()
-    RING_HOOK("inbox:before_take");
-    take_new_lanes();
+    RING_HOOK("inbox:before_add");
+    add_new_lanes();
     for (LaneBase* lane = lanes_; lane != nullptr; lane = lane->below) {
         lane->close();
     }

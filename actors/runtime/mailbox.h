@@ -1,4 +1,4 @@
-// path: hot
+// path: mixed, cold: make_sender(), leave()
 //
 // Mailbox<T> is a member of an actor and calls the actor's `on(T&)`. Sender<T> is the handle with
 // which one actor or thread sends to it. A Sender can be moved but not copied, because it is one
@@ -44,7 +44,7 @@ class Inbox {
 
     /// Adds a new lane. May be called by any thread.
     void join(LaneBase& lane) noexcept;
-    void take_new_lanes() noexcept;
+    void add_new_lanes() noexcept;
     void drop_old_lanes() noexcept;
 
     MailboxActor& owner_;
@@ -97,10 +97,10 @@ class Mailbox final : public Inbox {
     template <class A>
     static void serve_lanes(Mailbox& box, std::size_t budget, std::size_t& handled) {
         auto& actor = static_cast<A&>(box.owner_);
-        box.take_new_lanes();
+        box.add_new_lanes();
         bool any_over = false;
         for (LaneBase* lane = box.lanes_; lane != nullptr; lane = lane->below) {
-            static_cast<Lane<T>*>(lane)->take(budget, handled, [&](T& message) {
+            static_cast<Lane<T>*>(lane)->deliver(budget, handled, [&](T& message) {
                 actor.on(message);
                 return !box.owner_.halted_;
             });

@@ -1,4 +1,4 @@
-// path: cold
+// path: mixed, hot: activate() and what it calls
 #include "actors/runtime/mailbox_actor.h"
 
 #include "actors/runtime/executor.h"
@@ -80,7 +80,7 @@ void MailboxActor::end() noexcept {
         }
     }
     flush();
-    static_cast<void>(bell_.take());  // so that no thread puts it on the ready list any more
+    static_cast<void>(bell_.disarm());  // so that no thread puts it on the ready list any more
     for (Inbox* box = inboxes_; box != nullptr; box = box->next_) {
         box->close();
     }
@@ -127,7 +127,7 @@ void MailboxActor::work(std::size_t budget, std::size_t& handled) {
         timer.in_due_ = false;
         if (!std::exchange(timer.told_, true)) {
             ++handled;
-            timer.tell();
+            timer.notify();
         }
     }
     for (Inbox* box = inboxes_; box != nullptr && !halted_; box = box->next_) {

@@ -108,7 +108,7 @@ class MailboxActor {
     /// Called by a ringer after its fence. Returns the actor to its executor if the actor is
     /// asleep.
     void ring() noexcept {
-        if (bell_.take()) {
+        if (bell_.disarm()) {
             make_ready();
         }
     }

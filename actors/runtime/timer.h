@@ -40,7 +40,7 @@ class TimerBase {
     friend class Executor;
     static constexpr std::size_t nowhere = ~std::size_t{0};
 
-    virtual void tell() = 0;
+    virtual void notify() = 0;
     void set(std::int64_t delay_ns, std::int64_t period_ns) noexcept;
     void fire(std::int64_t now_ns) noexcept;
 
@@ -64,7 +64,7 @@ class Timer final : public TimerBase {
           actor_(*owner) {}
 
   private:
-    void tell() override {
+    void notify() override {
         T copy = message_;
         tell_(actor_, copy);
     }

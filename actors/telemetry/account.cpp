@@ -51,13 +51,13 @@ class Findings {
 };
 
 void check_ports(const CounterSnapshot& counters, Findings& findings) {
-    std::uint64_t handed = 0;
+    std::uint64_t to_lines = 0;
     for (const QueueSnapshot& queue : parts_of(counters, &PollerSnapshot::queues)) {
         const std::uint64_t dropped =
             std::accumulate(queue.dropped.begin(), queue.dropped.end(), std::uint64_t{0});
-        findings.expect_equal(queue.counts[PortCount::packets], dropped + queue.handed,
+        findings.expect_equal(queue.counts[PortCount::packets], dropped + queue.to_lines,
                               "port " + queue.name, "packets = dropped + passed to lines");
-        handed += queue.handed;
+        to_lines += queue.to_lines;
     }
     std::uint64_t arrived = 0;
     for (const LineSnapshot& line : parts_of(counters, &PollerSnapshot::lines)) {
@@ -66,7 +66,7 @@ void check_ports(const CounterSnapshot& counters, Findings& findings) {
             arrived += stream[StreamCount::packets];
         }
     }
-    findings.expect_equal(handed, arrived, "ports and lines",
+    findings.expect_equal(to_lines, arrived, "ports and lines",
                           "packets passed to lines = packets of the lines' groups");
 }
 
@@ -90,7 +90,8 @@ void check_line(const LineSnapshot& line, Findings& findings) {
     findings.expect_equal(counts[LineCount::delivered] + counts[LineCount::lost],
                           counts[LineCount::highest], what, "delivered + lost = highest");
     findings.expect_at_most(counts[LineCount::filtered] + counts[LineCount::controls],
-                            counts[LineCount::delivered], what, "filtered + controls <= delivered");
+                            counts[LineCount::delivered] + counts[LineCount::unnumbered], what,
+                            "filtered + controls <= delivered + unnumbered");
     std::uint64_t size = 0;
     for (const auto& [first, last] : line.gaps) {
         findings.expect_at_most(first, last, what, "first <= last of a gap");
@@ -111,11 +112,11 @@ void check_rings(const PollerSnapshot& poller, Findings& findings) {
     }
     std::uint64_t to_route = 0;
     for (const LineSnapshot& line : poller.lines) {
-        to_route += line.counts[LineCount::delivered] - line.counts[LineCount::filtered] -
-                    line.counts[LineCount::controls];
+        to_route += line.counts[LineCount::delivered] + line.counts[LineCount::unnumbered] -
+                    line.counts[LineCount::filtered] - line.counts[LineCount::controls];
     }
     findings.expect_equal(routed, to_route, "poller " + poller.name,
-                          "routed = delivered - filtered - controls");
+                          "routed = delivered + unnumbered - filtered - controls");
 }
 
 void check_cores(const CounterSnapshot& counters, Findings& findings) {

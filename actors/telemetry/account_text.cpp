@@ -56,7 +56,7 @@ std::uint64_t dropped_for(const QueueSnapshot& queue, nic::Drop drop) {
 
 /// Some wrong checksums are damaged packets. If all are wrong, the sender did not fill them in.
 bool has_only_wrong_checksums(const QueueSnapshot& queue) {
-    return queue.handed == 0 && dropped_for(queue, nic::Drop::udp_checksum) != 0 &&
+    return queue.to_lines == 0 && dropped_for(queue, nic::Drop::udp_checksum) != 0 &&
            dropped_for(queue, nic::Drop::unknown_group) == 0 &&
            dropped_for(queue, nic::Drop::foreign_source) == 0;
 }
@@ -81,7 +81,7 @@ void add_ports(std::string& out, const CounterSnapshot& counters) {
     add_head(out, "port", {"packets", "to lines", "missed", "no buffer", "errors"});
     for (const QueueSnapshot& queue : parts_of(counters, &PollerSnapshot::queues)) {
         add_row(out, queue.name,
-                {queue.counts[nic::PortCount::packets], queue.handed, queue.device.missed,
+                {queue.counts[nic::PortCount::packets], queue.to_lines, queue.device.missed,
                  queue.device.no_buffer, queue.device.errors});
         add_drops(out, queue);
     }

@@ -32,12 +32,12 @@ StageSnapshot stage_snapshot(const Histogram& all, const Histogram& preempted) {
     return stage;
 }
 
-QueueSnapshot queue_snapshot(const PollerInput& input) {
+QueueSnapshot queue_snapshot(const PollerInput& input, Running running) {
     const nic::Port& port = *input.port;
     QueueSnapshot queue;
     queue.name = queue.port = port.name();
     queue.counts = PortTotals{port.counters()};
-    queue.handed = input.handed.read();
+    queue.to_lines = input.to_lines.read();
     queue.device = port.statistics();
     if (planted(Mistake::account)) {
         queue.device.missed = 0;
@@ -46,6 +46,11 @@ QueueSnapshot queue_snapshot(const PollerInput& input) {
         queue.dropped[drop] = input.drops.read(static_cast<nic::Drop>(drop));
     }
     queue.unknown_groups = input.unknown_groups.most_frequent();
+    queue.replays = port.replays();
+    if (running == Running::stopped) {
+        queue.exhausted = port.exhausted();
+        queue.unread = port.unread();
+    }
     return queue;
 }
 
@@ -87,13 +92,6 @@ RingSnapshot ring_snapshot(const PollerTask& poller, std::size_t core, const std
     ring.counts = RingTotals{router.counters(core)};
     ring.published_records = router.published(core);
     return ring;
-}
-
-void add_busiest(std::vector<BusySeries>& busiest, const BusiestBoard& board) {
-    if (const auto ranking = board.read()) {
-        std::copy_if(ranking->begin(), ranking->end(), std::back_inserter(busiest),
-                     [](const BusySeries& series) { return series.quotes > 0; });
-    }
 }
 
 ActorSnapshot actor_snapshot(const Core& core, std::size_t i, Running running) {
@@ -221,7 +219,7 @@ PollerSnapshot take_poller_snapshot(PollerTask& poller, std::span<const std::str
                        poller.counters().exchange_to_decoded_preempted_ns);
     snapshot.reject_rows = poller.reject_rows();
     for (std::size_t i = 0; i < poller.ports_count(); ++i) {
-        snapshot.queues.push_back(queue_snapshot(poller.input(i)));
+        snapshot.queues.push_back(queue_snapshot(poller.input(i), running));
     }
     for (std::size_t i = 0; i < poller.lines_count(); ++i) {
         snapshot.lines.push_back(line_snapshot(poller, i, running));
@@ -231,7 +229,7 @@ PollerSnapshot take_poller_snapshot(PollerTask& poller, std::span<const std::str
     }
     if (poller.repair_rings() != nullptr) {
         snapshot.notes_dropped = poller.repair_rings()->notes_dropped().read();
-        snapshot.repairs_taken = poller.repair_rings()->repairs_taken().read();
+        snapshot.repairs_taken = poller.repair_rings()->repairs_read().read();
     }
     if (poller.history() != nullptr) {
         snapshot.history_skipped = poller.history()->skipped().read();
@@ -249,8 +247,8 @@ CoreSnapshot take_core_snapshot(const Core& core, Running running) {
         stage_snapshot(counters.receive_to_actor_ns, counters.receive_to_actor_preempted_ns);
     for (std::size_t i = 0; i < core.actors_count(); ++i) {
         snapshot.actors.push_back(actor_snapshot(core, i, running));
-        if (const BusiestBoard* board = core.actor(i).busiest()) {
-            add_busiest(snapshot.busiest, *board);
+        for (const RankedSeries& series : core.actor(i).busiest()) {
+            snapshot.busiest.push_back(series);
         }
     }
     return snapshot;

@@ -9,7 +9,6 @@
 #pragma once
 
 #include "actors/appliance/thread_loops.h"
-#include "actors/book/busiest.h"
 #include "actors/core/actor_report.h"
 #include "actors/core/core.h"
 #include "actors/peer/client.h"
@@ -82,10 +81,14 @@ struct QueueSnapshot {
     std::string port;
     std::size_t burst_packets = 64;
     PortTotals counts;
-    std::uint64_t handed = 0;  ///< packets routed to lines
+    std::uint64_t to_lines = 0;  ///< packets routed to lines
     nic::DeviceStatistics device;
     std::array<std::uint64_t, nic::Drop_count> dropped{};
     std::vector<UnknownGroup> unknown_groups;  ///< the most frequent destinations without a line
+    bool replays = false;                      ///< it reads captures
+    bool exhausted = false;  ///< no more packets come; only of a stopped appliance
+    /// What it did not read of its captures, in sentences; only of a stopped appliance.
+    std::vector<std::string> unread;
 };
 
 struct LineSnapshot {
@@ -161,7 +164,7 @@ struct CoreSnapshot : LoopSnapshot {
     StageSnapshot receive_to_actor;
     std::vector<ActorSnapshot> actors;
     std::vector<RingSnapshot> rings;  ///< by poller
-    std::vector<BusySeries> busiest;
+    std::vector<RankedSeries> busiest;
 };
 
 /// The failures of recovery and history.

@@ -44,15 +44,15 @@ void refuse(int signal, siginfo_t* about, void* interrupted) {
 }
 
 /// Installs the handler of SIGSYS, once per process, before the first filter.
-void take_refusals() {
-    static const bool taken = [] {
+void install_refusal_handler() {
+    static const bool installed = [] {
         struct sigaction action {};
 
         action.sa_sigaction = refuse;
         action.sa_flags = SA_SIGINFO | SA_NODEFER;
         return ::sigaction(SIGSYS, &action, nullptr) == 0;
     }();
-    PINSTRIKE_CHECK(taken);
+    PINSTRIKE_CHECK(installed);
 }
 
 /// Returns 0 or an errno.
@@ -91,7 +91,7 @@ CallFilter::CallFilter(std::vector<nic::SystemCall> allowed) : allowed_(std::mov
 }
 
 int CallFilter::install() {
-    take_refusals();
+    install_refusal_handler();
     const Context context{seccomp_init(SCMP_ACT_TRAP)};
     if (!context) {
         return ENOMEM;

@@ -16,6 +16,7 @@
 // catches up is slow by itself.
 #pragma once
 
+#include "config/cache_line.h"
 #include "config/counter.h"
 #include "config/histogram.h"
 
@@ -35,8 +36,8 @@ struct LoopCounters {
     /// cache line of its own because cores read the value of each poller with every batch, and it
     /// is only written on preemption. Relaxed order is enough, because a core that acquires a batch
     /// sees what the poller wrote before it published the batch.
-    alignas(64) Counter stalled_until_ns;
-    alignas(64) Counter unused_behind;  ///< padding to the end of that cache line
+    alignas(cache_line_bytes) Counter stalled_until_ns;
+    alignas(cache_line_bytes) Counter unused_behind;  ///< padding to the end of that cache line
 
     /// May be called by any thread. A maximum that the loop finds at the same time may be lost.
     void clear_maxima() noexcept { longest_step_ns.set(0); }

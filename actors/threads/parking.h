@@ -27,6 +27,7 @@
 // writes. Cores that spin are never woken, so their pollers have no Parking object.
 #pragma once
 
+#include "config/cache_line.h"
 #include "config/counter.h"
 #include "config/hooks.h"
 
@@ -97,8 +98,8 @@ class BasicParking {
     [[nodiscard]] const Counter& sleeps() const noexcept { return sleeps_; }
 
   private:
-    alignas(128) std::atomic<std::uint32_t> parked_{0};
-    alignas(128) Counter sleeps_;  ///< number of sleeps; the sleeper writes it
+    alignas(apart_bytes) std::atomic<std::uint32_t> parked_{0};
+    alignas(apart_bytes) Counter sleeps_;  ///< number of sleeps; the sleeper writes it
 };
 
 using Parking = BasicParking<KernelFutex>;

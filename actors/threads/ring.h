@@ -56,6 +56,7 @@
 
 #include "actors/threads/mirrored_memory.h"
 #include "config/ask_ahead.h"
+#include "config/cache_line.h"
 #include "config/check.h"
 #include "config/counter.h"
 #include "config/hooks.h"
@@ -74,15 +75,13 @@ namespace pinstrike::actors {
 
 /// The state that both halves share, in the control page of the ring's memory.
 struct RingControl {
-    static constexpr std::size_t apart_bytes = 128;
-
     alignas(apart_bytes) std::atomic<std::uint64_t> tail{0};
     std::atomic<std::uint64_t> origin{0};  ///< beside tail: same writer, same reader
     alignas(apart_bytes) std::atomic<std::uint64_t> head{0};
     alignas(apart_bytes) Counter high_water;  ///< most records found waiting; the consumer writes
 };
 
-static_assert(sizeof(RingControl) + RingControl::apart_bytes <= MirroredMemory::control_bytes);
+static_assert(sizeof(RingControl) + apart_bytes <= MirroredMemory::control_bytes);
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 
 /// The half that writes. It can be moved but not copied, because only one thread may use it.
@@ -119,15 +118,15 @@ class Producer {
 
     /// Returns the next slots without claiming them; nullptr if claims of `count` in all would
     /// leave fewer than `spare` slots free. The caller fills some of the slots and then claims them
-    /// with take(). While it fills them, it prefetches later slots one by one (feed/event/event.h,
-    /// ask_ahead).
-    [[nodiscard]] T* offer(std::size_t count, std::size_t spare = 0) noexcept {
+    /// with commit(). While it fills them, it prefetches later slots one by one
+    /// (feed/event/event.h, ask_ahead).
+    [[nodiscard]] T* next_slots(std::size_t count, std::size_t spare = 0) noexcept {
         owner_.check();
         return has_room(count + spare) ? next_slot() : nullptr;
     }
 
-    /// Claims the first `count` slots of the last offer.
-    void take(std::size_t count) noexcept {
+    /// Claims the first `count` slots of the last next_slots().
+    void commit(std::size_t count) noexcept {
         owner_.check();
         PINSTRIKE_CHECK(claimed_ + count - released_ <= capacity_);
         claimed_ += count;

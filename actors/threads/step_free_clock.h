@@ -23,6 +23,9 @@ class StepFreeClock {
         return time_ns_;
     }
 
+    /// The time of the latest step; 0 before the first one.
+    [[nodiscard]] std::int64_t now_ns() const noexcept { return time_ns_; }
+
   private:
     std::int64_t seen_ns_ = 0;  ///< wall time of the last step
     std::int64_t time_ns_ = 0;

@@ -12,7 +12,7 @@
 #include "actors/threads/placement.h"
 #include "config/log_level.h"
 #include "config/problem.h"
-#include "feed/arbitration/arbiter.h"
+#include "feed/arbitration/arbitration_config.h"
 #include "feed/lines/calendar_config.h"
 #include "feed/lines/line_config.h"
 #include "feed/lines/line_watch.h"
@@ -28,7 +28,7 @@
 #include <vector>
 
 namespace pinstrike::feed {
-class Traffic;  // feed/traffic_generator.h
+class Traffic;  // feed/traffic/traffic_generator.h
 }
 
 namespace pinstrike::actors {

@@ -24,9 +24,10 @@ std::optional<LineHours> hours_of(const FeedConfig& config, Problems& problems) 
         return LineHours{hours_of(config.calendar, false, days),
                          hours_of(config.calendar, true, days)};
     } catch (const std::runtime_error& failure) {
-        tell(problems, "",
-             fmt::format("the calendar needs this host's time zone data (package tzdata): {}",
-                         failure.what()));
+        add_problem(
+            problems, "",
+            fmt::format("the calendar needs this host's time zone data (package tzdata): {}",
+                        failure.what()));
         return std::nullopt;
     }
 }

@@ -8,7 +8,7 @@
 #include "feed/lines/watch_keys.h"
 #include "feed/recovery/history_keys.h"
 #include "feed/recovery/recovery_keys.h"
-#include "feed/traffic_generator.h"
+#include "feed/traffic/traffic_generator.h"
 #include "feed/venue_codecs.h"
 #include "feed/venue_services.h"
 #include "nic/packet/address.h"

@@ -29,7 +29,7 @@ struct Rules {
     Problems& problems;
 
     void report(const std::string& path, const std::string& text) const {
-        tell(problems, places.at(path), path + ": " + text);
+        add_problem(problems, places.at(path), path + ": " + text);
     }
 
     [[nodiscard]] const nic::PortConfig* port(const std::string& name) const {
@@ -155,9 +155,9 @@ void check_line_use(const Rules& rules) {
     std::copy_if(known.begin(), known.end(), std::back_inserter(idle),
                  [&](std::uint16_t line) { return !owners.contains(line); });
     if (!idle.empty()) {
-        tell(rules.problems, rules.places.at(fmt::format("lines#{}", idle.front())),
-             fmt::format("lines: found {} in no poller, expected each line in one",
-                         ranges_text(idle)));
+        add_problem(rules.problems, rules.places.at(fmt::format("lines#{}", idle.front())),
+                    fmt::format("lines: found {} in no poller, expected each line in one",
+                                ranges_text(idle)));
     }
 }
 

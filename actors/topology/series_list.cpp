@@ -106,8 +106,8 @@ struct Complaints {
     Problems& problems;
 
     void add(const std::string& text, Remedy remedy = Remedy::change) const {
-        tell(problems, config.series_map_place.value_or(pinstrike::Place{}), "series_map: " + text,
-             remedy);
+        add_problem(problems, config.series_map_place.value_or(pinstrike::Place{}),
+                    "series_map: " + text, remedy);
     }
 };
 

@@ -92,8 +92,8 @@ RecoveryPlan plan_recovery(const FeedConfig& config) {
     return plan;
 }
 
-void tell(TopologyFindings& findings, std::string text, Remedy remedy = Remedy::change) {
-    pinstrike::tell(findings.problems, Place{}, std::move(text), remedy);
+void add_problem(TopologyFindings& findings, std::string text, Remedy remedy = Remedy::change) {
+    pinstrike::add_problem(findings.problems, Place{}, std::move(text), remedy);
 }
 
 /// Every thread has a CPU of its own.
@@ -118,22 +118,22 @@ void check_cpus(const Topology& topology, const Machine& machine, TopologyFindin
         }
         const MachineCpu* known = machine.find(cpu);
         if (known == nullptr) {
-            tell(findings,
-                 fmt::format("{}: cpu {} is not one that this process may use; there are {}", name,
-                             cpu, machine.cpus.size()));
+            add_problem(findings,
+                        fmt::format("{}: cpu {} is not one that this process may use; there are {}",
+                                    name, cpu, machine.cpus.size()));
             continue;
         }
         if (const auto [other, fresh] = taken.emplace(cpu, name); !fresh) {
-            tell(findings,
-                 fmt::format("{}: cpu {} is already used by {}", name, cpu, other->second));
+            add_problem(findings,
+                        fmt::format("{}: cpu {} is already used by {}", name, cpu, other->second));
         } else if (const auto [sibling, alone] = cores.emplace(known->core, name); !alone) {
             findings.remarks.push_back(fmt::format("{}: cpu {} shares its physical core with {}",
                                                    name, cpu, sibling->second));
         }
     }
     if (topology.control_cpu >= 0 && machine.find(topology.control_cpu) == nullptr) {
-        tell(findings, fmt::format("control: cpu {} is not one that this process may use",
-                                   topology.control_cpu));
+        add_problem(findings, fmt::format("control: cpu {} is not one that this process may use",
+                                          topology.control_cpu));
     }
     if (taken.count(topology.control_cpu) != 0) {
         findings.remarks.push_back(fmt::format("control: shares cpu {} with {}",
@@ -145,7 +145,7 @@ void check_rings(const Topology& topology, TopologyFindings& findings) {
     std::set<std::pair<std::string, std::string>> ways;
     for (const RingPlan& ring : topology.rings) {
         if (!ways.emplace(ring.from, ring.to).second) {
-            tell(findings, fmt::format("ring {} to {}: there are two", ring.from, ring.to));
+            add_problem(findings, fmt::format("ring {} to {}: there are two", ring.from, ring.to));
         }
         const bool drained =
             std::any_of(topology.cores.begin(), topology.cores.end(),
@@ -154,15 +154,16 @@ void check_rings(const Topology& topology, TopologyFindings& findings) {
             std::any_of(topology.pollers.begin(), topology.pollers.end(),
                         [&](const PollerPlan& poller) { return poller.name == ring.from; });
         if (!drained || !filled) {
-            tell(findings, fmt::format("ring {} to {}: no thread {} it", ring.from, ring.to,
-                                       drained ? "fills" : "drains"));
+            add_problem(findings, fmt::format("ring {} to {}: no thread {} it", ring.from, ring.to,
+                                              drained ? "fills" : "drains"));
         }
     }
     for (const CorePlan& core : topology.cores) {
         for (const std::string& kind : core.actors) {
             if (find_actor_kind(kind) == nullptr) {
-                tell(findings, fmt::format("{}: found no actor of kind {}, expected one of {}",
-                                           core.name, kind, actor_kind_names()));
+                add_problem(findings,
+                            fmt::format("{}: found no actor of kind {}, expected one of {}",
+                                        core.name, kind, actor_kind_names()));
             }
         }
     }
@@ -202,16 +203,17 @@ void check_memory(const Topology& topology, const Machine& machine, TopologyFind
     const std::size_t free_bytes =
         machine.free_bytes != 0 ? machine.free_bytes : machine.memory_bytes;
     if (free_bytes != 0 && topology.memory_bytes() > free_bytes) {
-        tell(findings,
-             fmt::format("rings need {}, lines {}, actors {}, DPDK {} besides hugepages; of {}'s "
-                         "{} are free {}",
-                         memory_text(topology.ring_bytes()), memory_text(topology.line_bytes),
-                         memory_text(topology.actor_bytes()), memory_text(topology.dpdk_bytes),
-                         machine.memory_owner, memory_text(machine.memory_bytes),
-                         memory_text(free_bytes)),
-             machine.memory_bytes != 0 && topology.memory_bytes() > machine.memory_bytes
-                 ? Remedy::change
-                 : Remedy::retry);
+        add_problem(
+            findings,
+            fmt::format("rings need {}, lines {}, actors {}, DPDK {} besides hugepages; of {}'s "
+                        "{} are free {}",
+                        memory_text(topology.ring_bytes()), memory_text(topology.line_bytes),
+                        memory_text(topology.actor_bytes()), memory_text(topology.dpdk_bytes),
+                        machine.memory_owner, memory_text(machine.memory_bytes),
+                        memory_text(free_bytes)),
+            machine.memory_bytes != 0 && topology.memory_bytes() > machine.memory_bytes
+                ? Remedy::change
+                : Remedy::retry);
     }
 }
 
@@ -219,11 +221,11 @@ void check_memory(const Topology& topology, const Machine& machine, TopologyFind
 void check_open_files(const Topology& topology, const Machine& machine,
                       TopologyFindings& findings) {
     if (machine.open_files_max && *machine.open_files_max < topology.open_files) {
-        tell(findings,
-             fmt::format("found a limit of {} open files, expected {} or more: "
-                         "LimitNOFILE={} in the service's unit, `ulimit -n {}` in a shell",
-                         *machine.open_files_max, topology.open_files, topology.open_files,
-                         topology.open_files));
+        add_problem(findings,
+                    fmt::format("found a limit of {} open files, expected {} or more: "
+                                "LimitNOFILE={} in the service's unit, `ulimit -n {}` in a shell",
+                                *machine.open_files_max, topology.open_files, topology.open_files,
+                                topology.open_files));
     }
 }
 
@@ -316,11 +318,12 @@ void check_reach(const Topology& topology, const FeedConfig& config, TopologyFin
 void check_confinement(const FeedConfig& config, const Machine& machine,
                        TopologyFindings& findings) {
     if (config.system_calls == SystemCalls::filtered && !machine.no_call_filters.empty()) {
-        tell(findings,
-             fmt::format(
-                 "system_calls: this kernel has no seccomp filters ({}), expected one built with "
-                 "CONFIG_SECCOMP_FILTER and nothing that forbids them; or set system_calls: free",
-                 machine.no_call_filters));
+        add_problem(
+            findings,
+            fmt::format(
+                "system_calls: this kernel has no seccomp filters ({}), expected one built with "
+                "CONFIG_SECCOMP_FILTER and nothing that forbids them; or set system_calls: free",
+                machine.no_call_filters));
     }
 }
 
@@ -393,7 +396,7 @@ std::vector<nic::dpdk::PortDemand> dpdk_demands(const FeedConfig& config,
                                                 const Topology& topology) {
     std::vector<nic::dpdk::PortDemand> demands;
     for (std::size_t i = 0; i < config.ports.size(); ++i) {
-        if (config.ports[i].kind == nic::PortKind::dpdk) {
+        if (nic::row_of(config.ports[i].kind).uses_eal) {
             demands.push_back(nic::dpdk::demand_of(
                 config.ports[i], static_cast<unsigned>(topology.port_readers[i].size())));
         }

@@ -1,6 +1,7 @@
 // path: hot
 #pragma once
 
+#include "config/cache_line.h"
 #include "feed/arbitration/arbitration_config.h"
 #include "feed/arbitration/arrival.h"
 #include "feed/arbitration/epoch_tracker.h"
@@ -46,7 +47,7 @@ class RecentBlocks {
     static constexpr std::size_t kept = 64;
 
     std::size_t count_ = 0;  ///< in this epoch
-    alignas(64) std::array<BlockStart, kept> starts_{};
+    alignas(cache_line_bytes) std::array<BlockStart, kept> starts_{};
 };
 
 /// The state that all parts of an arbiter share.

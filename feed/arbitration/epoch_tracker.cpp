@@ -60,6 +60,9 @@ bool EpochTracker::belongs_to(const Block& block, const Epoch& epoch,
 }
 
 EpochIndex EpochTracker::epoch_of_repair(const Block& block) {
+    if (!sequencer_.numbering().infers_resets) {
+        return current_index();  // the codec drops blocks of earlier sessions
+    }
     for (EpochIndex i = current_index(); i > history_.oldest_index(); --i) {
         const Epoch& epoch = history_.at(i);
         if (precedes(block, epoch)) {
@@ -79,6 +82,7 @@ EpochIndex EpochTracker::epoch_of_repair(const Block& block) {
 
 bool EpochTracker::leads_up_to_inferred(const Block& block) {
     const Epoch& epoch = current();
+    PINSTRIKE_CHECK(!epoch.inferred || current_index() > history_.oldest_index());
     if (!epoch.inferred || epoch.by_reset || block.role != BlockRole::data ||
         block.ts_exchange_ns >= epoch.begin_ts_ns ||
         block.ts_exchange_ns <= history_.at(current_index() - 1).newest_ts_ns) {
@@ -167,6 +171,7 @@ bool EpochTracker::precedes_inferred(const Block& reset, const StreamState& stre
 /// epoch belongs to an older numbering, which the slower stream has not left; and a reset that was
 /// reported in that epoch did not end it.
 bool EpochTracker::is_behind_epoch_before(const Block& reset) {
+    PINSTRIKE_CHECK(current_index() > history_.oldest_index());
     const Epoch& before = history_.at(current_index() - 1);
     const bool known = before.was_reported_late(ResetIdentity::of(reset));
     return !known && (before.repeats || reset.ts_exchange_ns > before.begin_ts_ns);
@@ -234,11 +239,13 @@ void EpochTracker::start(Position begin, std::int64_t ts_exchange_ns) {
 void EpochTracker::open(const Block& reset, bool repeats, bool inferred, Forget forget) {
     const Numbering& numbering = sequencer_.numbering();
     const Position end = sequencer_.expected();
+    PINSTRIKE_CHECK(current().begin <= end);
     current().end = end;
     current().newest_ts_ns = sequencer_.newest_ts_ns();
     Epoch& epoch = history_.open();
     epoch.begin = numbering.turn_of(end) + turns_between_epochs * numbering.last +
                   number_of(reset, numbering);
+    PINSTRIKE_CHECK(epoch.begin > end);
     epoch.numbered = true;
     epoch.repeats = repeats;
     epoch.by_reset = !inferred;

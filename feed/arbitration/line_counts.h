@@ -29,6 +29,8 @@ namespace pinstrike::feed {
     ROW(unasked, messages, "retransmitted messages that filled no gap") \
     ROW(filtered, messages, "delivered messages that a filter kept from the cores") \
     ROW(controls, messages, "controls among the delivered messages") \
+    ROW(unnumbered, messages, \
+        "messages without numbers, each copy, delivered or filtered beside the numbered ones") \
     ROW(late, messages, "messages delivered after their number had been declared lost") \
     ROW(gaps, gaps, "times that numbers were declared lost") \
     ROW(gaps_unlisted, messages, \
@@ -46,7 +48,7 @@ namespace pinstrike::feed {
     ROW(streams_realigned, resets, \
         "times that a stream lost its copy of a reset and continued without it") \
     ROW(retransmitted_controls, blocks, \
-        "retransmitted controls without a number of their own, not applied") \
+        "retransmitted blocks of messages without numbers, such as controls, not applied") \
     ROW(invalid_sequence, blocks, "data blocks with sequence 0")
 // clang-format on
 

@@ -7,6 +7,7 @@
 // earlier and numbered as the reset said.
 #pragma once
 
+#include "config/check.h"
 #include "feed/arbitration/arrival.h"
 #include "feed/arbitration/epoch_tracker.h"
 #include "feed/arbitration/first_blocks.h"
@@ -56,10 +57,12 @@ class LoopDetector {
     };
 
     [[nodiscard]] Beginning& of(Source source) {
+        PINSTRIKE_CHECK(source != Source::repair);  // a repair is no part of a stream
         return beginnings_[static_cast<std::size_t>(source)];
     }
 
     [[nodiscard]] const Beginning& of(Source source) const {
+        PINSTRIKE_CHECK(source != Source::repair);
         return beginnings_[static_cast<std::size_t>(source)];
     }
 

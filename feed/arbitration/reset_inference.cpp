@@ -95,7 +95,7 @@ void ResetInference::close() {
 }
 
 bool ResetInference::reopen(const HeldBlock& held) {
-    PINSTRIKE_CHECK(!is_open());
+    PINSTRIKE_CHECK(!is_open() && infer_at_ns_ == Sequencer::never_ns);
     if (held.source == Source::repair || !looks_missed(held.block)) {
         return false;
     }
@@ -143,7 +143,10 @@ bool ResetInference::defer(const HoldEntry& entry) {
         return false;
     }
     const std::uint64_t messages = entry.end - entry.begin;
-    const auto reduce = [messages](Counter& counter) { counter.set(counter.read() - messages); };
+    const auto reduce = [messages](Counter& counter) {
+        PINSTRIKE_CHECK(counter.read() >= messages);
+        counter.set(counter.read() - messages);
+    };
     if (entry.held->source == Source::repair) {
         reduce(line_.counters().at(LineCount::repaired));
     } else {
@@ -156,6 +159,7 @@ bool ResetInference::defer(const HoldEntry& entry) {
 
 Block ResetInference::reset_before(const Block& first) const {
     Block reset;
+    PINSTRIKE_CHECK(number_of(first, line_.numbering()) != 0);
     reset.sequence = number_of(first, line_.numbering()) - 1;
     reset.messages = reset.decodable = 1;
     reset.role = BlockRole::reset;

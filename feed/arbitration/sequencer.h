@@ -5,6 +5,7 @@
 // numbering begins.
 #pragma once
 
+#include "config/cache_line.h"
 #include "config/check.h"
 #include "feed/arbitration/arbitration_config.h"
 #include "feed/arbitration/arrival.h"
@@ -160,10 +161,11 @@ class Sequencer {
 
     // What the fast path touches: one cache line, the first two counters included. Lines take
     // turns packet by packet, so each cache line of their state is fetched anew.
-    alignas(64) std::uint64_t in_order_ = no_number;  // the number that may be delivered at once
-    std::uint64_t expected_number_ = 0;               // E: of the position expected()
-    std::uint64_t duplicates_from_ = no_number;       // all from here to E are delivered
-    std::uint64_t last_number_;  // the numbering's last number, before the wrap
+    // The number that may be delivered at once.
+    alignas(cache_line_bytes) std::uint64_t in_order_ = no_number;
+    std::uint64_t expected_number_ = 0;          // E: of the position expected()
+    std::uint64_t duplicates_from_ = no_number;  // all from here to E are delivered
+    std::uint64_t last_number_;                  // the numbering's last number, before the wrap
     std::int64_t earliest_ts_ns_ = ArbiterSink::no_ts_ns;
     std::int64_t newest_ts_ns_ = ArbiterSink::no_ts_ns;
     LineCounters counters_;

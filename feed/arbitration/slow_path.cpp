@@ -1,4 +1,4 @@
-// path: hot
+// path: mixed, cold: construction
 #include "feed/arbitration/slow_path.h"
 
 #include "config/check.h"
@@ -64,6 +64,8 @@ void SlowPath::route(const Arrival& arrival) {
             return on_reset(arrival);
         case BlockRole::new_session:
             return on_new_session(arrival);
+        case BlockRole::unnumbered:
+            return on_unnumbered(arrival);
     }
 }
 
@@ -128,6 +130,20 @@ void SlowPath::on_repair(const Arrival& arrival) {
         placer_.count_useless(arrival, arrival.last - arrival.first);
     } else {
         placer_.place(arrival, line_.epochs.epoch_of_repair(arrival.block));
+    }
+}
+
+/// Delivers a copy of messages without numbers, also while numbered ones are held.
+void SlowPath::on_unnumbered(const Arrival& arrival) {
+    const Block& block = arrival.block;
+    PINSTRIKE_CHECK(block.sequence == 0);
+    const unsigned undecodable = block.messages - block.decodable;
+    StreamCounters& counters = line_.stream_of(arrival).counters;
+    counters.bump(StreamCount::messages, undecodable);
+    counters.bump(StreamCount::rejected, undecodable);
+    line_.counters().bump(LineCount::unnumbered, block.decodable);
+    if (block.decodable != 0) {
+        arrival.sink.deliver(block, 0, block.decodable, flag_unnumbered);
     }
 }
 

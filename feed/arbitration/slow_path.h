@@ -51,6 +51,7 @@ class SlowPath {
     void on_repair(const Arrival& arrival);
     void on_reset(const Arrival& arrival);
     void on_new_session(const Arrival& arrival);
+    void on_unnumbered(const Arrival& arrival);
     void start_numbering(const Block& block, std::uint64_t number);
     [[nodiscard]] EpochIndex join_epoch_of(const Arrival& arrival);
 

@@ -1,6 +1,7 @@
 // path: hot
 #pragma once
 
+#include "config/cache_line.h"
 #include "feed/arbitration/arbiter_sink.h"
 #include "feed/arbitration/epochs.h"
 #include "feed/arbitration/line_counts.h"
@@ -14,7 +15,7 @@ namespace pinstrike::feed {
 
 /// The position of one stream of a line. The first cache line has everything that the fast path
 /// touches.
-struct alignas(64) StreamState {
+struct alignas(cache_line_bytes) StreamState {
     bool fast = false;              ///< its blocks may take the fast path
     std::uint64_t next_number = 0;  ///< the number after its latest data block; 0: none yet
     std::int64_t newest_ts_ns = ArbiterSink::no_ts_ns;  ///< of its latest data in this epoch
@@ -38,7 +39,7 @@ struct alignas(64) StreamState {
     }
 };
 
-static_assert(offsetof(StreamState, counters) + sizeof(StreamCounters) <= 64);
+static_assert(offsetof(StreamState, counters) + sizeof(StreamCounters) <= cache_line_bytes);
 
 using StreamStates = std::array<StreamState, streams_count>;
 

@@ -15,12 +15,15 @@ inline constexpr std::size_t streams_count = 2;
 /// The effect of a block on its line's numbering.
 enum class BlockRole : std::uint8_t {
     data,            ///< carries `messages` numbers, `sequence` the first
-    line_integrity,  ///< repeats the last number and consumes none
+    line_integrity,  ///< states the last number, and consumes none
     start_of_day,    ///< the next number is 1
     reset,           ///< the next number is sequence + 1
     /// Numbers begin anew at sequence + 1, on both streams at once. A codec reports it once for
     /// each line, from the first block of the session, and drops blocks of older sessions.
     new_session,
+    /// Carries `messages` messages without numbers, and `sequence` is 0. The arbiter passes on each
+    /// copy as it comes.
+    unnumbered,
 };
 
 /// The position of a message in its block, and its form as the venue's codec found it.
@@ -37,15 +40,19 @@ struct MessagePlace {
 /// cannot be forwarded: it waits until both, and all ring writes before them, have left the store
 /// buffer.
 struct Block {
-    std::int64_t ts_receive_ns = 0;
+    std::int64_t ts_receive_ns = 0;        ///< see Codec::opens_by_receive_time; set after open()
     std::span<const std::byte> bytes;      ///< includes the header and the pad, nothing after it
     const MessagePlace* places = nullptr;  ///< one per decodable message; null: not walked
     std::uint64_t sequence = 0;            ///< at most number_max (position.h)
-    std::uint16_t messages = 0;            ///< numbers it carries
+    std::uint16_t messages = 0;            ///< messages it carries
     std::uint16_t decodable = 0;           ///< the first so many can be decoded, the rest cannot
     BlockRole role = BlockRole::data;
     bool retransmitted = false;  ///< may only fill known holes
     std::uint8_t session = 0;
+    /// The time in the block's header. It is the same in all copies of a block, also in those that
+    /// other hosts received (but see Codec::ts_of_copy()), and no block of a session is stamped
+    /// before an earlier one. If headers have no time, it is 0 in all blocks, and never a receive
+    /// time or a time that the codec remembers.
     std::int64_t ts_exchange_ns = 0;
 };
 

@@ -36,4 +36,13 @@ std::string decimal_text(std::int64_t value, unsigned decimals) {
     return text;
 }
 
+std::string normalised_decimal(std::int64_t price_e8) {
+    std::string text = decimal_text(price_e8, 8);
+    text.erase(text.find_last_not_of('0') + 1);
+    if (text.back() == '.') {
+        text.pop_back();
+    }
+    return text;
+}
+
 }  // namespace pinstrike::feed

@@ -12,4 +12,7 @@ void append_decimal(std::string& out, std::int64_t value, unsigned decimals);
 
 [[nodiscard]] std::string decimal_text(std::int64_t value, unsigned decimals);
 
+/// A price in units of 1e-8 as a decimal without trailing zeros: "133", "0.61", "-0.05".
+[[nodiscard]] std::string normalised_decimal(std::int64_t price_e8);
+
 }  // namespace pinstrike::feed

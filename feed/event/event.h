@@ -58,6 +58,7 @@ enum EventFlag : std::uint8_t {
     flag_retransmitted = 8,  ///< from a V block or another source of repair
     flag_inferred = 16,      ///< a control that was lost, inferred from its effect
     flag_from_file = 32,     ///< a series map of the day's file: without number and times
+    flag_unnumbered = 64,    ///< the venue gives it no number, and each copy is delivered
 };
 
 /// The first 32 bytes of every event.
@@ -69,9 +70,9 @@ struct Header {
     std::uint16_t line = 0;           ///< the venue's number of the line
     std::uint8_t session = 0;         ///< session indicator byte as sent
     char participant = ' ';           ///< originator as sent
-    std::int64_t ts_exchange_ns = 0;  ///< block timestamp, since the Unix epoch
+    std::int64_t ts_exchange_ns = 0;  ///< of the block or message, since the Unix epoch; 0: unknown
     std::int64_t ts_receive_ns = 0;   ///< arrival at this host, since the Unix epoch
-    std::uint32_t sequence = 0;       ///< number(), the low 32 bits
+    std::uint32_t sequence = 0;       ///< number(), the low 32 bits; 0: it has no number
     char type = ' ';                  ///< message type as sent
     char indicator = ' ';             ///< BBO indicator of a quote as sent (best_effect.h)
     char code = 'I';                  ///< denominator code of the body's prices
@@ -159,7 +160,8 @@ enum class GapCause : std::uint8_t {
 };
 
 /// Numbers first..last of Header::line, inclusive, as on the wire (they may span the wrap). For
-/// ring_full, `messages` of this range did not fit and the others arrived.
+/// ring_full, `messages` of this range did not fit and the others arrived; messages without numbers
+/// are only counted (0..0: there were no others).
 struct Gap {
     std::uint64_t first;
     std::uint64_t last;

@@ -13,7 +13,7 @@
 namespace pinstrike::feed {
 
 /// Called with each good row, in order.
-using TakeSeries = std::function<void(const SeriesMap&)>;
+using OnSeries = std::function<void(const SeriesMap&)>;
 
 /// The numbers of good and malformed rows. A heading and empty rows count as neither.
 struct MappingRows {

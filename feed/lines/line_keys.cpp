@@ -142,10 +142,10 @@ void publish_groups(std::vector<LineConfig>& lines, const PublishedLine& publish
         }
     }
     if (!unknown.empty()) {
-        tell(problems, places.at(fmt::format("lines#{}", unknown.front())),
-             fmt::format("lines: found {}, expected numbers that the venue publishes, or "
-                         "{{number, a, b}} with the groups",
-                         ranges_text(unknown)));
+        add_problem(problems, places.at(fmt::format("lines#{}", unknown.front())),
+                    fmt::format("lines: found {}, expected numbers that the venue publishes, or "
+                                "{{number, a, b}} with the groups",
+                                ranges_text(unknown)));
     }
 }
 
@@ -155,8 +155,9 @@ void check_lines(std::span<const LineConfig> lines, bool share_groups, const Pla
     std::map<nic::Group, std::uint16_t> owners;
     for (const LineConfig& line : lines) {
         if (++times[line.number] == 2) {
-            tell(problems, places.at(number_path(line)),
-                 fmt::format("lines: found line {} again, expected each line once", line.number));
+            add_problem(
+                problems, places.at(number_path(line)),
+                fmt::format("lines: found line {} again, expected each line once", line.number));
         }
         if (times[line.number] > 1) {
             continue;
@@ -166,10 +167,11 @@ void check_lines(std::span<const LineConfig> lines, bool share_groups, const Pla
                 const auto [owner, fresh] = owners.emplace(group, line.number);
                 const bool shared = share_groups && owner->second != line.number;
                 if (group.port != 0 && !fresh && !shared) {
-                    tell(problems, places.at(number_path(line)),
-                         fmt::format("lines: found {} twice (lines {} and {}), expected each "
-                                     "group and port once",
-                                     nic::text_of(group), owner->second, line.number));
+                    add_problem(
+                        problems, places.at(number_path(line)),
+                        fmt::format("lines: found {} twice (lines {} and {}), expected each "
+                                    "group and port once",
+                                    nic::text_of(group), owner->second, line.number));
                 }
             }
         }

@@ -93,14 +93,15 @@ inline void write_rest(Event* first, const Rest& rest) {
     return form.records;
 }
 
-/// Decodes consecutive quotes from message `first` on into slots that the sink offers, up to the
+/// Decodes consecutive quotes from message `first` on into slots that the sink reserves, up to the
 /// first other message. Returns the index of the first message that was not decoded.
 template <EventSink Sink>
 inline unsigned decode_quotes(const Block& block, unsigned first, unsigned end,
                               const DecodeContext& context, Sink& sink) {
-    Event* const offered =
-        counts_on(block.sequence, end) ? sink.offer(quote_records_max * (end - first)) : nullptr;
-    if (offered == nullptr) {
+    Event* const reserved = counts_on(block.sequence, end)
+                                ? sink.next_slots(quote_records_max * (end - first))
+                                : nullptr;
+    if (reserved == nullptr) {
         return first;
     }
     // Copies, because the compiler cannot exclude that the stores below alias the originals.
@@ -109,7 +110,7 @@ inline unsigned decode_quotes(const Block& block, unsigned first, unsigned end,
     const bool wants_tests = context.wants_tests;
     const __m128i gth = gth_of_name(context.gth_bits);
     __m256i numbered = numbered_header(context.header, sequence_of(block.sequence, first));
-    Event* event = offered;
+    Event* event = reserved;
     unsigned messages = 0;
     unsigned i = first;
     for (; i < end; ++i, numbered = next_number(numbered)) {
@@ -134,7 +135,7 @@ inline unsigned decode_quotes(const Block& block, unsigned first, unsigned end,
             event += quote_records_max;
         }
     }
-    sink.take(messages, static_cast<std::size_t>(event - offered));
+    sink.commit(messages, static_cast<std::size_t>(event - reserved));
     return i;
 }
 

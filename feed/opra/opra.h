@@ -1,7 +1,7 @@
 // path: hot
 //
 // OPRA's codec for the poll path. Most blocks are opened (header and checksum are checked) and then
-// take the fast path, which checks each message while it writes the event (straight.h). All other
+// take the fast path, which checks each message while it writes the event (fast_path.h). All other
 // blocks are walked: walk() checks all messages, then decode() decodes some or all of them without
 // a further check.
 #pragma once
@@ -11,11 +11,11 @@
 #include "feed/event/position.h"
 #include "feed/opra/checksum.h"
 #include "feed/opra/decode.h"
+#include "feed/opra/fast_path.h"
 #include "feed/opra/layout.h"
 #include "feed/opra/line_numbers.h"
 #include "feed/opra/quote_event.h"
 #include "feed/opra/rejects.h"
-#include "feed/opra/straight.h"
 #include "feed/opra/walk.h"
 
 #include <algorithm>
@@ -58,6 +58,8 @@ struct Opra {
     static constexpr bool is_gth(std::uint16_t line) { return is_gth_line(line); }
 
     /// Whether silence on a line is a failure.
+    static constexpr bool opens_by_receive_time = false;
+
     static constexpr bool sends_heartbeats(std::uint16_t line) { return has_line_integrity(line); }
 
     /// A datagram is one block of one line, and each line has groups of its own.
@@ -171,29 +173,30 @@ struct Opra {
     /// Checks and decodes all messages of a block that was opened, in one pass. `base` and `gth` as
     /// for decode(). False: nothing was decoded, because the block has a control, a text, a message
     /// that cannot be decoded or bytes after its last message, because its numbers wrap, or because
-    /// the sink offers no slots.
+    /// the sink reserves no slots.
     template <EventSink Sink>
-    [[nodiscard, gnu::always_inline]] static bool decode_straight(const Block& block,
-                                                                  const Header& base, bool gth,
-                                                                  Sink& sink) {
-        Event* const offered = counts_on(block.sequence, block.messages)
-                                   ? sink.offer(quote_records_max * std::size_t{block.messages})
-                                   : nullptr;
-        if (offered == nullptr) [[unlikely]] {
+    [[nodiscard, gnu::always_inline]] static bool decode_fast(const Block& block,
+                                                              const Header& base, bool gth,
+                                                              Sink& sink) {
+        Event* const reserved =
+            counts_on(block.sequence, block.messages)
+                ? sink.next_slots(quote_records_max * std::size_t{block.messages})
+                : nullptr;
+        if (reserved == nullptr) [[unlikely]] {
             return false;
         }
         Header first = base;
         first.sequence = static_cast<std::uint32_t>(block.sequence);
-        const detail::StraightRun run = detail::run_straight(
+        const detail::FastPathResult run = detail::run_fast_path(
             {block.bytes.data(), block.bytes.size(), block.messages, first.sequence},
-            context_of(first, gth, sink), offered);
+            context_of(first, gth, sink), reserved);
         if (!run.sound) [[unlikely]] {
             return false;
         }
         for (unsigned test = 0; test < run.tests; ++test) {
             sink.filtered();
         }
-        sink.take(block.messages - run.tests, run.records);
+        sink.commit(block.messages - run.tests, run.records);
         return true;
     }
 

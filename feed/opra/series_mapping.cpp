@@ -161,7 +161,8 @@ bool is_mapping_name(std::string_view name) {
 /// Reads the rows in order, passes the good ones to `take` and counts both kinds.
 class RowReader {
   public:
-    RowReader(const std::string& file, const TakeSeries& take) : file_(file), take_(take) {}
+    RowReader(const std::string& file, const OnSeries& on_series)
+        : file_(file), on_series_(on_series) {}
 
     /// Reads all rows that end within the text. Returns the rest: the beginning of the next row.
     std::string_view read_whole(std::string_view text) {
@@ -190,7 +191,7 @@ class RowReader {
             add_malformed(std::move(wrong));
         } else {
             ++rows_.good;
-            take_(map);
+            on_series_(map);
         }
     }
 
@@ -210,12 +211,12 @@ class RowReader {
     void add_malformed(std::string wrong) {
         ++rows_.malformed;
         if (rows_.problems.size() < MappingRows::problems_max) {
-            tell(rows_.problems, Place{file_, number_, 0}, std::move(wrong));
+            add_problem(rows_.problems, Place{file_, number_, 0}, std::move(wrong));
         }
     }
 
     const std::string& file_;
-    const TakeSeries& take_;
+    const OnSeries& on_series_;
     MappingRows rows_;
     unsigned number_ = 0;
     bool passing_over_ = false;
@@ -224,20 +225,20 @@ class RowReader {
 }  // namespace
 
 MappingRows parse_series_mapping(std::string_view text, const std::string& file,
-                                 const TakeSeries& take) {
-    RowReader reader{file, take};
+                                 const OnSeries& on_series) {
+    RowReader reader{file, on_series};
     if (const std::string_view last = reader.read_whole(text); !last.empty()) {
         reader.read(last);
     }
     return std::move(reader).rows();
 }
 
-std::optional<MappingRows> read_series_mapping(const std::string& path, const TakeSeries& take,
+std::optional<MappingRows> read_series_mapping(const std::string& path, const OnSeries& on_series,
                                                Problems& problems) {
     constexpr std::size_t chunk_bytes = 1 << 20;
     errno = 0;
     std::ifstream in{path, std::ios::binary};
-    RowReader reader{path, take};
+    RowReader reader{path, on_series};
     std::vector<char> chunk(chunk_bytes);
     std::size_t kept_bytes = 0;  // of a row that the end of the last chunk cut
     while (in.is_open()) {
@@ -256,8 +257,8 @@ std::optional<MappingRows> read_series_mapping(const std::string& path, const Ta
     }
     if (!in.is_open() || in.bad()) {
         const int error = errno;
-        tell(problems, path, fmt::format("cannot be read: {}", std::strerror(error)),
-             remedy_of(error));
+        add_problem(problems, path, fmt::format("cannot be read: {}", std::strerror(error)),
+                    remedy_of(error));
         return std::nullopt;
     }
     if (kept_bytes != 0) {

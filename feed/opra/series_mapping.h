@@ -19,11 +19,11 @@
 namespace pinstrike::feed::opra {
 
 [[nodiscard]] MappingRows parse_series_mapping(std::string_view text, const std::string& file,
-                                               const TakeSeries& take);
+                                               const OnSeries& on_series);
 
 /// The same for a file. Nothing, and a Problem is added: the file cannot be read to its end.
 [[nodiscard]] std::optional<MappingRows> read_series_mapping(const std::string& path,
-                                                             const TakeSeries& take,
+                                                             const OnSeries& on_series,
                                                              Problems& problems);
 
 /// The path of the mapping file in `folder` with the newest time in its name; empty: there is none.

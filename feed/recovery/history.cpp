@@ -2,6 +2,7 @@
 #include "feed/recovery/history.h"
 
 #include "config/check.h"
+#include "feed/event/limits.h"
 #include "feed/event/position.h"
 
 #include <algorithm>
@@ -59,7 +60,8 @@ bool History::keep(const KeptBlock& block) {
     const std::size_t units = 1 + (block.bytes.size() + sizeof(Record) - 1) / sizeof(Record);
     const bool fits = line != nullptr && block.first != 0 && block.messages != 0 &&
                       block.messages <= block_messages_max &&
-                      block.bytes.size() <= block_bytes_max && units * sizeof(Record) <= capacity_;
+                      block.bytes.size() <= kept_block_bytes_max &&
+                      units * sizeof(Record) <= capacity_;
     if (!fits) {
         counters_.bump(HistoryCount::unfit);
         return false;
@@ -204,6 +206,10 @@ void History::append(std::size_t line, const KeptBlock& block, std::size_t units
     }
     newest_in_bucket = head_;
     Line& of = lines_[line];
+    if (!numbering_.infers_resets && block.session != of.session) {
+        of.session_begin = head_;
+        of.session = block.session;
+    }
     if (of.oldest == 0) {
         of.oldest = head_;
     } else {
@@ -219,7 +225,8 @@ void History::append(std::size_t line, const KeptBlock& block, std::size_t units
 /// Adds the blocks that begin in this bucket and match the request.
 void History::collect(std::size_t line, std::uint64_t bucket, const RepairRequest& request) {
     Place place = buckets_[slot_of(line, bucket)];
-    while (place >= tail_ && found_places_.size() != repair_messages_max) {
+    const Place end = std::max(tail_, lines_[line].session_begin);
+    while (place >= end && found_places_.size() != repair_messages_max) {
         const Record& record = at(place);
         const bool wanted =
             record.line == line && bucket_of(record.first) == bucket &&

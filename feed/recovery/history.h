@@ -10,7 +10,9 @@
 // the records around the range.
 //
 // Numbers repeat after a wrap and after a reset, so a search also checks that the exchange stamped
-// the block within the bounds of the request (feed/recovery/repair.h).
+// the block within the bounds of the request (feed/recovery/repair.h). If the venue's codec
+// recognises new sessions, a search finds only blocks of the line's latest session, because block
+// times may be unknown.
 #pragma once
 
 #include "config/counter.h"
@@ -35,6 +37,7 @@ struct KeptBlock {
     std::int64_t ts_exchange_ns = 0;
     std::int64_t ts_arrival_ns = 0;
     std::span<const std::byte> bytes;
+    std::uint8_t session = 0;  ///< Block::session
 };
 
 /// The range kept of a line, from its oldest to its newest block in order of arrival. It may have
@@ -67,7 +70,6 @@ using HistoryCounters = Counters<HistoryCount, HistoryCount_count>;
 class History {
   public:
     static constexpr std::uint16_t block_messages_max = 256;
-    static constexpr std::size_t block_bytes_max = 16 * 1024;
 
     History(std::span<const std::uint16_t> lines, const HistoryConfig& config,
             const Numbering& numbering);
@@ -127,6 +129,8 @@ class History {
         std::uint16_t number = 0;
         Place oldest = 0;  ///< 0: none is kept
         Place newest = 0;
+        Place session_begin = 0;  ///< earlier records are of an older session
+        std::uint8_t session = 0;
     };
 
     static constexpr std::uint16_t no_line = 0xFFFF;

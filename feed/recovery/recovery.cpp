@@ -290,8 +290,8 @@ bool Recovery::send(std::size_t line, std::size_t source, Position begin,
     }
     counters_.bump(RecoveryCount::requests);
     counters_.bump(RecoveryCount::requested, request.messages);
-    requests_budget_.take(1);
-    messages_budget_.take(request.messages);
+    requests_budget_.spend(1);
+    messages_budget_.spend(request.messages);
     in_flight_.emplace(request.id,
                        Request{line, source, begin, begin + request.messages, request.messages,
                                now_ns_ + config_.answer_within_ns, Refusal::no_answer});

@@ -29,7 +29,7 @@ class TokenBucket {
 
     [[nodiscard]] bool has(std::int64_t count) const { return tokens_ >= count * second_ns; }
 
-    void take(std::int64_t count) { tokens_ -= count * second_ns; }
+    void spend(std::int64_t count) { tokens_ -= count * second_ns; }
 
     /// The time when `count` tokens will be available; `count` must not exceed the capacity.
     [[nodiscard]] std::int64_t time_of(std::int64_t count) const {

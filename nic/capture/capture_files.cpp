@@ -41,12 +41,13 @@ std::vector<std::string> captures_in(const std::string& folder, Problems& proble
         entry.increment(error);
     }
     if (error) {
-        tell(problems, folder, fmt::format("the folder cannot be read: {}", error.message()),
-             remedy_of(error.value()));
+        add_problem(problems, folder, fmt::format("the folder cannot be read: {}", error.message()),
+                    remedy_of(error.value()));
     } else if (files.empty()) {
-        tell(problems, folder,
-             "the folder has no capture: expected files that end in .pcap, .pcapng or .cap, with "
-             "or without .gz, .zst, .lz4 or .xz after it");
+        add_problem(
+            problems, folder,
+            "the folder has no capture: expected files that end in .pcap, .pcapng or .cap, with "
+            "or without .gz, .zst, .lz4 or .xz after it");
     }
     std::sort(files.begin(), files.end());
     return files;

@@ -60,8 +60,8 @@ std::optional<CaptureInput> CaptureInput::open(const std::string& path, Problems
 
     if (!file.valid() || ::fstat(file.get(), &status) != 0) {
         const int error = errno;
-        tell(problems, path, fmt::format("cannot be opened: {}", text_of_error(error)),
-             remedy_of(error));
+        add_problem(problems, path, fmt::format("cannot be opened: {}", text_of_error(error)),
+                    remedy_of(error));
         return std::nullopt;
     }
     const int fd = file.get();
@@ -72,16 +72,16 @@ std::optional<CaptureInput> CaptureInput::open(const std::string& path, Problems
     const int opened = archive_read_open_fd(reader, fd, block_bytes);
     const int begun = opened == ARCHIVE_OK ? archive_read_next_header(reader, &entry) : opened;
     if (begun == ARCHIVE_EOF) {
-        tell(problems, path,
-             fmt::format("{} empty, a pcap or pcapng file expected",
-                         path == "-" ? "standard input is" : "is"),
-             input.remedy());
+        add_problem(problems, path,
+                    fmt::format("{} empty, a pcap or pcapng file expected",
+                                path == "-" ? "standard input is" : "is"),
+                    input.remedy());
         return std::nullopt;
     }
     if (begun != ARCHIVE_OK) {
         const Remedy remedy = remedy_of(archive_errno(reader));
-        tell(problems, path, fmt::format("cannot be read: {}", said_by(reader)),
-             remedy == Remedy::retry ? remedy : input.remedy());
+        add_problem(problems, path, fmt::format("cannot be read: {}", said_by(reader)),
+                    remedy == Remedy::retry ? remedy : input.remedy());
         return std::nullopt;
     }
     return input;

@@ -35,16 +35,16 @@ std::optional<CaptureReader> CaptureReader::open(const std::string& path, Proble
     std::string complaint;
     auto records = begin_records(*input, complaint);
     if (!records) {
-        tell(problems, path,
-             fmt::format("cannot be read as a capture, pcap or pcapng expected: {}",
-                         input->complaint().empty() ? complaint : input->complaint()),
-             input->remedy());
+        add_problem(problems, path,
+                    fmt::format("cannot be read as a capture, pcap or pcapng expected: {}",
+                                input->complaint().empty() ? complaint : input->complaint()),
+                    input->remedy());
         return std::nullopt;
     }
     if (const auto type = records->link_type(); type && !is_known_link_type(*type)) {
-        tell(problems, path,
-             fmt::format("link type {} found, {} expected", *type, known_link_types),
-             input->remedy());
+        add_problem(problems, path,
+                    fmt::format("link type {} found, {} expected", *type, known_link_types),
+                    input->remedy());
         return std::nullopt;
     }
     return CaptureReader{path, std::move(*input), std::move(records)};

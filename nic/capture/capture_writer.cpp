@@ -88,7 +88,7 @@ CaptureWriter::CaptureWriter(std::string path, std::FILE* file, CaptureFormat fo
 std::optional<CaptureWriter> CaptureWriter::open(const std::string& path, Problems& problems) {
     std::FILE* file = std::fopen(path.c_str(), "wb");
     if (file == nullptr) {
-        tell(problems, path, fmt::format("cannot be written: {}", std::strerror(errno)));
+        add_problem(problems, path, fmt::format("cannot be written: {}", std::strerror(errno)));
         return std::nullopt;
     }
     const auto format = path.ends_with(".pcapng") ? CaptureFormat::pcapng : CaptureFormat::pcap;
@@ -154,7 +154,8 @@ bool CaptureWriter::close(Problems& problems) {
         error_ = errno != 0 ? errno : EIO;
     }
     if (error_ != 0) {
-        tell(problems, path_, fmt::format("was not written whole: {}", std::strerror(error_)));
+        add_problem(problems, path_,
+                    fmt::format("was not written whole: {}", std::strerror(error_)));
     }
     return error_ == 0;
 }

@@ -4,6 +4,7 @@
 // and a replay loses no packet while it waits for the disk.
 #include "nic/capture/pcap_port.h"
 
+#include "config/cache_line.h"
 #include "config/check.h"
 #include "nic/capture/capture_files.h"
 #include "nic/capture/cut_frame.h"
@@ -24,9 +25,7 @@ namespace {
 /// the maximum number of tags. Longer frames are cut to this length.
 constexpr std::size_t frame_bytes_max =
     ethernet_header_bytes + vlan_tags_max * tag_bytes_max + 0xFFFF;
-constexpr std::size_t cache_line_bytes = 64;
-constexpr std::size_t slot_bytes_max =
-    (frame_bytes_max + cache_line_bytes - 1) / cache_line_bytes * cache_line_bytes;
+constexpr std::size_t slot_bytes_max = whole_cache_lines(frame_bytes_max);
 
 std::string leap_text(const std::string& path, std::uint64_t record, std::int64_t size_ns) {
     constexpr double hour_ns = 3600e9;
@@ -239,7 +238,7 @@ bool PcapPort::is_due(const Due& next, std::int64_t now_ns) {
 Packet PcapPort::copy(const CapturedFrame& frame, std::size_t& used_bytes) {
     std::byte* slot = buffer_.get() + used_bytes;
     std::memcpy(slot, frame.bytes.data(), frame.bytes.size());
-    used_bytes += (frame.bytes.size() + cache_line_bytes - 1) / cache_line_bytes * cache_line_bytes;
+    used_bytes += whole_cache_lines(frame.bytes.size());
     Packet packet;
     packet.bytes = slot;
     packet.length_bytes = static_cast<std::uint32_t>(frame.bytes.size());

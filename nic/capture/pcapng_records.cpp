@@ -105,7 +105,7 @@ bool PcapngRecords::pass_over(CaptureInput& input, const Block& block) {
     return trailer.size() < length_bytes ? cut(input, block) : ends_soundly(block, trailer);
 }
 
-bool PcapngRecords::take_body(CaptureInput& input, const Block& block,
+bool PcapngRecords::read_body(CaptureInput& input, const Block& block,
                               std::span<const std::byte>& body) {
     if (block.bytes > block_bytes_max) {
         return damaged(
@@ -154,7 +154,7 @@ bool PcapngRecords::describe(const Block& block, const CaptureFields& body) {
     return true;
 }
 
-bool PcapngRecords::take_packet(const Block& block, const CaptureFields& body, CaptureRecord& out) {
+bool PcapngRecords::read_packet(const Block& block, const CaptureFields& body, CaptureRecord& out) {
     constexpr std::size_t header_bytes = 20;
     if (body.size() < header_bytes) {
         return damaged(block, "is too short for a packet");
@@ -178,7 +178,7 @@ bool PcapngRecords::take_packet(const Block& block, const CaptureFields& body, C
 
 /// A simple packet block states no time and no interface. The packet gets the time of the packet
 /// before it, and the properties of the first interface.
-bool PcapngRecords::take_simple_packet(const Block& block, const CaptureFields& body,
+bool PcapngRecords::read_simple_packet(const Block& block, const CaptureFields& body,
                                        CaptureRecord& out) {
     if (body.size() < 4) {
         return damaged(block, "is too short for a packet");
@@ -236,15 +236,15 @@ bool PcapngRecords::next(CaptureInput& input, CaptureRecord& out) {
     Block block;
     while (complaint_.empty() && find_block(input, block)) {
         std::span<const std::byte> bytes;
-        if (!take_body(input, block, bytes)) {
+        if (!read_body(input, block, bytes)) {
             return false;
         }
         const CaptureFields body{bytes, swapped_};
         if (block.type == simple_packet_block) {
-            return take_simple_packet(block, body, out);
+            return read_simple_packet(block, body, out);
         }
         if (block.type != interface_block) {
-            return take_packet(block, body, out);
+            return read_packet(block, body, out);
         }
         if (!describe(block, body)) {
             return false;

@@ -40,13 +40,13 @@ class PcapngRecords final : public CaptureRecords {
                                      std::uint64_t at);
     [[nodiscard]] bool find_block(CaptureInput& input, Block& block);
     [[nodiscard]] bool pass_over(CaptureInput& input, const Block& block);
-    [[nodiscard]] bool take_body(CaptureInput& input, const Block& block,
+    [[nodiscard]] bool read_body(CaptureInput& input, const Block& block,
                                  std::span<const std::byte>& body);
     [[nodiscard]] bool ends_soundly(const Block& block, std::span<const std::byte> trailer);
     [[nodiscard]] bool describe(const Block& block, const CaptureFields& body);
-    [[nodiscard]] bool take_packet(const Block& block, const CaptureFields& body,
+    [[nodiscard]] bool read_packet(const Block& block, const CaptureFields& body,
                                    CaptureRecord& out);
-    [[nodiscard]] bool take_simple_packet(const Block& block, const CaptureFields& body,
+    [[nodiscard]] bool read_simple_packet(const Block& block, const CaptureFields& body,
                                           CaptureRecord& out);
     [[nodiscard]] bool damaged(const Block& block, const std::string& what);
     [[nodiscard]] bool cut(CaptureInput& input, const Block& block);

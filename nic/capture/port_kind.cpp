@@ -93,10 +93,11 @@ void check_pipes(const PortConfig& config, std::size_t queues, Problems& problem
         if (queues > 1 && std::filesystem::exists(file, unknown) &&
             !std::filesystem::is_regular_file(file, unknown) &&
             !std::filesystem::is_directory(file, unknown)) {
-            tell(problems, file,
-                 fmt::format("port {}: {} pollers read it, but its bytes can be read only once; "
-                             "one poller or a regular file expected",
-                             config.name, queues));
+            add_problem(
+                problems, file,
+                fmt::format("port {}: {} pollers read it, but its bytes can be read only once; "
+                            "one poller or a regular file expected",
+                            config.name, queues));
         }
     }
 }
@@ -113,7 +114,7 @@ Ports open(const PortOpening& opening) {
     Problems& problems = opening.problems;
     Ports ports;
     if (config.files.empty()) {
-        tell(problems, "", fmt::format("port {}: kind pcap needs files", config.name));
+        add_problem(problems, "", fmt::format("port {}: kind pcap needs files", config.name));
     }
     check_pipes(config, groups.size(), problems);
     for (std::size_t queue = 0; queue < groups.size() && problems.empty(); ++queue) {

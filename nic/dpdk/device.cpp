@@ -110,11 +110,11 @@ std::shared_ptr<Device> Device::open(const std::shared_ptr<Eal>& eal, const Port
 
 void Device::report_error(Problems& problems, std::string_view what, int error) {
     const std::string complaints = eal_->log().complaints();
-    tell(problems, "",
-         fmt::format("port {}: {}: {}{}{}", port_.name, what,
-                     rte_strerror(error < 0 ? -error : error), complaints.empty() ? "" : ": ",
-                     complaints),
-         remedy_of(error < 0 ? -error : error));
+    add_problem(problems, "",
+                fmt::format("port {}: {}: {}{}{}", port_.name, what,
+                            rte_strerror(error < 0 ? -error : error),
+                            complaints.empty() ? "" : ": ", complaints),
+                remedy_of(error < 0 ? -error : error));
 }
 
 bool Device::create(Problems& problems) {
@@ -161,11 +161,11 @@ bool Device::configure(std::uint16_t queues, Problems& problems) {
         return false;
     }
     if (queues > info.max_rx_queues) {
-        tell(problems, "",
-             fmt::format("port {}: {} pollers read it, the driver has {} receive "
-                         "queue{}: let fewer pollers read this port",
-                         port_.name, queues, info.max_rx_queues,
-                         info.max_rx_queues == 1 ? "" : "s"));
+        add_problem(problems, "",
+                    fmt::format("port {}: {} pollers read it, the driver has {} receive "
+                                "queue{}: let fewer pollers read this port",
+                                port_.name, queues, info.max_rx_queues,
+                                info.max_rx_queues == 1 ? "" : "s"));
         return false;
     }
     rte_eth_conf wanted{};

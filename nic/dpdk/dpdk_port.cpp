@@ -1,4 +1,4 @@
-// path: hot
+// path: mixed, hot: receive() and what it calls
 #include "nic/dpdk/dpdk_port.h"
 
 #include <fmt/format.h>
@@ -29,8 +29,6 @@ inline Checksum verdict(std::uint64_t flags, std::uint64_t good, std::uint64_t b
 }
 
 }  // namespace
-
-// --- hot ---
 
 std::size_t DpdkPort::receive(std::span<Packet> burst, std::int64_t now_ns) {
     if (!attached_) [[unlikely]] {
@@ -210,10 +208,11 @@ struct AdmittedGroups final : MoreGroups {
 
 std::unique_ptr<MoreGroups> DpdkPort::prepare(std::span<const Group> groups, Problems& problems) {
     if (queue_ != 0) {
-        tell(problems, "",
-             fmt::format("port {}: its queue receives only the groups steered to it at the start; "
-                         "new groups go to the poller of the device's first queue alone",
-                         name()));
+        add_problem(
+            problems, "",
+            fmt::format("port {}: its queue receives only the groups steered to it at the start; "
+                        "new groups go to the poller of the device's first queue alone",
+                        name()));
         return nullptr;
     }
     if (!device_->admit_more(groups, problems)) {
@@ -232,7 +231,7 @@ std::unique_ptr<MoreGroups> DpdkPort::prepare(std::span<const Group> groups, Pro
 
 void DpdkPort::join(MoreGroups& groups, std::int64_t now_ns) {
     if (membership_) {
-        membership_->take_groups(*static_cast<AdmittedGroups&>(groups).membership, now_ns);
+        membership_->adopt_groups(*static_cast<AdmittedGroups&>(groups).membership, now_ns);
     }
 }
 
@@ -261,11 +260,11 @@ InterfaceChange DpdkPort::follow_interface() const {
 }
 
 DeviceStatistics DpdkPort::statistics() const {
-    DeviceStatistics told = device_->statistics();
+    DeviceStatistics statistics = device_->statistics();
     if (queue_ != 0) {  // the device counts all queues together, so only queue 0 reports them
-        told.missed = told.no_buffer = told.errors = std::nullopt;
+        statistics.missed = statistics.no_buffer = statistics.errors = std::nullopt;
     }
-    return told;
+    return statistics;
 }
 
 }  // namespace pinstrike::nic::dpdk

@@ -142,7 +142,7 @@ std::shared_ptr<Eal> Eal::start(const EalConfig& config, Problems& problems) {
     const AffinityKept kept(cpus);
     log->begin();
     if (const int error = initialise(arguments); error != 0) {
-        tell(problems, "", failure_text(error, arguments, *log));
+        add_problem(problems, "", failure_text(error, arguments, *log));
         remove_runtime_folder(rte_eal_get_runtime_dir());
         return nullptr;
     }

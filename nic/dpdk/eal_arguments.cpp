@@ -30,7 +30,7 @@ constexpr std::array<std::string_view, 6> usable_drivers{"vfio-pci",  "uio_pci_g
 
 void report(Problems& problems, const PortConfig& port, std::string text,
             Remedy remedy = Remedy::change) {
-    tell(problems, "", fmt::format("port {}: {}", port.name, text), remedy);
+    add_problem(problems, "", fmt::format("port {}: {}", port.name, text), remedy);
 }
 
 void check_arguments(const PortConfig& port, Problems& problems) {

@@ -44,13 +44,13 @@ class HotLines {
         left_out_.fetch_add(1, std::memory_order_relaxed);  // relaxed: publishes no other data
     }
 
-    /// Calls `tell(level, line)` for each stored log line; called by one cold thread at a time.
+    /// Calls `on_line(level, line)` for each stored log line; called by one cold thread at a time.
     /// Returns the number of log lines dropped since the last call.
-    template <class Tell>
-    std::uint64_t drain(Tell tell) {
+    template <class OnLine>
+    std::uint64_t drain(OnLine on_line) {
         for (Slot& slot : slots_) {
             if (slot.state.load(std::memory_order_acquire) == State::full) {
-                tell(slot.level, std::string_view{slot.text.data(), slot.bytes});
+                on_line(slot.level, std::string_view{slot.text.data(), slot.bytes});
                 slot.state.store(State::free, std::memory_order_release);
             }
         }

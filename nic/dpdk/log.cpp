@@ -76,12 +76,12 @@ void Log::append(LogLevel level, std::string_view text) {
          end = partial_.find('\n')) {
         const std::string line = partial_.substr(0, end);
         partial_.erase(0, end + 1);
-        tell(level, line);
+        report(level, line);
     }
 }
 
 /// The caller holds the mutex.
-void Log::tell(LogLevel level, std::string_view line) {
+void Log::report(LogLevel level, std::string_view line) {
     if (level < LogLevel::info && complaints_.size() < complaints_bytes_max) {
         complaints_ += complaints_.empty() ? "" : "; ";
         complaints_ += line;
@@ -94,7 +94,7 @@ void Log::tell(LogLevel level, std::string_view line) {
 void Log::fetch() {
     const std::lock_guard lock(mutex_);
     const std::uint64_t left_out =
-        hot_lines_.drain([this](LogLevel level, std::string_view line) { tell(level, line); });
+        hot_lines_.drain([this](LogLevel level, std::string_view line) { report(level, line); });
     if (left_out != 0) {
         sink_(LogLevel::warning,
               std::to_string(left_out) + " lines of DPDK on poll threads left out");

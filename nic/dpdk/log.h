@@ -54,7 +54,7 @@ class Log {
 
     static ssize_t write(void* log, const char* text, std::size_t bytes);
     void append(LogLevel level, std::string_view text);
-    void tell(LogLevel level, std::string_view line);
+    void report(LogLevel level, std::string_view line);
     [[nodiscard]] bool limited(LogLevel level);
 
     std::mutex mutex_;
@@ -64,7 +64,7 @@ class Log {
     HotLines hot_lines_;
     std::string partial_;  ///< the beginning of an incomplete line
     std::string complaints_;
-    std::chrono::steady_clock::time_point second_{};
+    std::chrono::steady_clock::time_point second_;
     unsigned lines_ = 0;
     unsigned suppressed_ = 0;
 };

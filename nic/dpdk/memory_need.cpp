@@ -221,11 +221,11 @@ Problems check_hugepages(std::span<const PortDemand> ports, std::span<const Huge
     Problems problems;
     const std::size_t need = memory_need_bytes(ports);
     if (const std::size_t free_bytes = free_bytes_on(pages, -1); free_bytes < need) {
-        tell(problems, "",
-             fmt::format("dpdk ports need {} MiB of hugepages, {} MiB are free ({}): {}",
-                         mebibytes(need), free_bytes / mebibyte, pages_text(pages),
-                         fixes_text(need, pages, -1)),
-             remedy_of_want(need, pages, -1));
+        add_problem(problems, "",
+                    fmt::format("dpdk ports need {} MiB of hugepages, {} MiB are free ({}): {}",
+                                mebibytes(need), free_bytes / mebibyte, pages_text(pages),
+                                fixes_text(need, pages, -1)),
+                    remedy_of_want(need, pages, -1));
         return problems;
     }
     std::map<int, std::size_t> needs;
@@ -236,12 +236,13 @@ Problems check_hugepages(std::span<const PortDemand> ports, std::span<const Huge
     }
     for (const auto& [node, need_there] : needs) {
         if (const std::size_t free_bytes = free_bytes_on(pages, node); free_bytes < need_there) {
-            tell(problems, "",
-                 fmt::format("dpdk ports on NUMA node {} need {} MiB of its hugepages, {} MiB are "
-                             "free ({}): {}",
-                             node, mebibytes(need_there), free_bytes / mebibyte, pages_text(pages),
-                             fixes_text(need_there, pages, node)),
-                 remedy_of_want(need_there, pages, node));
+            add_problem(
+                problems, "",
+                fmt::format("dpdk ports on NUMA node {} need {} MiB of its hugepages, {} MiB are "
+                            "free ({}): {}",
+                            node, mebibytes(need_there), free_bytes / mebibyte, pages_text(pages),
+                            fixes_text(need_there, pages, node)),
+                remedy_of_want(need_there, pages, node));
         }
     }
     return problems;

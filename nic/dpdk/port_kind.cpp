@@ -246,6 +246,7 @@ constinit const PortKindRow dpdk_port{
     .sentence = "a NIC or virtual device through DPDK",
     .live = true,
     .keeps_packets = true,
+    .uses_eal = true,
     .add_keys = add_keys,
     .check = check_dpdk,
     .check_together = check_devices,

@@ -116,10 +116,11 @@ std::vector<SteeringRule> plan_steering(const PortConfig& port,
             const SteeringRule rule{group, static_cast<std::uint16_t>(queue)};
             const auto [entry, added] = queues.emplace(group, rule.queue);
             if (!added && entry->second != rule.queue) {
-                tell(problems, "",
-                     fmt::format("port {}: group {} is needed on queues {} and {}; a frame reaches "
-                                 "one queue only",
-                                 port.name, nic::text_of(group), entry->second, queue));
+                add_problem(
+                    problems, "",
+                    fmt::format("port {}: group {} is needed on queues {} and {}; a frame reaches "
+                                "one queue only",
+                                port.name, nic::text_of(group), entry->second, queue));
             } else if (added && queue != 0) {
                 rules.push_back(rule);
             }
@@ -143,11 +144,12 @@ bool install_steering(std::uint16_t device, const PortConfig& port,
     if (refused.empty()) {
         return true;
     }
-    tell(problems, "",
-         fmt::format("port {}: the driver refuses to steer groups to queues: {}. Let one poller "
-                     "read this port (one queue needs no steering), or give each poller a port of "
-                     "its own",
-                     port.name, refused));
+    add_problem(
+        problems, "",
+        fmt::format("port {}: the driver refuses to steer groups to queues: {}. Let one poller "
+                    "read this port (one queue needs no steering), or give each poller a port of "
+                    "its own",
+                    port.name, refused));
     return false;
 }
 

@@ -68,7 +68,7 @@ GroupMembership GroupMembership::with(std::span<const Ipv4> groups) const {
     return {std::move(config), random_};
 }
 
-void GroupMembership::take_groups(GroupMembership& other, std::int64_t now_ns) {
+void GroupMembership::adopt_groups(GroupMembership& other, std::int64_t now_ns) {
     groups_.swap(other.groups_);
     answer_due_ns_.swap(other.answer_due_ns_);
     report_due_ns_.swap(other.report_due_ns_);

@@ -51,12 +51,12 @@ class GroupMembership {
     /// rest.
     void step(std::int64_t now_ns, ReportSender& sender);
 
-    /// Returns a copy with more groups, which a cold thread makes for take_groups().
+    /// Returns a copy with more groups, which a cold thread makes for adopt_groups().
     [[nodiscard]] GroupMembership with(std::span<const Ipv4> groups) const;
 
     /// Takes over the groups of `other`, which include the present ones, and plans reports of all
     /// of them. Neither allocates nor frees.
-    void take_groups(GroupMembership& other, std::int64_t now_ns);
+    void adopt_groups(GroupMembership& other, std::int64_t now_ns);
 
     /// Leaves all groups at once and clears all planned reports. Called when the port is closed.
     /// IGMPv1 has no leave message.

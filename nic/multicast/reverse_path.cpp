@@ -1,6 +1,8 @@
 // path: cold
 #include "nic/multicast/reverse_path.h"
 
+#include "nic/port_kind.h"
+
 #include <algorithm>
 #include <fstream>
 #include <sstream>
@@ -25,7 +27,7 @@ std::optional<std::uint64_t> reverse_path_drops(const std::string& file) {
 
 std::optional<std::uint64_t> reverse_path_drops(std::span<const PortConfig> ports) {
     const bool sockets = std::ranges::any_of(
-        ports, [](const PortConfig& port) { return port.kind == PortKind::uring; });
+        ports, [](const PortConfig& port) { return row_of(port.kind).socket_for_each_group; });
     return sockets ? reverse_path_drops() : std::nullopt;
 }
 

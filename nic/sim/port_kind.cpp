@@ -18,10 +18,11 @@ namespace {
 Ports open(const PortOpening& opening) {
     Ports ports;
     if (!opening.make_source) {
-        tell(opening.problems, "",
-             fmt::format("port {}: kind sim needs a traffic generator, and this program has none "
-                         "for the feed",
-                         opening.config.name));
+        add_problem(
+            opening.problems, "",
+            fmt::format("port {}: kind sim needs a traffic generator, and this program has none "
+                        "for the feed",
+                        opening.config.name));
         return ports;
     }
     for (std::size_t queue = 0; queue < opening.groups_by_queue.size(); ++queue) {

@@ -1,4 +1,4 @@
-// path: cold
+// path: mixed, hot: receive()
 #include "nic/sim/sim_port.h"
 
 #include "config/check.h"

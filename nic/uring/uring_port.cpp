@@ -1,6 +1,7 @@
-// path: cold
+// path: mixed, hot: receive() and what it calls
 #include "nic/uring/uring_port.h"
 
+#include "config/cache_line.h"
 #include "config/check.h"
 #include "config/growing_list.h"
 #include "nic/packet/udp_frame_writer.h"
@@ -24,7 +25,6 @@ namespace pinstrike::nic {
 namespace {
 
 constexpr std::int64_t ns_per_second = 1'000'000'000;
-constexpr std::size_t cache_line_bytes = 64;
 
 // The layout of a buffer (uring_port.h). io_uring reserves the requested sizes for name and
 // control.
@@ -35,7 +35,7 @@ constexpr std::size_t control_at = name_at + name_bytes;
 constexpr std::size_t payload_at = control_at + control_bytes;
 constexpr std::size_t headers_bytes = udp_headers_bytes(0);
 constexpr std::size_t headers_at = payload_at - headers_bytes;
-static_assert(payload_at == 64 && headers_bytes == 42);
+static_assert(payload_at == cache_line_bytes && headers_bytes == 42);
 
 /// Enough for datagrams of jumbo frames. Buffers for the 64 KiB MTU of the loopback interface would
 /// waste memory.
@@ -169,8 +169,7 @@ std::unique_ptr<UringPort> UringPort::open(const PortConfig& config, std::string
         state->remarks.push_back(std::move(remark));
     }
     const std::size_t payload_bytes = std::min(interface->mtu_bytes, payload_bytes_max);
-    const std::size_t buffer_bytes =
-        (payload_at + payload_bytes + cache_line_bytes - 1) / cache_line_bytes * cache_line_bytes;
+    const std::size_t buffer_bytes = whole_cache_lines(payload_at + payload_bytes);
     state->ring = UringRing::open(sockets_max, buffer_bytes, buffers_count, problems);
     if (state->ring == nullptr) {
         return nullptr;
@@ -195,9 +194,9 @@ void UringPort::start() {
 
 std::unique_ptr<MoreGroups> UringPort::prepare(std::span<const Group> groups, Problems& problems) {
     if (groups.size() > state_->sockets.room()) {
-        tell(problems, "",
-             fmt::format("port {}: found no free slots for {} more groups while it runs", name(),
-                         groups.size() - state_->sockets.room()));
+        add_problem(problems, "",
+                    fmt::format("port {}: found no free slots for {} more groups while it runs",
+                                name(), groups.size() - state_->sockets.room()));
         return nullptr;
     }
     const std::size_t problems_before = problems.size();
@@ -211,7 +210,8 @@ std::unique_ptr<MoreGroups> UringPort::prepare(std::span<const Group> groups, Pr
         for (const std::string& remark : remarks) {
             if (std::find(state_->remarks.begin(), state_->remarks.end(), remark) ==
                 state_->remarks.end()) {
-                tell(problems, "", fmt::format("port {}: needs a restart: {}", name(), remark));
+                add_problem(problems, "",
+                            fmt::format("port {}: needs a restart: {}", name(), remark));
             }
         }
         if (problems.size() != problems_before) {

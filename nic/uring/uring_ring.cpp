@@ -107,9 +107,9 @@ bool UringRing::map_buffers(Problems& problems) {
     void* memory = mmap(nullptr, all_bytes, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
     if (memory == MAP_FAILED) {
-        tell(problems, "",
-             fmt::format("io_uring: no {} bytes of memory for receive buffers", all_bytes),
-             Remedy::retry);
+        add_problem(problems, "",
+                    fmt::format("io_uring: no {} bytes of memory for receive buffers", all_bytes),
+                    Remedy::retry);
         return false;
     }
     entries_ = static_cast<io_uring_buf_ring*>(memory);
@@ -121,10 +121,11 @@ bool UringRing::map_buffers(Problems& problems) {
     io_uring_buf_ring_init(entries_);
     const int result = io_uring_register_buf_ring(&ring_, &registration, 0);
     if (result != 0) {
-        tell(problems, "",
-             fmt::format("io_uring: a ring of buffers was refused: {}; Linux 6.0 is needed, {} "
-                         "found",
-                         std::strerror(-result), kernel_release()));
+        add_problem(
+            problems, "",
+            fmt::format("io_uring: a ring of buffers was refused: {}; Linux 6.0 is needed, {} "
+                        "found",
+                        std::strerror(-result), kernel_release()));
     }
     return result == 0;
 }
@@ -134,9 +135,9 @@ std::unique_ptr<UringRing> UringRing::make(std::size_t entries_count, std::size_
     std::unique_ptr<UringRing> ring(new UringRing(buffer_bytes, buffers_count));
     const auto entries = static_cast<unsigned>(std::bit_ceil(entries_count));
     if (const int result = open_ring(entries, buffers_count, ring->ring_); result != 0) {
-        tell(problems, "",
-             fmt::format("io_uring: {}{}", std::strerror(-result), advice_of(-result)),
-             result == -ENOMEM ? Remedy::change : remedy_of(-result));  // ENOMEM: `ulimit -l`
+        add_problem(
+            problems, "", fmt::format("io_uring: {}{}", std::strerror(-result), advice_of(-result)),
+            result == -ENOMEM ? Remedy::change : remedy_of(-result));  // ENOMEM: `ulimit -l`
         return nullptr;
     }
     ring->ring_open_ = true;
@@ -151,9 +152,9 @@ std::unique_ptr<UringRing> UringRing::open(std::size_t sockets_count, std::size_
         return nullptr;
     }
     if (const int error = try_multishot(*trial); error != 0) {
-        tell(problems, "",
-             fmt::format("io_uring: no multishot recvmsg: {}; Linux 6.0 is needed, {} found",
-                         std::strerror(error), kernel_release()));
+        add_problem(problems, "",
+                    fmt::format("io_uring: no multishot recvmsg: {}; Linux 6.0 is needed, {} found",
+                                std::strerror(error), kernel_release()));
         return nullptr;
     }
     std::unique_ptr<UringRing> ring =
@@ -190,8 +191,9 @@ bool UringRing::restrict_to_receiving(Problems& problems) {
     const bool done = register_with(ring_, IORING_REGISTER_RESTRICTIONS, allowed.data(),
                                     static_cast<unsigned>(allowed.size()));
     if (!done) {
-        tell(problems, "",
-             fmt::format("io_uring: the ring cannot be restricted: {}", std::strerror(errno)));
+        add_problem(
+            problems, "",
+            fmt::format("io_uring: the ring cannot be restricted: {}", std::strerror(errno)));
     }
     return done;
 }

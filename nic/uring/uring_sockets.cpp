@@ -97,10 +97,10 @@ std::optional<KernelInterface> find_interface(const std::string& name, Problems&
     ifreq request = request_of(name);
     if (interface.index == 0 || ioctl(any_socket.get(), SIOCGIFMTU, &request) != 0) {
         const int error = errno;
-        tell(problems, "",
-             fmt::format("interface {}: {} (`ip link` lists the interfaces)", name,
-                         std::strerror(error)),
-             remedy_of(error));
+        add_problem(problems, "",
+                    fmt::format("interface {}: {} (`ip link` lists the interfaces)", name,
+                                std::strerror(error)),
+                    remedy_of(error));
         return std::nullopt;
     }
     interface.mtu_bytes = static_cast<std::size_t>(request.ifr_mtu);
@@ -141,10 +141,11 @@ FileDescriptor open_group_socket(const KernelInterface& interface, Group group,
                                                                               : nullptr;
     if (failed != nullptr) {
         const int error = errno;
-        tell(problems, "",
-             fmt::format("group {} on {}: {} failed: {}{}", text_of(group), interface.name, failed,
-                         std::strerror(error), advice_of(error)),
-             error == ENOBUFS ? Remedy::change : remedy_of(error));  // ENOBUFS: a sysctl limit
+        add_problem(
+            problems, "",
+            fmt::format("group {} on {}: {} failed: {}{}", text_of(group), interface.name, failed,
+                        std::strerror(error), advice_of(error)),
+            error == ENOBUFS ? Remedy::change : remedy_of(error));  // ENOBUFS: a sysctl limit
         return FileDescriptor();
     }
     const std::size_t granted = set_receive_buffer(fd, buffer_bytes);

@@ -20,11 +20,11 @@ TEST(Problems, are_fixed_by_a_retry_or_by_a_change) {
 TEST(Problems, one_that_needs_a_change_forbids_a_retry) {
     Problems problems;
     EXPECT_EQ(exit_of(problems), Exit::ok);
-    tell(problems, "", "in use", Remedy::retry);
+    add_problem(problems, "", "in use", Remedy::retry);
     EXPECT_EQ(exit_of(problems), Exit::failed);
-    tell(problems, "", "wrong");
+    add_problem(problems, "", "wrong");
     EXPECT_EQ(exit_of(problems), Exit::config);
-    tell(problems, "", "in use", Remedy::retry);
+    add_problem(problems, "", "in use", Remedy::retry);
     EXPECT_EQ(exit_of(problems), Exit::config);
 }
 

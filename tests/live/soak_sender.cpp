@@ -190,7 +190,7 @@ struct Sending {
         return true;
     }
 
-    void tell(double seconds) const {
+    void print(double seconds) const {
         fmt::print(R"({{"gigabits_per_s": {:.4f}, "late_s": {:.3f}, "nobody_has": {}, )",
                    static_cast<double>(wire_bytes) * 8e-9 / seconds, wire.late_s(), nobody_has);
         const char* separator = "\"receivers\": [";
@@ -260,6 +260,6 @@ int main(int count, char** words) {
         fmt::print(stderr, "soak_sender: cannot send\n");
         return 1;
     }
-    sending.tell(seconds);
+    sending.print(seconds);
     return stopped != 0;
 }

@@ -98,6 +98,10 @@ plant(("arbiter", "arbiter property"), [
     ("held blocks overwrite each other", "if (tail_ < bytes) { return false; }",
      "if (tail_ + sizeof(HeldBlock) < bytes) { return false; }"),
     ("after the last number comes 0", "return number == last ? 1 : number + 1;", "return number + 1;"),
+    ("a message without a number is not counted",
+     "line_.counters().bump(LineCount::unnumbered, block.decodable);", ""),
+    ("a repair fills gaps of an old session", "if (!sequencer_.numbering().infers_resets) { return current_index();",
+     "if (false) { return current_index();"),
     ("what is found is lost all the same", "lost.set(lost.read() - count);", ""),
     ("a hold that was cut short is counted twice", "counters_.bump(LineCount::holds_cut_short);",
      "counters_.bump(LineCount::holds_cut_short, 2);"),
@@ -167,6 +171,8 @@ plant(("simulation, ten seeds",), [
 ])
 
 plant(("history",), [
+    ("blocks of an old session are found", "if (!numbering_.infers_resets && block.session != of.session) {",
+     "if (false) {"),
     ("no block behind the wrap is found", "bucket = bucket == bucket_last ? 0 : bucket + 1;", "bucket = bucket + 1;"),
     ("a line's oldest block is forgotten", "lines_[record.line].oldest = record.younger_of_line;",
      "lines_[record.line].oldest = 0;"),
@@ -189,7 +195,7 @@ plant(("line watch",), [
      "if (heard || stream.since_ns == 0) {"),
 ])
 
-plant(("opra_codec", "opra_properties", "opra_codec_narrow", "opra_properties_narrow"), [
+plant(("opra_codec", "opra_properties", "opra_codec_avx2", "opra_properties_avx2"), [
     ("the 32nd of a month", "return (month < 24) & (day < 31) & (year < 100);",
      "return (month < 24) & (day < 32) & (year < 100);"),
     ("the 32nd of a month in a run of quotes", "set(at, 'A', 'X'); set(at + 1, 1, 31);",
@@ -214,6 +220,9 @@ plant(("opra_traffic",), [
 ])
 
 plant(("actors",), [
+    ("a codec does not know when a datagram came", "if constexpr (Codec::opens_by_receive_time) {",
+     "if constexpr (false) {"),
+    ("a lost message without a number begins the range", "if (from == 0) { return;  // without a number }", ""),
     ("one record more than a ring holds", "return claimed_ + count <= sure_;", "return claimed_ + count <= sure_ + 1;"),
     ("a ring begins anew though it is not empty", "if (released_ != claimed_) { next_return_",
      "if (claimed_ == 0) { next_return_"),
@@ -303,15 +312,15 @@ plant(("weave board", "busiest board"), [
 ])
 
 plant(("admin",), [
-    ("accept is tried again at once after an error", "now_ns < resume_ns_ ? 0 : take_connections(now_ns)",
-     "take_connections(now_ns)"),
+    ("accept is tried again at once after an error", "now_ns < resume_ns_ ? 0 : accept_connections(now_ns)",
+     "accept_connections(now_ns)"),
     ("what is too long for its column moves the next", "const std::string_view cut = text.substr(0, room);",
      "const std::string_view cut = text;"),
 ])
 
 plant(("actors",), [
-    ("recovery's time jumps with the clock", "time_ns_ += std::clamp<std::int64_t>(now_ns - seen_ns_, 0, step_ns_max);",
-     "time_ns_ += now_ns - seen_ns_;"),
+    ("recovery's time jumps with the clock", "time_ns_ + std::clamp<std::int64_t>(now_ns - seen_ns_, 0, most_ns);",
+     "time_ns_ + now_ns - seen_ns_;"),
     ("a reset that comes behind the end of day is swallowed",
      ": !day.original(block.ts_exchange_ns)) {", ": !day.open()) {"),
     ("an order that was given up is taken for the next", "order_.number, static_cast<std::uint16_t>(port)};",
@@ -404,7 +413,7 @@ plant(("nic",), [
 
 plant(("account",), [
     ("checksum offload is presumed though a packet came through",
-     "return queue.handed == 0 && dropped_for", "return dropped_for"),
+     "return queue.to_lines == 0 && dropped_for", "return dropped_for"),
 ])
 
 plant(("field_captures",), [
@@ -434,7 +443,8 @@ plant(("limits",), [
 ])
 
 plant(("capture_inputs",), [
-    ("packets of other protocols alone fail", "if (packets > other && handed == 0", "if (packets != 0 && handed == 0"),
+    ("packets of other protocols alone fail", "if (packets > other && to_lines == 0",
+     "if (packets != 0 && to_lines == 0"),
     ("decode ends well though no packet reached a line", "candidates_ == 0 || to_lines_ != 0", "true"),
     ("an empty capture is not told from a wrong one", "if (begun == ARCHIVE_EOF) {", "if (false) {"),
 ])

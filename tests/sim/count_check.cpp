@@ -150,8 +150,8 @@ bool has_copies(const LineTruth& truth) {
 Brought brought_to(const LineTruth& truth, std::size_t line, const LineExpectation& expected,
                    const ReceiveLog& receive_log) {
     LineReader reader{truth, expected};
-    for (const ReceivedPacket& handed : receive_log.packets()) {
-        const Flight& flight = *handed.flight;
+    for (const ReceivedPacket& received : receive_log.packets()) {
+        const Flight& flight = *received.flight;
         if (flight.line == line && flight.whole && flight.block != nullptr) {
             reader.read(flight);
         }
@@ -292,6 +292,7 @@ class CountCheck {
             brought_to(truth, index, line, *host_.receive_logs()[host_.poller_of(index)]);
         expect(LineCount::retransmitted_controls, brought.repair_controls);
         expect(LineCount::invalid_sequence, 0);
+        expect(LineCount::unnumbered, 0);
         check_resets(truth, line, brought, arbiter.counters(), of_line);
         holes_ += brought.holes;
         check_messages(line, brought, arbiter, of_line);

@@ -42,14 +42,14 @@ bool finds_room(std::size_t line, const ReceiveLog& receive_log, const ArbiterMe
     constexpr std::size_t much_bytes = 512 << 10;  // with less, a late reset may not find room
     std::size_t waiting_bytes = 0;
     std::deque<const ReceivedPacket*> waiting;
-    for (const ReceivedPacket& handed : receive_log.packets()) {
-        const Flight& flight = *handed.flight;
+    for (const ReceivedPacket& received : receive_log.packets()) {
+        const Flight& flight = *received.flight;
         if (flight.line != line || !flight.whole || (!flight.to_line && !flight.repair)) {
             continue;
         }
-        waiting.push_back(&handed);
+        waiting.push_back(&received);
         waiting_bytes += bytes_in_hold(*flight.block);
-        while (handed.waited_ns - waiting.front()->waited_ns > means.window_ns) {
+        while (received.waited_ns - waiting.front()->waited_ns > means.window_ns) {
             waiting_bytes -= bytes_in_hold(*waiting.front()->flight->block);
             waiting.pop_front();
         }
@@ -86,12 +86,12 @@ class LineAnalysis {
         std::size_t turn = 0;
         known_.resize(truth.epochs.size());
         begun_.resize(truth.epochs.size());
-        for (const ReceivedPacket& handed : receive_log.packets()) {
-            const Flight& flight = *handed.flight;
+        for (const ReceivedPacket& received : receive_log.packets()) {
+            const Flight& flight = *received.flight;
             if (flight.line == line && flight.repair) {
                 read_repair(*flight.block, turn);
             } else if (flight.line == line && flight.to_line) {
-                read(handed, turn);
+                read(received, turn);
             }
             ++turn;
         }
@@ -111,8 +111,8 @@ class LineAnalysis {
     }
 
   private:
-    void read(const ReceivedPacket& handed, std::size_t turn) {
-        const Flight& flight = *handed.flight;
+    void read(const ReceivedPacket& received, std::size_t turn) {
+        const Flight& flight = *received.flight;
         StreamExpectation& stream = out_.streams[static_cast<std::size_t>(flight.stream)];
         ++stream.packets;
         if (!flight.whole) {
@@ -132,9 +132,9 @@ class LineAnalysis {
         begun_[block.epoch] =
             begun_[block.epoch] || block.renumbers() || block.index == out_.begin_block;
         if (!first_[block.index].ever()) {
-            heard_ns_[block.index] = handed.true_ns;
+            heard_ns_[block.index] = received.true_ns;
         }
-        first_[block.index].note({turn, handed.waited_ns});
+        first_[block.index].note({turn, received.waited_ns});
     }
 
     /// A retransmission fills known holes and nothing else.

@@ -112,7 +112,7 @@ class PeerCountCheck {
         expect(RecoveryCount::repairs, twin_.brought().size());
         std::uint64_t taken = 0;
         for (std::size_t i = 0; i < plan_.host.pollers; ++i) {
-            taken += host_.poller(i).repair_rings()->repairs_taken().read();
+            taken += host_.poller(i).repair_rings()->repairs_read().read();
         }
         expect(RecoveryCount::repairs_dropped, twin_.brought().size() - taken);
         check_requests(compare);
@@ -316,8 +316,9 @@ class PeerCountCheck {
         const bool one_day = plan_.days.size() == 1;
         compare.expect_between(StateCount::moved, 0, one_day ? 0 : traffic_.state_wanted,
                                counted(StateCount::moved));
-        const bool resets = std::ranges::any_of(
-            plan_.days, [](const auto& day) { return day.session || day.restarts_count != 0; });
+        const bool resets = std::ranges::any_of(plan_.days, [](const auto& day) {
+            return day.session || day.restarts_count != 0 || day.disaster;
+        });
         compare.expect_between(StateCount::other_reset, 0, resets ? traffic_.state_wanted : 0,
                                counted(StateCount::other_reset));
     }

@@ -241,8 +241,8 @@ void draw_links(Dice& dice, Plan& plan) {
         plan.links[0].outages.push_back(outage);
         plan.links[1].outages.push_back(outage);
     }
-    plan.cabling = dice.one_of({Cabling::straight, Cabling::straight, Cabling::straight,
-                                Cabling::swapped, Cabling::swapped_later, Cabling::one_nic});
+    plan.cabling = dice.one_of({Cabling::direct, Cabling::direct, Cabling::direct, Cabling::swapped,
+                                Cabling::swapped_later, Cabling::one_nic});
     plan.swap_after_ns = moment(dice, plan);
     plan.noise_packets = dice.chance(0.3) ? dice.count(10, 500) : 0;
 }
@@ -374,7 +374,7 @@ Plan draw_plan(std::uint64_t seed) {
 Plan plan_of_twin(const Plan& plan) {
     Plan its = plan;
     its.seed = ~plan.seed;
-    its.cabling = Cabling::straight;
+    its.cabling = Cabling::direct;
     its.noise_packets = 0;
     its.twin = {};
     its.recovery = {};

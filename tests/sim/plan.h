@@ -33,7 +33,7 @@ struct ClockStep {
 };
 
 /// Which NIC receives which stream.
-enum class Cabling : std::uint8_t { straight, swapped, swapped_later, one_nic };
+enum class Cabling : std::uint8_t { direct, swapped, swapped_later, one_nic };
 
 struct HostPlan {
     std::size_t pollers = 1;
@@ -96,7 +96,7 @@ struct Plan {
     std::vector<feed::LineConfig> lines;
     std::vector<feed::opra::TrafficConfig> days;
     std::array<LinkFaults, feed::streams_count> links;
-    Cabling cabling = Cabling::straight;
+    Cabling cabling = Cabling::direct;
     std::int64_t swap_after_ns = 0;
     std::size_t noise_packets = 0;
     HostPlan host;

@@ -87,7 +87,7 @@ Arguments read(int count, char** words) {
     return arguments;
 }
 
-void tell_failure(std::uint64_t seed, const Outcome& outcome) {
+void print_failure(std::uint64_t seed, const Outcome& outcome) {
     std::cout << fmt::format("seed {} fails, {} findings:\n", seed, outcome.findings.count());
     for (const std::string& what : outcome.findings.kept()) {
         std::cout << "  " << what << '\n';
@@ -125,7 +125,7 @@ class Sum {
         if (outcome.findings.count() != 0) {
             failed_seed_ = seed;
             ++failed_;
-            tell_failure(seed, outcome);
+            print_failure(seed, outcome);
         }
     }
 
@@ -160,7 +160,7 @@ class Sum {
         return failed_;
     }
 
-    void tell(double seconds) const {
+    void print(double seconds) const {
         const std::lock_guard lock(mutex_);
         std::cout << fmt::format(
             "{} seeds, {} failed; {:.2f} simulated hours, {:.2f} of them trading, {} messages "
@@ -232,7 +232,7 @@ int run(const Arguments& arguments) {
     }
     work();
     others.clear();
-    sum.tell(elapsed());
+    sum.print(elapsed());
     if (!arguments.mistake.empty()) {
         return verdict_on_mistake(sum);
     }

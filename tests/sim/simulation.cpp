@@ -129,7 +129,7 @@ std::uint64_t fingerprint_of(const Host& host) {
     return hash;
 }
 
-void tell_lines(const Plan& plan, const std::vector<LineExpectation>& lines, std::ostream& out) {
+void print_lines(const Plan& plan, const std::vector<LineExpectation>& lines, std::ostream& out) {
     for (std::size_t i = 0; i < lines.size(); ++i) {
         const LineExpectation& line = lines[i];
         out << fmt::format(
@@ -142,7 +142,7 @@ void tell_lines(const Plan& plan, const std::vector<LineExpectation>& lines, std
     }
 }
 
-void tell_recovery(const Host& host, std::ostream& out) {
+void print_recovery(const Host& host, std::ostream& out) {
     if (host.recovery() == nullptr) {
         return;
     }
@@ -165,16 +165,16 @@ void tell_recovery(const Host& host, std::ostream& out) {
     out << fmt::format(" whole {}\n", host.transfer()->whole().read());
 }
 
-void tell_arrivals(const Truth& truth, const Host& host, std::size_t line, std::ostream& out) {
+void print_arrivals(const Truth& truth, const Host& host, std::size_t line, std::ostream& out) {
     std::size_t turn = 0;
-    for (const ReceivedPacket& handed : host.receive_logs()[host.poller_of(line)]->packets()) {
-        const Flight& flight = *handed.flight;
+    for (const ReceivedPacket& received : host.receive_logs()[host.poller_of(line)]->packets()) {
+        const Flight& flight = *received.flight;
         if (flight.line == line && flight.block != nullptr) {
             const Block& block = *flight.block;
             out << fmt::format(
                 "  {:5} at {:.6f} s waited {:.6f}: {}{} {} numbers {}+{} numbering {} stamped {}\n",
-                turn, static_cast<double>(handed.true_ns - truth.blocks().front().ts_ns) / 1e9,
-                static_cast<double>(handed.waited_ns) / 1e9,
+                turn, static_cast<double>(received.true_ns - truth.blocks().front().ts_ns) / 1e9,
+                static_cast<double>(received.waited_ns) / 1e9,
                 flight.repair ? 'V' : "AB"[static_cast<int>(flight.stream)],
                 flight.whole ? "" : " damaged", "dNCK"[static_cast<int>(block.role)],
                 block.header.sequence, block.messages.size(), block.epoch, block.ts_ns);
@@ -183,7 +183,7 @@ void tell_arrivals(const Truth& truth, const Host& host, std::size_t line, std::
     }
 }
 
-void tell_records(const Host& host, std::size_t core, std::uint16_t line, std::ostream& out) {
+void print_records(const Host& host, std::size_t core, std::uint16_t line, std::ostream& out) {
     const auto& records = host.recorder(core).records();
     for (std::size_t at = 0; at < records.size(); at += records[at].header.records) {
         const feed::Event& event = records[at];
@@ -192,7 +192,7 @@ void tell_records(const Host& host, std::size_t core, std::uint16_t line, std::o
         }
         if (event.header.kind == feed::EventKind::gap) {
             const feed::Gap& gap = event.body.gap;
-            out << fmt::format("  core {}: gap {}-{} of {}, cause {}, told at {}\n", core,
+            out << fmt::format("  core {}: gap {}-{} of {}, cause {}, delivered at {}\n", core,
                                gap.first, gap.last, gap.messages, static_cast<int>(gap.cause),
                                event.header.ts_receive_ns);
         } else {
@@ -204,22 +204,22 @@ void tell_records(const Host& host, std::size_t core, std::uint16_t line, std::o
     }
 }
 
-void tell_line(const Truth& truth, const Host& host, std::uint16_t number, std::ostream& out) {
+void print_line(const Truth& truth, const Host& host, std::uint16_t number, std::ostream& out) {
     const std::size_t line = truth.line_index(number);
     if (line == truth.lines().size()) {
         return;
     }
-    tell_arrivals(truth, host, line, out);
+    print_arrivals(truth, host, line, out);
     for (std::size_t core = 0; core < host.cores_count(); ++core) {
-        tell_records(host, core, number, out);
+        print_records(host, core, number, out);
     }
 }
 
-void tell_twin(const Truth& truth, const Host& host, std::uint16_t line, std::ostream& out) {
+void print_twin(const Truth& truth, const Host& host, std::uint16_t line, std::ostream& out) {
     if (host.twin() != nullptr) {
         for (const auto& life : host.twin()->lives()) {
             out << "  the twin, started anew:\n";
-            tell_line(truth, *life, line, out);
+            print_line(truth, *life, line, out);
         }
     }
 }
@@ -240,10 +240,10 @@ Outcome simulate(std::uint64_t seed, const Trace& trace) {
     host.run(flights);
     const std::vector<LineExpectation> lines = expect(plan, truth, host);
     if (trace.out != nullptr) {
-        tell_lines(plan, lines, *trace.out);
-        tell_recovery(host, *trace.out);
-        tell_line(truth, host, trace.line, *trace.out);
-        tell_twin(truth, host, trace.line, *trace.out);
+        print_lines(plan, lines, *trace.out);
+        print_recovery(host, *trace.out);
+        print_line(truth, host, trace.line, *trace.out);
+        print_twin(truth, host, trace.line, *trace.out);
     }
     DeliveryCheck{plan, truth, lines, host, outcome.findings}.check(outcome.coverage);
     check_account(plan, truth, lines, host, outcome.findings, outcome.coverage);

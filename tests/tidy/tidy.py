@@ -20,7 +20,7 @@ PARTS = ["config", "nic", "feed", "actors"]  # include direction: a part sees th
 # Inside them: a module sees those of the rows before its own. Loose files see all of their part.
 MODULES = {
     "nic": [{"packet"}, {"multicast"}, {"capture", "sim", "uring", "dpdk"}],
-    "feed": [{"event"}, {"arbitration", "lines"}, {"recovery"}, {"opra"}],
+    "feed": [{"event"}, {"arbitration", "lines"}, {"recovery", "traffic"}, {"opra"}],
     "actors": [{"threads"}, {"runtime"}, {"core"}, {"recovery"}, {"poller"}, {"book"}, {"peer"},
                {"topology"}, {"host"}, {"appliance"}, {"telemetry"}, {"control"}, {"bench"},
                {"command"}],
@@ -69,11 +69,6 @@ BORDERS = {
     "a kind of port": (rf"\bPortKind::({ONE_KIND})\b", PORT_FOLDERS, {
         "actors/bench/stages/looped_capture.cpp": "loops a capture inside DPDK's net_pcap",
         "actors/command/replay_config.cpp": "`replay` reads captures",
-        "actors/host/doctor/judge_network.cpp": "finds the interface and the checks of a port by its kind",
-        "actors/host/doctor/need.cpp": "finds the interface of a port by its kind",
-        "actors/host/host_report.cpp": "a port of kind uring needs its interface",
-        "actors/topology/topology.cpp": "ports of kind dpdk need hugepages",
-        "nic/multicast/reverse_path.cpp": "only sockets, of kind uring, pass the reverse path filter",
         "nic/port_config.h": "a port without `kind` generates traffic, as it was published",
     }),
     # Everything that shows figures renders a snapshot of the counters.
@@ -110,6 +105,7 @@ RETIRED_WORDS = {
     "spoil": "damage", "spoilt": "damaged or malformed", "spoiled": "damaged or malformed",
     "astray": "displaced", "disturbed": "preempted", "untold": "not reported",
     "heed": "follow", "heeds": "follows", "heeded": "followed",
+    "straight": "fast path", "narrow": "AVX2 or short",
 }
 PUBLISHED_NAMES = re.compile(
     r"gap_mended|latency_disturbed\w*|(ring_)?untold_repairs(_total)?")
@@ -117,7 +113,7 @@ PUBLISHED_NAMES = re.compile(
 # More of them, which are looked for in documents, comments, and all of scripts and Python. Names in C++
 # may have these words.
 RETIRED_IN_PROSE = {
-    "news": "events", "narrow": "AVX2, or what is narrow",
+    "news": "events",
     "believe": "trust or assume", "believes": "trusts", "believed": "trusted",
     "doubt": "say what is uncertain", "doubts": "say what is uncertain",
     "handed": "passed or given", "told": "reported, listed or distinguished",
@@ -126,7 +122,7 @@ RETIRED_PHRASES = {
     r"stops? of the machine|machine's stops?": "preemption",
 }
 # Recorded names: metrics, options and names of tests, keys of the report.
-RECORDED_NAMES = re.compile(r'port_handed_packets_total|--narrow|_narrow\b|["\']told["\']')
+RECORDED_NAMES = re.compile(r'port_handed_packets_total|["\']told["\']')
 
 LINE_COLUMNS = 100
 PYTHON_COLUMNS = 120
@@ -246,18 +242,23 @@ def check_borders(path, lines):
 
 
 def check_hot(path, lines):
-    hot = None
+    """The first line says which text is hot. In a mixed file, marks begin the sections, and the text
+    before the first mark is of the other kind."""
+    kind = re.match(r"// path: (hot|cold|mixed, (?:hot|cold): \S.*)$", lines[0] if lines else "")
+    if not kind and part_of(path) != "tests":
+        found(path, 1, "path", "begins with none of '// path: hot', '// path: cold', '// path: mixed, hot: '"
+              " or '// path: mixed, cold: ' and names")
+    marks = {number: mark.group(1) == "hot" for number, line in enumerate(lines, 1)
+             if (mark := re.match(r"// --- (hot|cold)\b", line))}
+    if kind and bool(marks) != kind.group(1).startswith("mixed"):
+        found(path, 1, "path", "marks of hot and cold sections belong in a mixed file, which needs one")
+    hot = not next(iter(marks.values())) if marks else bool(kind) and kind.group(1) == "hot"
     for number, line in enumerate(lines, 1):
-        if re.match(r"// path: (hot|cold)", line):
-            hot = "hot" in line
-        elif re.match(r"// --- (hot|cold) ---", line):
-            hot = "hot" in line
-        elif hot and "tidy: allowed" not in line:
+        hot = marks.get(number, hot)
+        if hot and number not in marks and "tidy: allowed" not in line:
             for pattern, what in HOT_WORDS.items():
                 if re.search(pattern, strip_comment(line)):
                     found(path, number, "hot", f"{what} in hot text: {line.strip()[:60]}")
-    if hot is None and part_of(path) != "tests":
-        found(path, 1, "path", "begins with neither '// path: hot' nor '// path: cold'")
 
 
 def check_casts(path, lines):

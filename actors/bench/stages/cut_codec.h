@@ -24,20 +24,20 @@ inline void keep(const T& value) noexcept {
     asm volatile("" : : "r,m"(value) : "memory");
 }
 
-/// An EventSink (feed/event/event_sink.h) for events that nothing reads. It offers the same few
+/// An EventSink (feed/event/event_sink.h) for events that nothing reads. It reserves the same few
 /// slots again and again, so that they stay in the cache.
 class ScratchSlots {
   public:
-    /// If `routes`, finds the core of each message that was offered slots, among `cores_count`
+    /// If `routes`, finds the core of each message that was reserved slots, among `cores_count`
     /// cores.
     ScratchSlots(std::size_t cores_count, bool routes)
         : cores_count_(cores_count), routes_(routes) {}
 
-    feed::Event* offer(std::size_t records) noexcept {
+    feed::Event* next_slots(std::size_t records) noexcept {
         return records <= slots_.size() ? slots_.data() : nullptr;
     }
 
-    void take(std::size_t /*messages*/, std::size_t records) noexcept {
+    void commit(std::size_t /*messages*/, std::size_t records) noexcept {
         for (std::size_t i = 0; routes_ && i < records; i += slots_[i].header.records) {
             keep(core_of(slots_[i].body.series, Sharding::series, cores_count_));
         }
@@ -84,15 +84,15 @@ class CutCodec : public Codec {
     }
 
     template <class Sink>
-    [[gnu::always_inline]] bool decode_straight(const feed::Block& block, const feed::Header& base,
-                                                bool gth, Sink& /*sink*/) {
+    [[gnu::always_inline]] bool decode_fast(const feed::Block& block, const feed::Header& base,
+                                            bool gth, Sink& /*sink*/) {
         if constexpr (last == Stage::arbitrate) {
             keep(block.messages);
             return true;
         } else {
-            const bool straight = Codec::decode_straight(block, base, gth, slots);
+            const bool decoded = Codec::decode_fast(block, base, gth, slots);
             keep(&slots);
-            return straight;
+            return decoded;
         }
     }
 

@@ -112,7 +112,7 @@ class OtherThread {
           }) {}
 
     ~OtherThread() {
-        hand(no_more_);
+        give(no_more_);
         thread_.join();
     }
 
@@ -126,7 +126,7 @@ class OtherThread {
     };
 
     void run(Work& work) {
-        hand(work);
+        give(work);
         // Acquire, so that the caller sees the effects of the work.
         while (!spin([this] { return work_.load(std::memory_order_acquire) == nullptr; },
                      looks_before_sleep)) {
@@ -154,7 +154,7 @@ class OtherThread {
         return true;
     }
 
-    void hand(Work& work) {
+    void give(Work& work) {
         work_.store(&work, std::memory_order_release);  // pairs with next()
         work_.notify_one();
     }

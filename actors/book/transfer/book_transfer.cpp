@@ -1,4 +1,4 @@
-// path: cold
+// path: mixed, cold: join_transfer() and start_transfer()
 //
 // The exchange of the state of series with peers.
 //
@@ -30,9 +30,9 @@ void Book::start_transfer() {
 
 namespace {
 
-constexpr std::size_t given_each_step = 64;   ///< small, because a giver also does its normal work
-constexpr std::size_t slots_each_step = 256;  ///< slots of the table; about 2 us
-constexpr std::size_t taken_each_step = 256;  ///< larger, because a taker has just started
+constexpr std::size_t given_each_step = 64;    ///< small, because a giver also does its normal work
+constexpr std::size_t slots_each_step = 256;   ///< slots of the table; about 2 us
+constexpr std::size_t loaded_each_step = 256;  ///< larger, because a taker has just started
 
 /// The walk stays open for this many timers after the last series, because a gap event for a full
 /// ring comes after newer messages. In this time it still reaches the peer.
@@ -127,13 +127,13 @@ std::size_t Book::on_idle() {
 }
 
 std::size_t Book::step_transfer() {
-    const std::size_t taken = read_transfer();
-    return taken + (transfer_->walking ? walk() : 0);
+    const std::size_t loaded = read_transfer();
+    return loaded + (transfer_->walking ? walk() : 0);
 }
 
 std::size_t Book::read_transfer() {
     BookTransfer& transfer = *transfer_;
-    const auto records = transfer.rings.in.peek(taken_each_step);
+    const auto records = transfer.rings.in.peek(loaded_each_step);
     std::size_t done = 0;
     for (const StateRecord& record : records) {
         if (!obey(record)) {
@@ -151,9 +151,9 @@ bool Book::obey(const StateRecord& record) {
     BookTransfer& transfer = *transfer_;
     switch (record.kind) {
         case StateRecord::Kind::series:
-            return take(record);
+            return load_series(record);
         case StateRecord::Kind::lost:
-            take_loss(record);
+            load_loss(record);
             return true;
         case StateRecord::Kind::place:
         case StateRecord::Kind::unplaced:
@@ -177,7 +177,7 @@ bool Book::obey(const StateRecord& record) {
     }
 }
 
-bool Book::take(const StateRecord& record) {
+bool Book::load_series(const StateRecord& record) {
     StateRecord* const answer = transfer_->rings.out.claim(1);
     if (answer == nullptr) {
         return false;
@@ -186,11 +186,11 @@ bool Book::take(const StateRecord& record) {
     *answer = StateRecord{};
     answer->kind = StateRecord::Kind::refused;
     answer->line = record.line;
-    answer->verdict = take_state(record);
+    answer->verdict = load_state(record);
     return true;
 }
 
-void Book::take_loss(const StateRecord& record) {
+void Book::load_loss(const StateRecord& record) {
     const LinePlace& row = transfer_->places.at(record.line);
     if (row.heard && row.same_numbering(record.place)) {
         lines_[record.line].lose(record.place.sequence);
@@ -235,7 +235,7 @@ StateVerdict Book::judge(const StateRecord& record) const {
                                                            : StateVerdict::taken;
 }
 
-StateVerdict Book::take_state(const StateRecord& record) {
+StateVerdict Book::load_state(const StateRecord& record) {
     const StateVerdict verdict = judge(record);
     if (verdict != StateVerdict::taken) {
         return verdict;

@@ -12,6 +12,7 @@
 #include "actors/book/pages.h"
 #include "actors/book/transfer/state_record.h"
 #include "feed/event/event.h"
+#include "feed/event/limits.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -51,7 +52,7 @@ struct LinePlace {
 
 class LinePlaces {
   public:
-    LinePlaces() : rows_(line_numbers) {}
+    LinePlaces() : rows_(feed::line_numbers) {}
 
     void prefault() { rows_.prefault(); }
 
@@ -63,10 +64,11 @@ class LinePlaces {
     /// Notes an event, before or after it is applied. `remembered`: the current end of the journal.
     void see(const feed::Event& event, std::uint64_t remembered) {
         const feed::Header& header = event.header;
-        constexpr unsigned unnumbered = feed::flag_late | feed::flag_before_day |
-                                        feed::flag_before_flush | feed::flag_from_file;
+        constexpr unsigned unordered = feed::flag_late | feed::flag_before_day |
+                                       feed::flag_before_flush | feed::flag_from_file |
+                                       feed::flag_unnumbered;
         LinePlace& row = rows_[header.line];
-        if ((header.flags & unnumbered) != 0) [[unlikely]] {
+        if ((header.flags & unordered) != 0) [[unlikely]] {
             return see_late(row, event);
         }
         if (!feed::is_line_event(header.kind)) [[likely]] {
@@ -76,11 +78,9 @@ class LinePlaces {
         }
     }
 
-    [[nodiscard]] static std::size_t bytes() { return line_numbers * sizeof(LinePlace); }
+    [[nodiscard]] static std::size_t bytes() { return feed::line_numbers * sizeof(LinePlace); }
 
   private:
-    static constexpr std::size_t line_numbers = 65536;
-
     void advance(LinePlace& row, const feed::Header& header, std::uint32_t before,
                  std::uint32_t last) {
         if (!row.heard) [[unlikely]] {
@@ -143,14 +143,14 @@ class LinePlaces {
     static void see_gap(LinePlace& row, const feed::Event& event) {
         const feed::Gap& gap = event.body.gap;
         const std::uint32_t last = feed::serial_of(gap.last);
-        if (gap.cause == feed::GapCause::repaired) {
+        if (gap.cause == feed::GapCause::repaired || gap.last == 0) {
             return;
         }
         if (!row.lost_any || sequence_after(last, row.lost_last)) {
             row.lost_last = last;
             row.lost_any = true;
         }
-        // A gap event has no exchange time, so it cannot tell in which numbering a line begins.
+        // A gap event has no exchange time, so it cannot show in which numbering a line begins.
         if (row.heard && sequence_after(last, row.here.sequence)) {
             row.here.sequence = last;
         }

@@ -54,9 +54,9 @@ class TemporaryFolder {
         if (!error && ::mkdtemp(pattern.data()) != nullptr) {
             path_ = pattern;
         } else {
-            tell(problems, "",
-                 fmt::format("no folder for captures can be made in $TMPDIR, or in /tmp: {}",
-                             error ? error.message() : std::strerror(errno)));
+            add_problem(problems, "",
+                        fmt::format("no folder for captures can be made in $TMPDIR, or in /tmp: {}",
+                                    error ? error.message() : std::strerror(errno)));
         }
     }
 
@@ -96,14 +96,14 @@ std::size_t packets_of(const std::string& file, Problems& problems) {
         cut_packets += nic::group_of_cut(frame) ? 1 : 0;
     }
     if (const std::string complaint = reader->complaint(); !complaint.empty()) {
-        tell(problems, "", complaint);  // it names the file
+        add_problem(problems, "", complaint);  // it names the file
         return 0;
     }
     if (packets == 0 || cut_packets != 0) {
-        tell(problems, file,
-             packets == 0
-                 ? "holds no packets"
-                 : fmt::format("the snapshot length of the capture cut {} packets", cut_packets));
+        add_problem(problems, file,
+                    packets == 0 ? "holds no packets"
+                                 : fmt::format("the snapshot length of the capture cut {} packets",
+                                               cut_packets));
         return 0;
     }
     return packets;

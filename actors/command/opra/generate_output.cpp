@@ -24,7 +24,7 @@ namespace {
 
 constexpr std::int64_t second_ns = 1'000'000'000;
 
-void tell(const Problems& problems) {
+void print(const Problems& problems) {
     for (const Problem& problem : problems) {
         complain("{}", problem.text);
     }
@@ -43,7 +43,7 @@ class CaptureOutput final : public GenerateOutput {
     bool finish() override {
         Problems problems;
         bool written = writer_.close(problems);
-        tell(problems);
+        print(problems);
         if (written && !file_->commit()) {
             complain("cannot rename the finished capture: {}", std::strerror(errno));
             written = false;
@@ -131,15 +131,16 @@ std::unique_ptr<GenerateOutput> open_output(const std::string& capture,
     if (!capture.empty()) {
         auto file = std::make_unique<WholeFile>(capture);
         if (file->error() != 0) {
-            pinstrike::tell(problems, capture,
-                            fmt::format("cannot be written: {}", std::strerror(file->error())));
+            pinstrike::add_problem(
+                problems, capture,
+                fmt::format("cannot be written: {}", std::strerror(file->error())));
         } else if (auto writer = nic::CaptureWriter::open(file->where(), problems)) {
             output = std::make_unique<CaptureOutput>(std::move(file), std::move(*writer));
         }
     } else if (auto sender = nic::FrameSender::open(interface, problems)) {
         output = std::make_unique<InterfaceOutput>(std::move(*sender));
     }
-    tell(problems);
+    print(problems);
     return output;
 }
 

@@ -36,9 +36,9 @@ class Recorder final : public feed::opra::traffic::BlockSink {
 
     // The interface of an EventSink (feed/event/event_sink.h).
 
-    static Event* offer(std::size_t /*records*/) { return nullptr; }
+    static Event* next_slots(std::size_t /*records*/) { return nullptr; }
 
-    static void take(std::size_t /*messages*/, std::size_t /*records*/) {}
+    static void commit(std::size_t /*messages*/, std::size_t /*records*/) {}
 
     void push(std::span<const Event> message) {
         events_.records.insert(events_.records.end(), message.begin(), message.end());

@@ -6,6 +6,7 @@
 #include "config/joined.h"
 #include "config/units.h"
 #include "nic/packet/address.h"
+#include "nic/port_kind.h"
 
 #include <fmt/format.h>
 
@@ -135,10 +136,10 @@ void judge_port(const Host& host, const PortNeed& port, Findings& findings) {
             add(Check::address, address(port, *interface, own));
         }
     }
-    if (interface != nullptr && port.config.kind == nic::PortKind::uring) {
+    if (interface != nullptr && nic::row_of(port.config.kind).socket_for_each_group) {
         add(Check::rp_filter, reverse_path_filter(host, port, *interface));
     }
-    if (port.config.kind == nic::PortKind::dpdk &&
+    if (nic::row_of(port.config.kind).uses_eal &&
         (!port.config.pci.empty() || !port.interface.empty())) {
         add(Check::membership, membership(port.config));
     }
@@ -162,10 +163,10 @@ void judge_settings(const Host& host, std::size_t buffer_bytes, Findings& findin
 }  // namespace
 
 void judge_network(const Host& host, const Need& need, Findings& findings) {
-    std::optional<std::size_t> buffer_bytes;  // nullopt: no port is of kind uring
+    std::optional<std::size_t> buffer_bytes;  // nullopt: no port has sockets
     for (const PortNeed& port : need.ports) {
         judge_port(host, port, findings);
-        if (port.config.kind == nic::PortKind::uring) {
+        if (nic::row_of(port.config.kind).socket_for_each_group) {
             buffer_bytes = std::max(buffer_bytes.value_or(0), port.config.kernel_buffer_bytes);
         }
     }

@@ -3,6 +3,7 @@
 
 #include "actors/topology/topology.h"
 #include "nic/dpdk/vdev.h"
+#include "nic/port_kind.h"
 
 #include <algorithm>
 
@@ -54,7 +55,7 @@ Need need_of(const std::vector<FeedConfig>& configs) {
         add_threads(config, topology, prefix, need);
         for (const nic::PortConfig& port : config.ports) {
             need.ports.push_back({prefix + port.name, port,
-                                  port.kind == nic::PortKind::dpdk
+                                  nic::row_of(port.kind).uses_eal
                                       ? nic::dpdk::kernel_interface(port)
                                       : port.interface});
         }

@@ -40,9 +40,9 @@ std::string link_text(const fs::path& device, const std::string& which) {
     const auto speed = read_word(device / (which + "_link_speed"));
     const auto width = read_word(device / (which + "_link_width"));
     // Devices without a PCIe link report "Unknown", or a width of 0 or 255.
-    const bool told =
+    const bool known =
         speed && width && !speed->starts_with("Unknown") && *width != "0" && *width != "255";
-    return told ? *speed + " x" + *width : "";
+    return known ? *speed + " x" + *width : "";
 }
 
 void read_group(const fs::path& device, HostNic& nic) {

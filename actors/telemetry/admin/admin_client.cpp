@@ -36,11 +36,11 @@ std::string why_not(const std::string& path, int error) {
 }
 
 /// Passes the whole lines of `text` to `take` and keeps the rest. False: `take` wants no more.
-bool take_lines(std::string& text, const std::function<bool(const std::string&)>& take) {
+bool pass_lines(std::string& text, const std::function<bool(const std::string&)>& on_line) {
     std::size_t begin = 0;
     for (std::size_t end = text.find('\n'); end != std::string::npos;
          end = text.find('\n', begin)) {
-        if (!take(text.substr(begin, end - begin))) {
+        if (!on_line(text.substr(begin, end - begin))) {
             return false;
         }
         begin = end + 1;
@@ -52,7 +52,7 @@ bool take_lines(std::string& text, const std::function<bool(const std::string&)>
 }  // namespace
 
 bool ask(const std::string& path, const std::string& request,
-         const std::function<bool(const std::string& line)>& take, bool patient,
+         const std::function<bool(const std::string& line)>& on_line, bool patient,
          std::string& complaint) {
     const auto address = socket_address(path);
     if (!address) {
@@ -86,7 +86,7 @@ bool ask(const std::string& path, const std::string& request,
             return false;
         }
         text.append(piece.data(), static_cast<std::size_t>(count));
-        if (!take_lines(text, take)) {
+        if (!pass_lines(text, on_line)) {
             return true;
         }
     }
@@ -96,11 +96,11 @@ std::optional<nlohmann::json> ask_once(const std::string& instance, const nlohma
                                        std::string& complaint) {
     const std::string path = socket_path(instance);
     std::string answer;
-    const auto take = [&answer](const std::string& line) {
+    const auto on_line = [&answer](const std::string& line) {
         answer = line;
         return false;
     };
-    if (!ask(path, request.dump(), take, false, complaint)) {
+    if (!ask(path, request.dump(), on_line, false, complaint)) {
         return std::nullopt;
     }
     nlohmann::json reply = nlohmann::json::parse(answer, nullptr, false);

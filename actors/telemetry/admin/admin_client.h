@@ -11,12 +11,12 @@
 
 namespace pinstrike::actors::admin {
 
-/// Sends the request to the instance at `path` and calls `take(line)` for each line of the answer,
-/// until there are no more or `take` returns false. False, with the reason: no instance listens
-/// there, this user lacks the permission, or the instance sent nothing for 10 s (`patient`: no such
-/// limit).
+/// Sends the request to the instance at `path` and calls `on_line(line)` for each line of the
+/// answer, until there are no more or `take` returns false. False, with the reason: no instance
+/// listens there, this user lacks the permission, or the instance sent nothing for 10 s (`patient`:
+/// no such limit).
 bool ask(const std::string& path, const std::string& request,
-         const std::function<bool(const std::string& line)>& take, bool patient,
+         const std::function<bool(const std::string& line)>& on_line, bool patient,
          std::string& complaint);
 
 /// The answer to a request that is answered by one object, which may be {"error": ...}. `instance`

@@ -36,14 +36,14 @@ bool make_way(const std::string& path, const sockaddr_un& address, Problems& pro
         return true;  // bind reports other errors
     }
     if (!S_ISSOCK(found.st_mode)) {
-        tell(problems, path,
-             "found a file, expected a free path for the admin socket: not replaced");
+        add_problem(problems, path,
+                    "found a file, expected a free path for the admin socket: not replaced");
         return false;
     }
     const nic::FileDescriptor probe{
         ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
     if (::connect(probe.get(), as_any(address), sizeof address) == 0 || would_wait()) {
-        tell(problems, path, "another instance answers at this admin socket", Remedy::retry);
+        add_problem(problems, path, "another instance answers at this admin socket", Remedy::retry);
         return false;
     }
     ::unlink(path.c_str());
@@ -77,7 +77,7 @@ AdminSocket::~AdminSocket() {
 std::unique_ptr<AdminSocket> AdminSocket::open(const std::string& path, Problems& problems) {
     const auto address = socket_address(path);
     if (!address) {
-        tell(problems, path, "expected a path of 1 to 107 bytes for the admin socket");
+        add_problem(problems, path, "expected a path of 1 to 107 bytes for the admin socket");
         return nullptr;
     }
     if (!make_way(path, *address, problems)) {
@@ -87,16 +87,16 @@ std::unique_ptr<AdminSocket> AdminSocket::open(const std::string& path, Problems
     // listen comes last, so that no client can connect between bind and chmod.
     if (socket.get() < 0 || ::bind(socket.get(), as_any(*address), sizeof *address) != 0) {
         const int error = errno;
-        tell(problems, path, fmt::format("no admin socket: {}", std::strerror(error)),
-             remedy_of(error));
+        add_problem(problems, path, fmt::format("no admin socket: {}", std::strerror(error)),
+                    remedy_of(error));
         return nullptr;
     }
     std::unique_ptr<AdminSocket> made{new AdminSocket{path, std::move(socket)}};
     if (::chmod(path.c_str(), S_IRUSR | S_IWUSR | S_IRGRP | S_IWGRP) != 0 ||
         ::listen(made->socket_.get(), static_cast<int>(connections_max)) != 0) {
         const int error = errno;
-        tell(problems, path, fmt::format("no admin socket: {}", std::strerror(error)),
-             remedy_of(error));
+        add_problem(problems, path, fmt::format("no admin socket: {}", std::strerror(error)),
+                    remedy_of(error));
         return nullptr;
     }
     return made;
@@ -106,7 +106,7 @@ int AdminSocket::step(std::int64_t now_ns, const Answer& answer) {
     // Existing connections first, so that one whose request has arrived is not closed for a new
     // one.
     step_connections(now_ns, answer);
-    const int error = now_ns < resume_ns_ ? 0 : take_connections(now_ns);
+    const int error = now_ns < resume_ns_ ? 0 : accept_connections(now_ns);
     resume_ns_ = error == 0 ? resume_ns_ : now_ns + pause_ns;
     step_connections(now_ns, answer);
     return error;
@@ -120,7 +120,7 @@ void AdminSocket::step_connections(std::int64_t now_ns, const Answer& answer) {
 
 /// New connections that no connection can be closed for wait in the kernel's queue. Returns the
 /// errno of a failed accept(), or 0.
-int AdminSocket::take_connections(std::int64_t now_ns) {
+int AdminSocket::accept_connections(std::int64_t now_ns) {
     while (true) {
         const bool full = connections_.size() >= connections_max;
         const auto late = full ? latest(now_ns) : connections_.end();

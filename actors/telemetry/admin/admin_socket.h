@@ -76,7 +76,7 @@ class AdminSocket {
     using Connections = std::vector<std::unique_ptr<Connection>>;
 
     void step_connections(std::int64_t now_ns, const Answer& answer);
-    int take_connections(std::int64_t now_ns);
+    int accept_connections(std::int64_t now_ns);
     /// The connection to close for a new one; the end iterator if all must be kept.
     Connections::iterator latest(std::int64_t now_ns);
     /// False: the connection has ended.

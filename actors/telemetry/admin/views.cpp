@@ -1,10 +1,10 @@
 // path: cold
 #include "actors/telemetry/admin/views.h"
 
-#include "actors/book/book_json.h"
 #include "actors/telemetry/json_parts.h"
 #include "config/version.h"
 #include "feed/arbitration/line_counts.h"
+#include "feed/event/decimal.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -136,7 +136,7 @@ json port_of(const PollerSnapshot& poller, const QueueSnapshot& queue, Tally& ta
             {"bytes", count("bytes", queue.counts[nic::PortCount::bytes])},
             {"full_bursts", count("full_bursts", queue.counts[nic::PortCount::full_bursts])},
             {"link_changes", count("link_changes", queue.counts[nic::PortCount::link_changes])},
-            {"to_lines", count("to_lines", queue.handed)},
+            {"to_lines", count("to_lines", queue.to_lines)},
             {"missed", device_count("missed", device.missed)},
             {"no_buffer", device_count("no_buffer", device.no_buffer)},
             {"errors", device_count("errors", device.errors)},
@@ -274,23 +274,23 @@ std::string series_text(const feed::SeriesKey& key) {
         character = character > ' ' && character < 0x7F ? character : ' ';
     }
     return fmt::format("{} {:04}-{:02}-{:02} {} {}{}", symbol, key.year(), key.month(), key.day(),
-                       key.call() ? 'C' : 'P', normalised_decimal(key.strike_e8),
+                       key.call() ? 'C' : 'P', feed::normalised_decimal(key.strike_e8),
                        key.gth() ? " GTH" : "");
 }
 
-json price_of(bool present, const Price& price) {
-    return present ? json(normalised_decimal(price.e8())) : json(nullptr);
+json price_of(std::optional<std::int64_t> price_e8) {
+    return price_e8 ? json(feed::normalised_decimal(*price_e8)) : json(nullptr);
 }
 
 json busiest_view(const CounterSnapshot& counters, Tally&) {
     json busiest = json::array();
     for (const CoreSnapshot& core : counters.cores) {
-        for (const BusySeries& series : core.busiest) {
+        for (const RankedSeries& series : core.busiest) {
             busiest.push_back({{"core", core.name},
                                {"series", series_text(series.key)},
                                {"quotes", series.quotes},
-                               {"bid", price_of(series.has_bid, series.bid)},
-                               {"offer", price_of(series.has_offer, series.offer)}});
+                               {"bid", price_of(series.bid_e8)},
+                               {"offer", price_of(series.offer_e8)}});
         }
     }
     return busiest;

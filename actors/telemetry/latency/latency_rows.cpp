@@ -45,8 +45,7 @@ std::vector<LatencyRow> latency_rows(const LatencyReading& reading) {
         }
     }
     for (const LoopReading& loop : reading.loops) {
-        rows.push_back(
-            {"stop of the machine", loop.thread, "", LatencyRow::Kind::stops, loop.stops});
+        rows.push_back({"preemption", loop.thread, "", LatencyRow::Kind::stops, loop.stops});
     }
     return rows;
 }

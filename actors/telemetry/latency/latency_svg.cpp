@@ -174,7 +174,7 @@ std::string latency_svg(const LatencyReading& reading) {
     plot.text(plot_left, 26, "start",
               fmt::format("Latency of feed {}, pinstrike {}", reading.feed, reading.version), 18);
     plot.text(plot_left, 46, "start",
-              fmt::format("{:.1f} s. Dashed: what overlaps a stop of the machine is left out. "
+              fmt::format("{:.1f} s. Dashed: what overlaps preemption is left out. "
                           "Dotted: the stops themselves.",
                           reading.seconds));
     plot.scales();

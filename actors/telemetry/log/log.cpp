@@ -48,7 +48,7 @@ LogTime LogTime::now() {
     return {nic::Clock::system_wall_ns(), nic::monotonic_ns()};
 }
 
-void Log::tell(const LogEntry& entry, LogTime now) {
+void Log::add(const LogEntry& entry, LogTime now) {
     const LogRow& row = row_of(entry.code);
     if (row.level < options_.level) {
         return;

@@ -61,7 +61,7 @@ class Log {
     explicit Log(LogOptions options) : options_(std::move(options)) {}
 
     /// Writes the entry, unless it is below the level or the rate limit holds it back.
-    void tell(const LogEntry& entry, LogTime now = LogTime::now());
+    void add(const LogEntry& entry, LogTime now = LogTime::now());
 
     /// Must be called often: reports the number of entries held back as soon as the limit allows
     /// it.

@@ -211,17 +211,18 @@ void Watch::watch_reverse_path(const CounterSnapshot& now) {
 
 void Watch::watch_recovery(const RecoverySnapshot& now, const RecoverySnapshot& before) {
     std::string text;
-    const auto tell = [&text](std::uint64_t more, std::string_view one, std::string_view what) {
+    const auto append = [&text](std::uint64_t more, std::string_view one, std::string_view what) {
         if (more != 0) {
             text += fmt::format("{}{} {}", text.empty() ? "" : ", ", counted(more, one), what);
         }
     };
-    tell(now.abandoned - before.abandoned, "message", "requested without success");
-    tell(now.never_asked - before.never_asked, "message",
-         "never requested (no source available, or the budget of requests used up)");
-    tell(now.untracked - before.untracked, "message", "not listed (recovery.ranges_max)");
-    tell(now.notes_dropped - before.notes_dropped, "hole", "not noted");
-    tell(now.repairs_dropped - before.repairs_dropped, "block", "received and dropped (ring full)");
+    append(now.abandoned - before.abandoned, "message", "requested without success");
+    append(now.never_asked - before.never_asked, "message",
+           "never requested (no source available, or the budget of requests used up)");
+    append(now.untracked - before.untracked, "message", "not listed (recovery.ranges_max)");
+    append(now.notes_dropped - before.notes_dropped, "hole", "not noted");
+    append(now.repairs_dropped - before.repairs_dropped, "block",
+           "received and dropped (ring full)");
     if (!text.empty()) {
         add(LogCode::recovery_short, "recovery", text);
     }

@@ -63,7 +63,7 @@ void add_device(Families& out, const nic::DeviceStatistics& device, const Labels
 void add_port(Families& out, const QueueSnapshot& queue, const std::string& thread) {
     const Labels labels{{"port", queue.name}, {"thread", thread}};
     add_counts(out, "port", nic::PortCount_rows, queue.counts, labels);
-    out.value(Metric::port_handed_packets_total, labels, number(queue.handed));
+    out.value(Metric::port_handed_packets_total, labels, number(queue.to_lines));
     out.reasons(Metric::port_dropped_packets_total, nic::Drop_rows, labels,
                 [&](std::size_t drop) { return queue.dropped[drop]; });
     add_device(out, queue.device, labels);

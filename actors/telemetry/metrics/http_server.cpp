@@ -156,7 +156,7 @@ class HttpServer::Loop {
     void accept() {
         acceptor_.async_accept([this](error_code error, Tcp::socket socket) {
             connections_.remove_if([](const auto& each) { return each.expired(); });
-            if (error || !take(std::move(socket))) {
+            if (error || !accept(std::move(socket))) {
                 return pause();
             }
             accept();
@@ -164,7 +164,7 @@ class HttpServer::Loop {
     }
 
     /// False if memory is too low or the socket fails at once.
-    bool take(Tcp::socket socket) {
+    bool accept(Tcp::socket socket) {
         if (connections_.size() >= connections_max) {
             make_way();
         }

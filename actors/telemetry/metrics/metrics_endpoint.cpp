@@ -59,11 +59,12 @@ std::unique_ptr<MetricsEndpoint> MetricsEndpoint::open(const std::string& addres
             [&pages](const std::string& path) { return pages.answer(path); }, complaint);
     }
     if (!endpoint->server_) {
-        tell(problems, "",
-             fmt::format("metrics_address: cannot listen at {}: {}: is it an address of this host, "
-                         "is the port free (ss -ltnp), and above 1023 or allowed to this user?",
-                         address, complaint.text),
-             complaint.remedy);
+        add_problem(
+            problems, "",
+            fmt::format("metrics_address: cannot listen at {}: {}: is it an address of this host, "
+                        "is the port free (ss -ltnp), and above 1023 or allowed to this user?",
+                        address, complaint.text),
+            complaint.remedy);
         return nullptr;
     }
     pages.counters.store(&endpoint->server_->counters(), std::memory_order_release);

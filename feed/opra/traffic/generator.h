@@ -1,10 +1,10 @@
 // path: cold
 //
-// OPRA's traffic generator as ports of kind sim use it (feed/traffic_generator.h).
+// OPRA's traffic generator as ports of kind sim use it (feed/traffic/traffic_generator.h).
 #pragma once
 
 #include "feed/opra/traffic/traffic_config.h"
-#include "feed/traffic_generator.h"
+#include "feed/traffic/traffic_generator.h"
 
 namespace pinstrike::feed::opra::traffic {
 

@@ -1,6 +1,7 @@
-// path: cold
+// path: mixed, hot: fill() and what it calls
 #include "feed/opra/traffic/loop_source.h"
 
+#include "config/cache_line.h"
 #include "config/check.h"
 #include "feed/opra/checksum.h"
 #include "feed/opra/layout.h"
@@ -18,7 +19,6 @@ namespace pinstrike::feed::opra::traffic {
 
 namespace {
 
-constexpr std::size_t cache_line_bytes = 64;
 constexpr std::size_t headers_bytes = nic::udp_headers_bytes(0);
 constexpr std::size_t udp_at = headers_bytes - 8;
 constexpr std::size_t udp_checksum_at = udp_at + 6;
@@ -119,7 +119,7 @@ class LoopSource::Recorder final : public BlockSink {
         PINSTRIKE_CHECK(arena.size() + 2048 < std::numeric_limits<std::uint32_t>::max());
         entry.at[index] = static_cast<std::uint32_t>(arena.size());
         arena.insert(arena.end(), frame.begin(), frame.end());
-        arena.resize((arena.size() + cache_line_bytes - 1) / cache_line_bytes * cache_line_bytes);
+        arena.resize(whole_cache_lines(arena.size()));
     }
 
     LoopSource& into_;
@@ -240,8 +240,8 @@ void LoopSource::patch(Entry& entry, std::size_t stream, std::uint32_t sequence)
 }
 
 /// Patches the stream's next frame and adds it to the burst, with the stream's faults.
-void LoopSource::take(std::size_t stream, std::int64_t now_ns, std::span<nic::Packet> burst,
-                      std::size_t& filled) {
+void LoopSource::add_next(std::size_t stream, std::int64_t now_ns, std::span<nic::Packet> burst,
+                          std::size_t& filled) {
     Cursor& cursor = cursors_[stream];
     Entry& entry = entries_[cursor.next];
     if (entry.at[stream] == nowhere) {
@@ -296,7 +296,7 @@ std::size_t LoopSource::fill(std::span<nic::Packet> burst, std::int64_t now_ns) 
         if (stream < 0) {
             break;
         }
-        take(static_cast<std::size_t>(stream), now_ns, burst.first(most), filled);
+        add_next(static_cast<std::size_t>(stream), now_ns, burst.first(most), filled);
     }
     return filled;
 }

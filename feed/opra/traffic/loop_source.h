@@ -80,8 +80,8 @@ class LoopSource final : public nic::FrameSource {
 
     [[nodiscard]] std::int64_t due_ns(const Cursor& cursor) const;
     [[nodiscard]] int choose(std::int64_t now_ns);
-    void take(std::size_t stream, std::int64_t now_ns, std::span<nic::Packet> burst,
-              std::size_t& filled);
+    void add_next(std::size_t stream, std::int64_t now_ns, std::span<nic::Packet> burst,
+                  std::size_t& filled);
     void patch(Entry& entry, std::size_t stream, std::uint32_t sequence);
     void step(Cursor& cursor);
 

@@ -1,5 +1,6 @@
 // path: cold
 #include "actors/book/book_json.h"
+#include "feed/event/decimal.h"
 #include "tests/actors/book/events.h"
 
 #include <gtest/gtest.h>
@@ -26,12 +27,12 @@ std::string write(std::span<const Book* const> books) {
 }
 
 TEST(BookJson, Decimals) {
-    EXPECT_EQ(normalised_decimal(133'00000000), "133");
-    EXPECT_EQ(normalised_decimal(61000000), "0.61");
-    EXPECT_EQ(normalised_decimal(0), "0");
-    EXPECT_EQ(normalised_decimal(-5000000), "-0.05");
-    EXPECT_EQ(normalised_decimal(1), "0.00000001");
-    EXPECT_EQ(normalised_decimal(INT64_MIN), "-92233720368.54775808");
+    EXPECT_EQ(feed::normalised_decimal(133'00000000), "133");
+    EXPECT_EQ(feed::normalised_decimal(61000000), "0.61");
+    EXPECT_EQ(feed::normalised_decimal(0), "0");
+    EXPECT_EQ(feed::normalised_decimal(-5000000), "-0.05");
+    EXPECT_EQ(feed::normalised_decimal(1), "0.00000001");
+    EXPECT_EQ(feed::normalised_decimal(INT64_MIN), "-92233720368.54775808");
 }
 
 TEST(BookJson, Golden) {

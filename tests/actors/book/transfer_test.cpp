@@ -38,7 +38,7 @@ class Instance {
     /// `meanwhile()` is called between the steps of the walk.
     template <class Meanwhile>
     std::vector<StateRecord> give(Meanwhile&& meanwhile) {
-        tell(Kind::give);
+        process(Kind::give);
         std::vector<StateRecord> given;
         for (int timer = 0; timer < 1000; ++timer) {
             pass();
@@ -64,7 +64,7 @@ class Instance {
             record.forced = forced;
             EXPECT_TRUE(rings_.out.try_push({&record, 1}));
         }
-        tell(Kind::round);
+        process(Kind::round);
         for (int timer = 0; timer < 1000 && !round.answered; ++timer) {
             pass();
             for (const StateRecord& record : read()) {
@@ -80,7 +80,7 @@ class Instance {
         return round;
     }
 
-    void tell(Kind kind) {
+    void process(Kind kind) {
         StateRecord order;
         order.kind = kind;
         EXPECT_TRUE(rings_.out.try_push({&order, 1}));
@@ -202,6 +202,22 @@ TEST(BookTransfer, AHoleBetweenIsNotPapered) {
     later.play(taker.book);  // neither book has number 2
     EXPECT_EQ(taker.take(given).verdicts[StateVerdict::behind], 1U);
     EXPECT_FALSE(taker.book.find(spy));
+}
+
+TEST(BookTransfer, AMessageWithoutANumberMovesNoPlace) {
+    Instance giver(false);
+    Instance taker(true);
+    Events before;
+    before.quote(spy, 1, 1);
+    before.play(giver.book);
+    Events since;
+    since.series_map(qqq, 1, 0, feed::flag_unnumbered);
+    since.quote(spy, 1, 2);
+    since.series_map(qqq, 1, 0, feed::flag_unnumbered);
+    play(since, giver.book, taker.book);
+    const auto given = giver.give();
+    EXPECT_EQ(taker.take(given).verdicts[StateVerdict::taken], 1U);
+    EXPECT_EQ(said_of(taker.book, spy), said_of(giver.book, spy));
 }
 
 TEST(BookTransfer, WhatCoversMoreThanWasHeardWaits) {
@@ -401,7 +417,7 @@ TEST(BookTransfer, StaleGoesAlongAndSoDoesALossToldLate) {
     EXPECT_EQ(taker.take(given).verdicts[StateVerdict::taken], 2U);
     EXPECT_EQ(taker.book.find(spy)->bid_state, SideState::stale);
     EXPECT_EQ(taker.book.find(qqq)->bid_state, SideState::fresh);
-    giver.tell(Kind::give);
+    giver.process(Kind::give);
     giver.pass();
     Events refused;
     refused.gap(1, 3, 3, feed::GapCause::ring_full);

@@ -105,10 +105,10 @@ TEST(Settings, are_taken_with_the_next_housekeeping) {
     EXPECT_EQ(scene.reported(), "") << "a test, and nobody wants tests";
     PollerSettings given = settings();
     given.test_symbols = true;
-    scene.poller->settings().make(given);
-    EXPECT_FALSE(scene.poller->settings().taken());
+    scene.poller->settings().offer(given);
+    EXPECT_FALSE(scene.poller->settings().adopted());
     scene.step_to(20 * ms);
-    EXPECT_TRUE(scene.poller->settings().taken());
+    EXPECT_TRUE(scene.poller->settings().adopted());
     scene.scripts[0]->give(block_frame(61, 1));
     scene.step_to(21 * ms);
     EXPECT_EQ(scene.reported(), "61");
@@ -118,7 +118,7 @@ TEST(Settings, change_who_may_send_and_give_back_who_might) {
     Scene scene;
     PollerSettings given = settings();
     given.sources = {{nic::Subnet{{0x0A00'0000}, 0xFF00'0000}}};
-    scene.poller->settings().make(given);
+    scene.poller->settings().offer(given);
     scene.step_to(10 * ms);
     scene.scripts[0]->give(block_frame(11, 1));
     scene.step_to(11 * ms);
@@ -133,7 +133,7 @@ TEST(Settings, change_how_long_holes_wait_and_streams_may_be_silent) {
     PollerSettings given = settings();
     given.window_ns = 50 * ms;
     given.silence = {100 * ms, 1'000'000 * ms};
-    scene.poller->settings().make(given);
+    scene.poller->settings().offer(given);
     scene.step_to(10 * ms);
     scene.scripts[0]->give(block_frame(11, 1));
     scene.scripts[0]->give(block_frame(13, 1));
@@ -177,7 +177,7 @@ TEST(MoreLines, come_without_a_message_lost_on_the_others) {
     ASSERT_NE(given.lines, nullptr);
     EXPECT_EQ(scene.poller->lines_count(), 1U);
     EXPECT_EQ(scene.scripts[0]->joined.size(), 0U) << "not before the poller has the line";
-    scene.poller->settings().make(given);
+    scene.poller->settings().offer(given);
     scene.scripts[0]->give(block_frame(12, 1));
     scene.step_to(20 * ms);
     ASSERT_EQ(scene.poller->lines_count(), 2U);
@@ -207,13 +207,13 @@ TEST(MoreLines, come_again_and_again_while_there_is_room) {
     Problems problems;
     given[0] = settings();
     given[0].lines = scene.poller->prepare_lines(more_lines(group_other), {{}}, problems);
-    scene.poller->settings().make(given[0]);
+    scene.poller->settings().offer(given[0]);
     scene.step_to(10 * ms);
     PollerSetup setup = more_lines(group_other, third[0]);
     setup.lines.erase(setup.lines.begin());
     given[1] = settings();
     given[1].lines = scene.poller->prepare_lines(setup, {{}}, problems);
-    scene.poller->settings().make(given[1]);
+    scene.poller->settings().offer(given[1]);
     scene.step_to(20 * ms);
     EXPECT_EQ(scene.poller->lines_count(), scene.poller->router().lines_max());
     scene.scripts[0]->give(block_frame(8, 1, group_other));
@@ -258,7 +258,7 @@ TEST(MoreLines, are_seen_whole_by_whoever_reads_meanwhile) {
         }
     });
     const auto wait = [&] {
-        while (!scene.poller->settings().taken()) {
+        while (!scene.poller->settings().adopted()) {
             std::this_thread::yield();
         }
     };
@@ -270,7 +270,7 @@ TEST(MoreLines, are_seen_whole_by_whoever_reads_meanwhile) {
         PollerSettings& each = given[number - 2U];
         each = settings();
         each.lines = scene.poller->prepare_lines(setup, {{}}, problems);
-        scene.poller->settings().make(each);
+        scene.poller->settings().offer(each);
         wait();
         EXPECT_EQ(scene.poller->lines_count(), number);
     }

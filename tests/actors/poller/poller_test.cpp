@@ -64,7 +64,7 @@ TEST(Poller, delivers_all_blocks_of_a_datagram_and_declares_what_lacks_between_t
     EXPECT_EQ(line.counters(feed::Stream::a).read(feed::StreamCount::packets), 1U)
         << "datagrams are counted";
     EXPECT_EQ(line.counters(feed::Stream::b).read(feed::StreamCount::duplicate), 5U);
-    EXPECT_EQ(scene.poller->input(0).handed.read(), 2U);
+    EXPECT_EQ(scene.poller->input(0).to_lines.read(), 2U);
 }
 
 TEST(Poller, counts_every_frame_that_is_no_lines) {
@@ -93,9 +93,9 @@ TEST(Poller, counts_every_frame_that_is_no_lines) {
     EXPECT_EQ(scene.dropped(nic::Drop::igmp), 1U);
     EXPECT_EQ(scene.scripts[0]->igmp_frames, 1);
     EXPECT_EQ(scene.poller->rejects(0, 0), 1U) << "a block of 3 bytes";
-    EXPECT_EQ(scene.poller->input(0).handed.read(), 2U);
+    EXPECT_EQ(scene.poller->input(0).to_lines.read(), 2U);
     EXPECT_EQ(scene.poller->input(0).port->counters().read(nic::PortCount::packets),
-              scene.poller->input(0).handed.read() + scene.poller->input(0).drops.sum());
+              scene.poller->input(0).to_lines.read() + scene.poller->input(0).drops.sum());
 }
 
 TEST(Poller, knows_no_line_of_what_is_sent_to_address_0_and_port_0) {
@@ -147,7 +147,7 @@ TEST(Poller, notes_a_hole_and_takes_what_recovery_brings_in_order) {
     EXPECT_EQ(scene.poller->step(1 * ms + 1), 2U);
     EXPECT_EQ(scene.reported(), "10 11! 12! 13");
     EXPECT_EQ(scene.noted(), "!11-12");
-    EXPECT_EQ(scene.poller->repair_rings()->repairs_taken().read(), 2U);
+    EXPECT_EQ(scene.poller->repair_rings()->repairs_read().read(), 2U);
     EXPECT_EQ(scene.poller->line(0).arbiter.counters().read(feed::LineCount::repaired), 2U);
     EXPECT_EQ(scene.poller->line(0).arbiter.counters().read(feed::LineCount::unasked), 1U);
     EXPECT_EQ(scene.poller->line(0).retransmission_packets.read(), 0U) << "they were in no packet";
@@ -300,6 +300,27 @@ TEST(Poller, tells_controls_to_the_cores_and_counts_them_and_what_is_filtered) {
     const auto& counts = scene.poller->line(0).arbiter.counters();
     EXPECT_EQ(counts.read(feed::LineCount::controls), 1U) << "a start of day has no number";
     EXPECT_EQ(counts.read(feed::LineCount::filtered), 1U);
+}
+
+TEST(Poller, delivers_each_copy_of_a_message_without_a_number) {
+    Scene scene;
+    scene.scripts[0]->give(block_frame(10, 1));
+    scene.scripts[0]->give(block_frame(12, 1));
+    scene.scripts[0]->give(block_frame(0, 1, group_a, feed::BlockRole::unnumbered));
+    scene.scripts[0]->give(block_frame(0, 1, group_b, feed::BlockRole::unnumbered));
+    scene.poller->step(1 * ms);
+    EXPECT_EQ(scene.reported(), "10 0! 0!");
+    const auto& counts = scene.poller->line(0).arbiter.counters();
+    EXPECT_EQ(counts.read(feed::LineCount::unnumbered), 2U);
+    EXPECT_EQ(counts.read(feed::LineCount::delivered), 1U);
+}
+
+TEST(Poller, tells_the_codec_when_a_datagram_came) {
+    Scene scene;
+    Toy::opened_at_ns = 0;
+    scene.scripts[0]->give(blocks_frame({{10, 1}, {11, 1}}));
+    scene.poller->step(7 * ms);
+    EXPECT_EQ(Toy::opened_at_ns, 2 * 7 * ms) << "the sum over its blocks";
 }
 
 TEST(Poller, at_the_end_what_is_missing_is_lost_and_what_waited_is_delivered) {

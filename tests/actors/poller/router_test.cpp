@@ -177,10 +177,10 @@ TEST(Router, no_data_goes_before_a_pending_control) {
     scene.router->publish();
     EXPECT_EQ(drain(scene.rings[0], 2 * spare - 1).size(), 2 * spare - 1);
     scene.route(quote_of(series_of("A"), 8));  // room, but not enough for the pending events
-    EXPECT_EQ(scene.router->offer(1), nullptr);
+    EXPECT_EQ(scene.router->next_slots(1), nullptr);
     EXPECT_EQ(drain(scene.rings[0], 1).size(), 1U);
     scene.route(quote_of(series_of("A"), 9));
-    EXPECT_NE(scene.router->offer(1), nullptr);
+    EXPECT_NE(scene.router->next_slots(1), nullptr);
     scene.router->publish();
     const Words words = drain(scene.rings[0]);
     EXPECT_EQ(Words(words.end() - 3, words.end()), (Words{"K7", "gap 8-8:1 full", "q9"}));
@@ -203,12 +203,12 @@ TEST(Router, a_refused_message_of_several_records_leaves_none_of_them) {
 
 TEST(Router, what_is_offered_counts_only_as_far_as_it_is_taken) {
     Scene scene;
-    Event* offered = scene.router->offer(slots - spare);
+    Event* offered = scene.router->next_slots(slots - spare);
     ASSERT_NE(offered, nullptr);
     offered[0] = quote_of(series_of("A"), 1, 2);
     offered[1] = Event{};
     offered[2] = quote_of(series_of("B"), 2);
-    scene.router->take(2, 3);
+    scene.router->commit(2, 3);
     scene.route(quote_of(series_of("A"), 3));
     scene.router->publish();
     EXPECT_EQ(drain(scene.rings[0]), (Words{"q1", "q2", "q3"}));
@@ -218,22 +218,23 @@ TEST(Router, what_is_offered_counts_only_as_far_as_it_is_taken) {
 
 TEST(Router, nothing_is_offered_where_there_is_no_room) {
     Scene scene;
-    EXPECT_EQ(scene.router->offer(slots - spare + 1), nullptr) << "the last slots are for controls";
+    EXPECT_EQ(scene.router->next_slots(slots - spare + 1), nullptr)
+        << "the last slots are for controls";
     scene.route_many(1, slots - spare + 1);  // the last is refused
-    EXPECT_EQ(scene.router->offer(1), nullptr);
+    EXPECT_EQ(scene.router->next_slots(1), nullptr);
     scene.router->publish();
     EXPECT_EQ(drain(scene.rings[0]).size(), slots - spare);
     EXPECT_TRUE(scene.router->flush_pending());
     EXPECT_EQ(drain(scene.rings[0]).size(), 1U) << "the gap";
     Scene several{2};
-    EXPECT_NE(several.router->offer(2 * 255), nullptr) << "a block of messages of two records";
-    EXPECT_EQ(several.router->offer(slots), nullptr);
+    EXPECT_NE(several.router->next_slots(2 * 255), nullptr) << "a block of messages of two records";
+    EXPECT_EQ(several.router->next_slots(slots), nullptr);
 }
 
 TEST(Router, what_several_cores_are_offered_goes_to_those_of_the_series) {
     Scene pushed{3};
     Scene offered{3};
-    Event* place = offered.router->offer(300);
+    Event* place = offered.router->next_slots(300);
     ASSERT_NE(place, nullptr);
     const Event* const begin = place;
     for (std::uint32_t i = 0; i < 100; ++i) {
@@ -243,7 +244,7 @@ TEST(Router, what_several_cores_are_offered_goes_to_those_of_the_series) {
         pushed.router->push({records.data(), event.header.records});
         place = std::copy_n(records.begin(), event.header.records, place);
     }
-    offered.router->take(100, static_cast<std::size_t>(place - begin));
+    offered.router->commit(100, static_cast<std::size_t>(place - begin));
     for (std::size_t core = 0; core < 3; ++core) {
         pushed.router->publish();
         offered.router->publish();
@@ -265,12 +266,12 @@ TEST(Router, what_is_handed_out_to_a_full_ring_is_refused_by_it_alone) {
     Scene scene{2};
     std::uint32_t number = 0;
     for (int block = 0; block < 100; ++block) {
-        Event* place = scene.router->offer(50);
+        Event* place = scene.router->next_slots(50);
         ASSERT_NE(place, nullptr);
         for (std::uint32_t i = 0; i < 50; ++i) {
             place[i] = quote_of(series_of("SPX", i), ++number);
         }
-        scene.router->take(50, 50);
+        scene.router->commit(50, 50);
         scene.router->publish();
         drain(scene.rings[1]);
     }
@@ -337,6 +338,27 @@ TEST(Router, a_loss_over_the_wrap_is_one_range) {
     drain(scene.rings[0]);
     scene.router->publish();
     EXPECT_EQ(drain(scene.rings[0]), (Words{"gap 4294967294-3:5 full"}));
+}
+
+TEST(Router, a_lost_message_without_a_number_counts_in_the_range_of_the_others) {
+    for (const std::uint32_t number : {5U, 3'000'000'000U}) {
+        Scene scene;
+        scene.route_many(1, slots - spare);
+        scene.route(quote_of(series_of("A"), 0));
+        scene.router->publish();
+        drain(scene.rings[0]);
+        EXPECT_TRUE(scene.router->flush_pending());
+        EXPECT_EQ(drain(scene.rings[0]), (Words{"gap 0-0:1 full"}));
+        scene.route_many(1, slots - spare);
+        for (const std::uint32_t refused : {0U, number, 0U, number + 1}) {
+            scene.route(quote_of(series_of("A"), refused));
+        }
+        scene.router->publish();
+        drain(scene.rings[0]);
+        EXPECT_TRUE(scene.router->flush_pending());
+        EXPECT_EQ(drain(scene.rings[0]),
+                  (Words{fmt::format("gap {}-{}:4 full", number, number + 1)}));
+    }
 }
 
 TEST(Router, losses_of_several_lines_are_told_apart) {

@@ -4,6 +4,7 @@
 #include "actors/recovery/recovery_task.h"
 
 #include "actors/appliance/thread_loops.h"
+#include "feed/event/limits.h"
 
 #include <gtest/gtest.h>
 
@@ -40,7 +41,7 @@ TEST(RepairRings, bring_every_block_whole_and_in_order) {
             ASSERT_TRUE(others.carry(given % 3, block_of(given)));
             ++given;
         }
-        while (ends->take_repairs([&](std::uint32_t line, std::span<const std::byte> bytes) {
+        while (ends->read_repairs([&](std::uint32_t line, std::span<const std::byte> bytes) {
             const std::vector<std::byte> expected = block_of(taken);
             ASSERT_EQ(line, taken % 3);
             ASSERT_EQ(std::vector<std::byte>(bytes.begin(), bytes.end()), expected);
@@ -49,7 +50,7 @@ TEST(RepairRings, bring_every_block_whole_and_in_order) {
         }
     }
     EXPECT_EQ(taken, given);
-    EXPECT_EQ(ends->repairs_taken().read(), given);
+    EXPECT_EQ(ends->repairs_read().read(), given);
 }
 
 TEST(RepairRings, refuse_what_finds_no_room) {
@@ -60,7 +61,7 @@ TEST(RepairRings, refuse_what_finds_no_room) {
         ++carried;
     }
     EXPECT_EQ(carried, PollerRepairRings::repairs_slots / record_slots<RepairRecord>(1000));
-    EXPECT_FALSE(others.carry(0, std::vector<std::byte>(PollerRepairRings::block_bytes_max + 1)));
+    EXPECT_FALSE(others.carry(0, std::vector<std::byte>(feed::kept_block_bytes_max + 1)));
     for (std::size_t i = 0; i < PollerRepairRings::notes_slots + 5; ++i) {
         ends->note({base + i, base + i + 1, 0, 0, 0, RepairNote::Kind::missing});
     }
@@ -83,7 +84,7 @@ TEST(RepairRings, join_two_threads) {
     }};
     std::uint32_t taken = 0;
     while (taken < blocks) {
-        ends->take_repairs([&](std::uint32_t, std::span<const std::byte> bytes) {
+        ends->read_repairs([&](std::uint32_t, std::span<const std::byte> bytes) {
             EXPECT_EQ(std::vector<std::byte>(bytes.begin(), bytes.end()), block_of(taken));
             ++taken;
             ends->note({base, base + 1, 0, 0, 0, RepairNote::Kind::missing});
@@ -168,7 +169,7 @@ TEST(RecoveryTask, asks_for_what_pollers_note_and_brings_it_to_the_line) {
     scene.task->step(Scene::start_ns + 3 * ms);
     std::vector<std::uint32_t> lines;
     for (const auto& poller : scene.pollers) {
-        poller->take_repairs([&](std::uint32_t line, std::span<const std::byte> bytes) {
+        poller->read_repairs([&](std::uint32_t line, std::span<const std::byte> bytes) {
             lines.push_back(line);
             EXPECT_EQ(bytes.size(), block_of(lines.size() == 1 ? 20 : 70).size());
         });

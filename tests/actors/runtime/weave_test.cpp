@@ -268,13 +268,13 @@ TEST(WeaveFence, a_thread_that_sends) {
     auto sender = scene.keeper.items.sender();
     EXPECT_EQ(sender.send({0, 0}), Sent::sent);
     EXPECT_PRED3(weave::is_fenced, weave::points_of([&] { sender.flush(); }), "lane:published",
-                 "bell:before_take");
+                 "bell:before_disarm");
 }
 
 TEST(WeaveFence, an_actor_that_sends_and_one_that_makes_room) {
     TwoCores scene;
     EXPECT_PRED3(weave::is_fenced, weave::points_of([&] { scene.here.step(0); }), "lane:published",
-                 "bell:before_take");
+                 "bell:before_disarm");
     scene.here.drain(0);  // the relay waits for the full mailbox
     EXPECT_PRED3(weave::is_fenced, weave::points_of([&] { scene.executor.step(0); }),
                  "lane:released", "lane:before_clear_wanted");
@@ -283,7 +283,7 @@ TEST(WeaveFence, an_actor_that_sends_and_one_that_makes_room) {
 TEST(WeaveFence, an_actor_that_is_stopped) {
     OneKeeper scene;
     EXPECT_PRED3(weave::is_fenced, weave::points_of([&] { scene.keeper.stop(); }),
-                 "actor:stop_asked", "bell:before_take");
+                 "actor:stop_asked", "bell:before_disarm");
 }
 
 TEST(WeaveFence, a_mailbox_that_closes_and_a_sender_that_joins) {
@@ -293,7 +293,7 @@ TEST(WeaveFence, a_mailbox_that_closes_and_a_sender_that_joins) {
                  weave::points_of([&] { sender.emplace(scene.keeper.items.sender()); }),
                  "stack:pushed", "inbox:joined");
     EXPECT_PRED3(weave::is_fenced, weave::points_of([&] { scene.executor.stop_all(); }),
-                 "inbox:closed", "inbox:before_take");
+                 "inbox:closed", "inbox:before_add");
 }
 
 /// A sender joins, sends and rings after the actor has served its mailbox and before it sleeps.

@@ -38,7 +38,8 @@ LineSnapshot balanced_line() {
     line.counts[LineCount::unasked] = 7;
     line.counts[LineCount::filtered] = 4;
     line.counts[LineCount::gaps_unlisted] = 5;
-    line.counts[LineCount::controls] = 6;
+    line.counts[LineCount::controls] = 9;
+    line.counts[LineCount::unnumbered] = 3;
     line.gaps = {{11, 18}, {4294967294, 4294967295}};
     line.streams = {stream_of({12, 80, 50, 28, 2}), stream_of({10, 70, 35, 35, 0})};
     line.retransmission_packets = 3;
@@ -60,7 +61,7 @@ QueueSnapshot balanced_queue() {
     drop(queue, nic::Drop::not_udp, 2);
     drop(queue, nic::Drop::unknown_group, 3);
     queue.unknown_groups = {{{{0xEF01'0404}, 31004}, {0xA245'2C04}, 3}};
-    queue.handed = 25;
+    queue.to_lines = 25;
     return queue;
 }
 
@@ -161,6 +162,7 @@ TEST(Account, NamesWhatDoesNotBalance) {
          [](Counters& c) { ++ring(c, 0).counts[RingCount::refused]; }},
         {"poller poll0: routed", [](Counters& c) { ++line(c).counts[LineCount::controls]; }},
         {"poller poll0: routed", [](Counters& c) { ++line(c).counts[LineCount::filtered]; }},
+        {"poller poll0: routed", [](Counters& c) { ++line(c).counts[LineCount::unnumbered]; }},
         {"poller poll1: routed",
          [](Counters& c) {
              PollerSnapshot& other = c.pollers.emplace_back();
@@ -244,10 +246,10 @@ TEST(Account, TellsOfChecksumOffloadWhereEveryChecksumIsWrong) {
     drop(queue, Drop::arp, 1);
     drop(queue, Drop::udp_checksum, 20);
     EXPECT_NE(account_text(counters).find("udp_checksum: off"), std::string::npos);
-    queue.handed = 1;
+    queue.to_lines = 1;
     EXPECT_EQ(account_text(counters).find("udp_checksum: off"), std::string::npos)
         << "one was right";
-    queue.handed = 0;
+    queue.to_lines = 0;
     drop(queue, Drop::unknown_group, 1);
     EXPECT_EQ(account_text(counters).find("udp_checksum: off"), std::string::npos)
         << "one was right";

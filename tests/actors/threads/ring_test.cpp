@@ -127,17 +127,17 @@ void pop_all(Consumer<std::uint64_t>& consumer, std::uint64_t& next) {
 
 TEST(Ring, begins_anew_at_its_first_slot_once_it_is_empty) {
     auto [producer, consumer] = Words::make(slots, 8);
-    const std::uint64_t* const first_slot = producer.offer(1);
+    const std::uint64_t* const first_slot = producer.next_slots(1);
     std::uint64_t next = 0;
     ASSERT_TRUE(producer.try_push(counting(7)));
     pop_all(consumer, next);
-    EXPECT_EQ(producer.offer(1), first_slot + 7) << "it has not gone on for long enough";
+    EXPECT_EQ(producer.next_slots(1), first_slot + 7) << "it has not gone on for long enough";
     ASSERT_TRUE(producer.try_push(counting(1, 7)));
-    EXPECT_EQ(producer.offer(1), first_slot + 8) << "a record waits";
+    EXPECT_EQ(producer.next_slots(1), first_slot + 8) << "a record waits";
     pop_all(consumer, next);
     ASSERT_TRUE(producer.try_push(counting(1, 8)));  // the tail is read after one more
     pop_all(consumer, next);
-    EXPECT_EQ(producer.offer(1), first_slot);
+    EXPECT_EQ(producer.next_slots(1), first_slot);
     EXPECT_TRUE(producer.try_push(counting(slots, 9))) << "all slots are free, wherever it begins";
     EXPECT_FALSE(producer.try_push(counting(1)));
     pop_all(consumer, next);
@@ -149,7 +149,7 @@ TEST(Ring, does_not_begin_anew_in_the_middle_of_a_batch) {
     std::uint64_t* const first_slot = producer.claim(8);
     std::iota(first_slot, first_slot + 8, std::uint64_t{0});
     EXPECT_EQ(producer.claim(slots), nullptr) << "it looked, and nothing is published";
-    EXPECT_EQ(producer.offer(1), first_slot + 8);
+    EXPECT_EQ(producer.next_slots(1), first_slot + 8);
     producer.publish();
     std::uint64_t next = 0;
     pop_all(consumer, next);

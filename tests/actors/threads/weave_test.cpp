@@ -125,7 +125,7 @@ TEST(WeaveRing, pushes_that_begin_anew_at_the_first_slot) {
         [&]() -> std::vector<Weaver::Body> {
             ring = std::make_unique<Ring<std::uint64_t>::Halves>(
                 Ring<std::uint64_t>::make(page_words, 2));
-            first_slot = ring->producer.offer(1);
+            first_slot = ring->producer.next_slots(1);
             popped.clear();
             return {[&] {
                         for (std::uint64_t i = 0; i < 5; ++i) {

@@ -263,8 +263,8 @@ std::string compare_events(const Collector& collector, const Block& block, const
     return {};
 }
 
-/// Whether decode_straight() must accept the block, judged by the full parser's result.
-bool should_go_straight(const OpenResult& result, const Block& block, const Parsed& parsed) {
+/// Whether decode_fast() must accept the block, judged by the full parser's result.
+bool should_decode_fast(const OpenResult& result, const Block& block, const Parsed& parsed) {
     constexpr std::uint32_t of_no_account = reason_bit(BlockReject::bytes_after_block) |
                                             reason_bit(BlockReject::retransmission_unknown);
     constexpr std::uint64_t numbers = std::uint64_t{1} << 32;
@@ -277,24 +277,24 @@ bool should_go_straight(const OpenResult& result, const Block& block, const Pars
                        });
 }
 
-/// Checks that decode_straight() decodes all messages of a block or none, and gives the same
+/// Checks that decode_fast() decodes all messages of a block or none, and gives the same
 /// events.
-std::string straight_disagreement(std::span<const std::byte> exact, bool verify_checksum,
-                                  const OpenResult& result, const Parsed& parsed, bool gth) {
+std::string fast_path_disagreement(std::span<const std::byte> exact, bool verify_checksum,
+                                   const OpenResult& result, const Parsed& parsed, bool gth) {
     Block block;
     Collector collector{true};
     if (!Opra::open_repair(exact, verify_checksum, block).accepted) {
         return "opened: no, checked: yes";
     }
-    const bool went = Opra::decode_straight(block, base_of(block), gth, collector);
-    if (went != should_go_straight(result, block, parsed)) {
-        return fmt::format("went straight: {}", went);
+    const bool went = Opra::decode_fast(block, base_of(block), gth, collector);
+    if (went != should_decode_fast(result, block, parsed)) {
+        return fmt::format("took the fast path: {}", went);
     }
     if (!went) {
-        return collector.messages.empty() ? "" : "not straight, and yet taken";
+        return collector.messages.empty() ? "" : "refused by the fast path, but committed";
     }
     if (!Opra::begins_with_data(block)) {
-        return "straight, and yet begins with a control";
+        return "accepted by the fast path, but begins with a control";
     }
     block.decodable = block.messages;
     return compare_events(collector, block, parsed, gth);
@@ -329,12 +329,12 @@ std::string disagreement(std::span<const std::byte> payload, bool verify_checksu
         return found;
     }
     const bool gth = block.sequence % 2 == 0;
-    if (auto what = straight_disagreement(exact, verify_checksum, result, parsed, gth);
+    if (auto what = fast_path_disagreement(exact, verify_checksum, result, parsed, gth);
         !what.empty()) {
         return what;
     }
-    for (const bool offers : {true, false}) {
-        Collector collector{true, offers};
+    for (const bool reserves : {true, false}) {
+        Collector collector{true, reserves};
         Opra::decode(block, 0, block.decodable, base_of(block), gth, collector);
         if (auto what = compare_events(collector, block, parsed, gth); !what.empty()) {
             return what;

@@ -15,18 +15,19 @@
 
 namespace pinstrike::feed::opra {
 
-/// An EventSink that keeps each message separately. With `offers` it offers slots for many messages
-/// at once, as a router does; without, each message is pushed.
+/// An EventSink that keeps each message separately. With `reserves` it reserves slots for many
+/// messages at once, as a router does; without, each message is pushed.
 class Collector {
   public:
-    explicit Collector(bool tests = true, bool offers = true) : tests_(tests), offers_(offers) {}
+    explicit Collector(bool tests = true, bool reserves = true)
+        : tests_(tests), reserves_(reserves) {}
 
-    Event* offer(std::size_t records) {
+    Event* next_slots(std::size_t records) {
         offered_.assign(records, Event{});
-        return offers_ && !full ? offered_.data() : nullptr;
+        return reserves_ && !full ? offered_.data() : nullptr;
     }
 
-    void take(std::size_t count, std::size_t records) {
+    void commit(std::size_t count, std::size_t records) {
         std::size_t at = 0;
         for (std::size_t i = 0; i < count; ++i) {
             const auto* message = offered_.data() + at;
@@ -54,7 +55,7 @@ class Collector {
 
   private:
     bool tests_;
-    bool offers_;
+    bool reserves_;
     std::vector<Event> offered_;
 };
 

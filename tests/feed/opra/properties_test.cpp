@@ -167,7 +167,7 @@ TEST(Property, RandomBytesBehindAGoodHeaderNeverDisagree) {
     }
 }
 
-TEST(Decode, KeepsTestsBackAndCountsThem) {
+TEST(Decode, LeavesTestsOutAndCountsThem) {
     std::vector<wire::Message> messages = samples::one_of_each();
     unsigned with_symbol = 0;
     for (wire::Message& message : messages) {
@@ -246,68 +246,68 @@ TEST(Decode, EveryByteOfAPlainQuoteIsTakenAsTheParserTakesIt) {
     }
 }
 
-/// Opens a block and decodes it with decode_straight(). False if that refuses the block.
-bool goes_straight(const Bytes& bytes, Collector& collector) {
+/// Opens a block and decodes it with decode_fast(). False if that refuses the block.
+bool decodes_fast(const Bytes& bytes, Collector& collector) {
     Block block;
     return Opra::open_repair(bytes, true, block).accepted &&
-           Opra::decode_straight(block, Header{}, false, collector);
+           Opra::decode_fast(block, Header{}, false, collector);
 }
 
-TEST(Straight, TakesWhatStandsAmidQuotesWhereverItStands) {
+TEST(FastPath, DecodesOtherMessagesAtAnyPlaceBetweenQuotes) {
     const std::vector<wire::Message> each = samples::one_of_each();
     for (const wire::Message& other : each) {
-        const bool amid = other.category() != 'H' && other.category() != 'C';
+        const bool decodable = other.category() != 'H' && other.category() != 'C';
         for (const unsigned before : {0U, 1U, 8U}) {
             for (const unsigned behind : {0U, 1U, 8U}) {
                 std::vector<wire::Message> messages = samples::short_quotes(before + behind);
                 messages.insert(messages.begin() + before, other);
                 Collector collector;
-                EXPECT_EQ(goes_straight(samples::block(messages), collector), amid)
+                EXPECT_EQ(decodes_fast(samples::block(messages), collector), decodable)
                     << other.category() << " behind " << before << ", before " << behind;
-                EXPECT_EQ(collector.messages.size(), amid ? messages.size() : 0U);
+                EXPECT_EQ(collector.messages.size(), decodable ? messages.size() : 0U);
             }
         }
     }
 }
 
-TEST(Straight, KeepsTestsBackAndCountsThem) {
+TEST(FastPath, LeavesTestsOutAndCountsThem) {
     wire::LastSale trade;
     trade.series = {wire::padded("ZVZZT"), {'L', 29, 23}, 'B', 13300};
     for (const unsigned quotes : {2U, 12U}) {
         std::vector<wire::Message> messages = samples::short_quotes(quotes);
         std::get<wire::ShortQuote>(messages.front().body).symbol = wire::padded<4>("ZZK");
         Collector plain{false};
-        ASSERT_TRUE(goes_straight(samples::block(messages), plain));
+        ASSERT_TRUE(decodes_fast(samples::block(messages), plain));
         EXPECT_EQ(plain.filtered_count, 1U);
         EXPECT_EQ(plain.messages.size(), quotes - 1);
         messages.push_back({{}, trade});
         Collector mixed{false};
-        ASSERT_TRUE(goes_straight(samples::block(messages), mixed));
+        ASSERT_TRUE(decodes_fast(samples::block(messages), mixed));
         EXPECT_EQ(mixed.filtered_count, 2U);
         EXPECT_EQ(mixed.messages.size(), quotes - 1);
         EXPECT_EQ(mixed.messages.back().front().header.sequence, 1000 + quotes - 1);
         Collector all;
-        ASSERT_TRUE(goes_straight(samples::block(messages), all));
+        ASSERT_TRUE(decodes_fast(samples::block(messages), all));
         EXPECT_EQ(all.messages.size(), quotes + 1);
     }
 }
 
-TEST(Straight, LeavesAloneWhatFindsNoRoomOrCountsPastTheWrap) {
+TEST(FastPath, RefusesABlockWithoutSlotsOrWithNumbersPastTheWrap) {
     const std::vector<wire::Message> messages = samples::short_quotes(3);
     Collector full;
     full.full = true;
-    EXPECT_FALSE(goes_straight(samples::block(messages), full));
+    EXPECT_FALSE(decodes_fast(samples::block(messages), full));
     wire::BlockHeader header{.retransmission = ' ',
                              .session = 0,
                              .sequence = 4294967293U,
                              .seconds = 1,
                              .nanoseconds = 2};
     Collector collector;
-    EXPECT_TRUE(goes_straight(samples::block(messages, header), collector));
+    EXPECT_TRUE(decodes_fast(samples::block(messages, header), collector));
     EXPECT_EQ(collector.messages.back().front().header.sequence, 4294967295U);
     header.sequence += 1;
     Collector wrapped;
-    EXPECT_FALSE(goes_straight(samples::block(messages, header), wrapped));
+    EXPECT_FALSE(decodes_fast(samples::block(messages, header), wrapped));
     EXPECT_TRUE(wrapped.messages.empty());
 }
 

@@ -1,7 +1,7 @@
 // path: cold
 //
-// Runs the tests of the codec; with --narrow, they run as on a processor without AVX-512 VBMI.
-#include "feed/opra/straight.h"
+// Runs the tests of the codec; with --avx2, they run as on a processor without AVX-512 VBMI.
+#include "feed/opra/fast_path.h"
 
 #include <gtest/gtest.h>
 
@@ -10,10 +10,10 @@
 
 int main(int argc, char** argv) {
     ::testing::InitGoogleTest(&argc, argv);
-    if (argc > 1 && std::string_view{argv[1]} == "--narrow") {
-        pinstrike::feed::opra::wide_quotes = false;
-    } else if (!pinstrike::feed::opra::wide_quotes) {
-        std::puts("No AVX-512 VBMI here: quotes go the narrow way, as with --narrow.");
+    if (argc > 1 && std::string_view{argv[1]} == "--avx2") {
+        pinstrike::feed::opra::use_avx512 = false;
+    } else if (!pinstrike::feed::opra::use_avx512) {
+        std::puts("No AVX-512 VBMI here: quotes take the AVX2 path, as with --avx2.");
     }
     return RUN_ALL_TESTS();
 }

@@ -127,6 +127,24 @@ TEST(History, NumbersMayHaveMoreThan32Bits) {
     EXPECT_EQ(kept->first, base - 2);
 }
 
+TEST(History, FindsOnlyTheLatestSessionIfTheCodecRecognisesSessions) {
+    for (const bool infers_resets : {false, true}) {
+        History history(lines, {.keep_ns = 1000, .memory_bytes = 1 << 20},
+                        {.infers_resets = infers_resets});
+        const Bytes bytes = bytes_of(1, 40);
+        const auto count = [&](std::uint16_t line) {
+            return history.find({1, line, 1, 1, 0, 0}).size();
+        };
+        EXPECT_TRUE(history.keep({7, 5, 1, 0, 1, bytes, 1}));
+        EXPECT_TRUE(history.keep({1, 5, 1, 0, 1, bytes, 1}));
+        EXPECT_TRUE(history.keep({7, 5, 6, 0, 1, bytes, 2}));
+        EXPECT_EQ(count(7), infers_resets ? 1U : 0U);
+        EXPECT_EQ(count(1), 1U) << "the session of another line";
+        EXPECT_TRUE(history.keep({7, 5, 1, 0, 1, bytes, 2}));
+        EXPECT_EQ(count(7), infers_resets ? 2U : 1U);
+    }
+}
+
 TEST(History, TimesTellWhichEpochIsMeant) {
     HistoryOf of({.keep_ns = 1000, .memory_bytes = 1 << 20});
     of.keep(1, 100, 10, 10);

@@ -1,4 +1,4 @@
-// path: hot
+// path: mixed, cold: on_stop() and TallyKind
 #include "actors/tally/tally.h"
 
 #include "actors/core/actor_kind.h"
@@ -73,7 +73,8 @@ void Tally::on_stop() {
             case feed::EventKind::series_map:
                 out << header.type << ' ' << header.line << ' ' << header.number() << ' '
                     << std::string_view{event.body.series.bytes().data(), 5} << ' '
-                    << event.body.series.strike_e8 / 100'000'000 << '\n';
+                    << event.body.series.strike_e8 / 100'000'000 << ' ' << header.ts_exchange_ns
+                    << '\n';
                 break;
             case feed::EventKind::gap:
                 out << "gap " << header.line << ' ' << event.body.gap.first << ' '

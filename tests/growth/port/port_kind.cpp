@@ -55,12 +55,12 @@ Ports open(const PortOpening& opening) {
     for (const std::string& file : opening.config.files) {
         std::ifstream in(file, std::ios::binary);
         if (!in) {
-            tell(opening.problems, file, "cannot be read");
+            add_problem(opening.problems, file, "cannot be read");
         }
         frames.append(std::istreambuf_iterator<char>{in}, {});
     }
     if (opening.groups_by_queue.size() != 1) {
-        tell(opening.problems, "", "a port of kind frames has one poller");
+        add_problem(opening.problems, "", "a port of kind frames has one poller");
     }
     ports.push_back(std::make_unique<FramesPort>(opening.queue_name(0), std::move(frames)));
     return ports;

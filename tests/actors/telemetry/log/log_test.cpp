@@ -51,17 +51,17 @@ LogEntry gap(const std::string& subject, const std::string& text = "1 gap") {
 
 TEST(Log, aLineHasTimeLevelCodeSubjectAndSentence) {
     Written written(LogLevel::info);
-    written.log.tell(gap("line 3", "2 gaps"), at(0.1235));
+    written.log.add(gap("line 3", "2 gaps"), at(0.1235));
     EXPECT_THAT(written.lines,
                 ElementsAre("2026-03-16T13:30:00.123Z error gap_declared line 3: 2 gaps\n"));
 }
 
 TEST(Log, theJournalGetsPrioritiesAndNoTime) {
     Written written(LogLevel::debug, true);
-    written.log.tell(gap("line 3"), at(0));
-    written.log.tell({LogCode::link_down, "port a", "down"}, at(0));
-    written.log.tell({LogCode::link_up, "port a", "up"}, at(0));
-    written.log.tell({LogCode::dpdk_debug, "dpdk", "said"}, at(0));
+    written.log.add(gap("line 3"), at(0));
+    written.log.add({LogCode::link_down, "port a", "down"}, at(0));
+    written.log.add({LogCode::link_up, "port a", "up"}, at(0));
+    written.log.add({LogCode::dpdk_debug, "dpdk", "said"}, at(0));
     EXPECT_THAT(
         written.lines,
         ElementsAre("<3>error gap_declared line 3: 1 gap\n", "<4>warning link_down port a: down\n",
@@ -75,7 +75,7 @@ TEST(Log, aLevelKeepsOutWhatIsLessSevere) {
          {LogLevel::debug, LogLevel::info, LogLevel::warning, LogLevel::error}) {
         Written written(level);
         for (const LogCode code : codes) {
-            written.log.tell({code, "it", "is"}, at(0));
+            written.log.add({code, "it", "is"}, at(0));
         }
         EXPECT_EQ(written.lines.size(), codes.size() - static_cast<std::size_t>(level));
         EXPECT_EQ(written.log.counters().read(LogCount::written), written.lines.size());
@@ -90,7 +90,7 @@ TEST(Log, theSameIsToldAtOneTwoFourSecondsAndThenOnceAMinute) {
     for (double second = 0; second < hour_s; second += 0.5) {
         const std::size_t before = written.lines.size();
         written.log.step(at(second));
-        written.log.tell(gap("line 3"), at(second));
+        written.log.add(gap("line 3"), at(second));
         ASSERT_LE(written.lines.size(), before + 1);
         if (written.lines.size() != before) {
             reported.push_back(second);
@@ -105,7 +105,7 @@ TEST(Log, theSameIsToldAtOneTwoFourSecondsAndThenOnceAMinute) {
 TEST(Log, whatWasHeldBackIsCountedAndItsLastIsTold) {
     Written written(LogLevel::info);
     for (int i = 1; i <= 5; ++i) {
-        written.log.tell(gap("line 3", fmt::format("{} lost", i)), at(0.1 * i));
+        written.log.add(gap("line 3", fmt::format("{} lost", i)), at(0.1 * i));
     }
     written.log.step(at(0.9));
     EXPECT_EQ(written.lines.size(), 1U);
@@ -121,9 +121,9 @@ TEST(Log, whatWasHeldBackIsCountedAndItsLastIsTold) {
 
 TEST(Log, anEntryThatMayBeToldSaysHowManyWereNot) {
     Written written(LogLevel::info);
-    written.log.tell(gap("line 3"), at(0));
-    written.log.tell(gap("line 3"), at(0.5));
-    written.log.tell(gap("line 3", "3 gaps"), at(1));
+    written.log.add(gap("line 3"), at(0));
+    written.log.add(gap("line 3"), at(0.5));
+    written.log.add(gap("line 3", "3 gaps"), at(1));
     EXPECT_EQ(written.lines.back(),
               "2026-03-16T13:30:01.000Z error gap_declared line 3: 3 gaps (1 more like this "
               "before)\n");
@@ -132,9 +132,9 @@ TEST(Log, anEntryThatMayBeToldSaysHowManyWereNot) {
 TEST(Log, subjectsAndCodesAreLimitedEachByItself) {
     Written written(LogLevel::info);
     for (int i = 0; i < 3; ++i) {
-        written.log.tell(gap("line 1"), at(0));
-        written.log.tell(gap("line 2"), at(0));
-        written.log.tell({LogCode::gap_mended, "line 1", "repaired"}, at(0));
+        written.log.add(gap("line 1"), at(0));
+        written.log.add(gap("line 2"), at(0));
+        written.log.add({LogCode::gap_mended, "line 1", "repaired"}, at(0));
     }
     EXPECT_EQ(written.lines.size(), 3U);
 }
@@ -142,19 +142,19 @@ TEST(Log, subjectsAndCodesAreLimitedEachByItself) {
 TEST(Log, afterAQuietMinuteItBeginsAnew) {
     Written written(LogLevel::info);
     for (int i = 0; i < 20; ++i) {
-        written.log.tell(gap("line 1"), at(i));
+        written.log.add(gap("line 1"), at(i));
     }
     written.log.step(at(50));
     written.lines.clear();
-    written.log.tell(gap("line 1"), at(80));
-    written.log.tell(gap("line 1"), at(81));
+    written.log.add(gap("line 1"), at(80));
+    written.log.add(gap("line 1"), at(81));
     EXPECT_EQ(written.lines.size(), 2U);
 }
 
 TEST(Log, aBurstOfDpdksIsLetPass) {
     Written written(LogLevel::info);
     for (int i = 0; i < 200; ++i) {
-        written.log.tell({LogCode::dpdk_info, "dpdk", "EAL: said"}, at(0));
+        written.log.add({LogCode::dpdk_info, "dpdk", "EAL: said"}, at(0));
     }
     EXPECT_EQ(written.lines.size(), row_of(LogCode::dpdk_info).burst);
     written.log.finish(at(0));
@@ -164,16 +164,16 @@ TEST(Log, aBurstOfDpdksIsLetPass) {
 TEST(Log, whatCannotBeWrittenIsCounted) {
     Written written(LogLevel::info);
     written.works = false;
-    written.log.tell(gap("line 1"), at(0));
-    written.log.tell(gap("line 2"), at(0));
+    written.log.add(gap("line 1"), at(0));
+    written.log.add(gap("line 2"), at(0));
     EXPECT_EQ(written.log.counters().read(LogCount::failed), 2U);
     EXPECT_EQ(written.log.counters().read(LogCount::written), 0U);
 }
 
 TEST(Log, anEntryIsOneLineOfBoundedLengthWhateverItSays) {
     Written written(LogLevel::info);
-    written.log.tell(gap("line 1", "a\nb\x1b[2Jc\x7f"), at(0));
-    written.log.tell(gap("line 2", std::string(5000, 'x')), at(0));
+    written.log.add(gap("line 1", "a\nb\x1b[2Jc\x7f"), at(0));
+    written.log.add(gap("line 2", std::string(5000, 'x')), at(0));
     EXPECT_THAT(written.lines[0], ::testing::EndsWith("line 1: a b [2Jc \n"));
     EXPECT_EQ(written.lines[1].size(), Log::line_bytes_max);
     EXPECT_THAT(written.lines[1], ::testing::EndsWith("x...\n"));
@@ -280,7 +280,7 @@ TEST(Journal, getsFieldsAndWhereItTakesNoneALine) {
         return true;
     };
     Log log{{LogLevel::info, true, take, &fields}};
-    log.tell(gap("line 3\nMESSAGE=forged", "2 gaps"), at(0));
+    log.add(gap("line 3\nMESSAGE=forged", "2 gaps"), at(0));
     std::array<char, 4096> got{};
     const ssize_t bytes = ::recv(journal, got.data(), got.size(), 0);
     ASSERT_GT(bytes, 0);
@@ -290,7 +290,7 @@ TEST(Journal, getsFieldsAndWhereItTakesNoneALine) {
               "MESSAGE=error gap_declared line 3 MESSAGE=forged: 2 gaps\n");
     EXPECT_THAT(lines, IsEmpty());
     ::close(journal);
-    log.tell(gap("line 4"), at(0));
+    log.add(gap("line 4"), at(0));
     EXPECT_THAT(lines, ElementsAre("<3>error gap_declared line 4: 1 gap\n"));
     EXPECT_FALSE(JournalWriter{folder + "/nobody"}.takes());
     ::unlink(path.c_str());

@@ -111,7 +111,7 @@ void run_loops(LoopSource& source, const std::vector<LineConfig>& lines, int loo
     std::array<nic::Packet, 64> burst;
     std::int64_t now_ns = begin_ns;
     const std::size_t wanted = 2 * source.loop_blocks() * static_cast<std::size_t>(loops);
-    for (std::size_t handed = 0; handed < wanted;) {
+    for (std::size_t done = 0; done < wanted;) {
         const std::size_t count = source.fill(burst, now_ns);
         ASSERT_GT(count, 0U);
         for (const nic::Packet& packet : std::span{burst}.first(count)) {
@@ -122,7 +122,7 @@ void run_loops(LoopSource& source, const std::vector<LineConfig>& lines, int loo
             EXPECT_GE(seen->block.ts_exchange_ns, now_ns - 10'000);
             numbers.see(*seen);
         }
-        handed += count;
+        done += count;
         now_ns += 10'000;
     }
 }

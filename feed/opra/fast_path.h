@@ -1,22 +1,23 @@
 // path: hot
 //
 // The fast path of a block that is the next of its line: one pass finds, checks and writes its
-// messages. The writer owns a slot that a ring offers until take(), so it may write an event before
-// the block is known to be valid. If a check fails, nothing is taken, and the block goes through
-// walk.h and decode.h, which also find the reason. The fast path therefore accepts only blocks
-// whose messages are all valid, and none of which goes to more than one core (controls) or needs
-// many records (texts). Nearly all blocks are like that. Writing an event of an invalid message is
-// harmless: no byte value gives an index outside a table, no byte outside the block is read, and no
-// message fills more slots than were offered for it.
+// messages. The writer owns a slot that a ring reserves until commit(), so it may write an event
+// before the block is known to be valid. If a check fails, nothing is committed, and the block goes
+// through walk.h and decode.h, which also find the reason. The fast path therefore accepts only
+// blocks whose messages are all valid, and none of which goes to more than one core (controls) or
+// needs many records (texts). Nearly all blocks are like that. Writing an event of an invalid
+// message is harmless: no byte value gives an index outside a table, no byte outside the block is
+// read, and no message fills more slots than were reserved for it.
 //
-// run_straight() selects one of three paths:
+// run_fast_path() selects one of three paths:
 //
-//     run_plain   A block whose size is that of short quotes without appendages, the most frequent
-//                 one. No message waits for the length of the one before. If another message is
-//                 among them, the block begins again on one of the other two paths.
-//     run_wide    Any block of six messages or more, with vectors of 64 bytes, if the processor has
-//                 AVX-512 VBMI (wide_quotes.cpp).
-//     run_narrow  Any other block, with vectors of 32 bytes.
+//     decode_short_quotes  A block whose size is that of short quotes without appendages, the most
+//                          frequent one. No message waits for the length of the one before. If
+//                          another message is among them, the block begins again on one of the
+//                          other two paths.
+//     decode_avx512        Any block of six messages or more, with vectors of 64 bytes, if the
+//                          processor has AVX-512 VBMI (avx512_path.cpp).
+//     decode_avx2          Any other block, with vectors of 32 bytes.
 //
 // The last two have no branch on the form of a quote, because such a branch is not predictable.
 #pragma once
@@ -38,12 +39,12 @@
 namespace pinstrike::feed::opra {
 
 /// Whether this processor has AVX-512 VBMI. Tests and benchmarks set it to false to compare.
-extern bool wide_quotes;
+extern bool use_avx512;
 
 namespace detail {
 
 /// A block on the fast path.
-struct StraightBlock {
+struct FastPathBlock {
     const std::byte* bytes;
     std::size_t size;
     unsigned messages;       ///< as its header says
@@ -51,7 +52,7 @@ struct StraightBlock {
 };
 
 /// The result of the fast path for one block.
-struct StraightRun {
+struct FastPathResult {
     bool sound = false;       ///< all messages are valid; false: discard all that was written
     unsigned tests = 0;       ///< test messages that were not written
     std::size_t records = 0;  ///< records that were written
@@ -59,13 +60,13 @@ struct StraightRun {
 
 /// Whether a message of this category goes to one core and takes at most two records, so that the
 /// fast path can decode it between quotes.
-[[nodiscard]] inline bool stands_amid_quotes(char category) {
+[[nodiscard]] inline bool may_stand_between_quotes(char category) {
     return category == 'a' || category == 'Y' || category == 'd' || category == 'f' ||
            category == 'R';
 }
 
-/// The result of take_amid_quotes().
-struct TakenAmid {
+/// The result of decode_between_quotes().
+struct DecodedOther {
     std::uint32_t bytes = 0;    ///< length of the message; 0: it was not decoded
     std::uint32_t records = 0;  ///< 0: it is a test
 };
@@ -74,12 +75,13 @@ struct TakenAmid {
 /// nothing if the category cannot stand between quotes or the message is not decodable. A separate
 /// function that returns its result by value, because one message in seventy is not a quote, and
 /// the loop over the others must keep its values in registers.
-[[nodiscard, gnu::noinline]] inline TakenAmid take_amid_quotes(const std::byte* m, std::size_t left,
-                                                               std::uint32_t sequence,
-                                                               const DecodeContext& context,
-                                                               Event* event) {
+[[nodiscard, gnu::noinline]] inline DecodedOther decode_between_quotes(const std::byte* m,
+                                                                       std::size_t left,
+                                                                       std::uint32_t sequence,
+                                                                       const DecodeContext& context,
+                                                                       Event* event) {
     const char category = get_char<message::category>(m);
-    if (!stands_amid_quotes(category)) {
+    if (!may_stand_between_quotes(category)) {
         return {};
     }
     const std::uint32_t bytes = inspect_message(m, left).bytes;
@@ -90,15 +92,14 @@ struct TakenAmid {
 }
 
 /// Whether a block has the length of one of short quotes without appendages, with or without a pad.
-[[nodiscard]] inline bool has_size_of_plain_quotes(StraightBlock block) {
+[[nodiscard]] inline bool has_size_of_short_quotes(FastPathBlock block) {
     return block.size - (block::header_bytes + block.messages * short_quote::bytes) <= 1;
 }
 
 /// The short-quote path, for a block that has this size.
 template <bool wants_tests>
-[[nodiscard, gnu::always_inline]] inline StraightRun run_plain(StraightBlock block,
-                                                               const DecodeContext& context,
-                                                               Event* events) {
+[[nodiscard, gnu::always_inline]] inline FastPathResult decode_short_quotes(
+    FastPathBlock block, const DecodeContext& context, Event* events) {
     const QuoteForm& form = quote_forms[0];
     const __m128i gth = gth_of_name(context.gth_bits);
     __m256i header = formed_header(context.header, form);
@@ -125,9 +126,9 @@ template <bool wants_tests>
 }
 
 /// The AVX2 path, for any block.
-[[nodiscard, gnu::always_inline]] inline StraightRun run_narrow(StraightBlock block,
-                                                                const DecodeContext& context,
-                                                                Event* events) {
+[[nodiscard, gnu::always_inline]] inline FastPathResult decode_avx2(FastPathBlock block,
+                                                                    const DecodeContext& context,
+                                                                    Event* events) {
     const std::byte* const bytes = block.bytes;
     const bool wants_tests = context.wants_tests;
     const __m128i gth = gth_of_name(context.gth_bits);
@@ -145,7 +146,8 @@ template <bool wants_tests>
         const QuoteShape shape = quote_shape_of(m);
         if (shape.bytes() > left) [[unlikely]] {
             const DecodeContext shown = context;  // so that `context` can stay in registers
-            const TakenAmid other = take_amid_quotes(m, left, block.sequence + i, shown, event);
+            const DecodedOther other =
+                decode_between_quotes(m, left, block.sequence + i, shown, event);
             if (other.bytes == 0) {
                 return {};
             }
@@ -177,31 +179,33 @@ template <bool wants_tests>
             static_cast<std::size_t>(event - events)};
 }
 
-/// The AVX-512 path (wide_quotes.cpp). `sequence` is the number of the first message. The fields of
-/// StraightBlock are separate arguments, so that they are passed in registers. A struct would be
+/// The AVX-512 path (avx512_path.cpp). `sequence` is the number of the first message. The fields of
+/// FastPathBlock are separate arguments, so that they are passed in registers. A struct would be
 /// written to memory and loaded here in another width, which prevents store forwarding.
-[[nodiscard]] StraightRun run_wide(const std::byte* bytes, std::size_t size, unsigned messages,
-                                   std::uint32_t sequence, const DecodeContext& context,
-                                   Event* events);
+[[nodiscard]] FastPathResult decode_avx512(const std::byte* bytes, std::size_t size,
+                                           unsigned messages, std::uint32_t sequence,
+                                           const DecodeContext& context, Event* events);
 
 /// Checks all messages of a block and writes their events. `events` has two slots for each message.
 /// `context.header` has the number of the first message.
-[[nodiscard, gnu::always_inline]] inline StraightRun run_straight(StraightBlock block,
-                                                                  const DecodeContext& context,
-                                                                  Event* events) {
-    constexpr unsigned wide_messages_min = 6;  // with fewer, the call costs more than it saves
-    if (has_size_of_plain_quotes(block)) [[likely]] {
-        const StraightRun plain = context.wants_tests ? run_plain<true>(block, context, events)
-                                                      : run_plain<false>(block, context, events);
-        if (plain.sound) [[likely]] {
-            return plain;
+[[nodiscard, gnu::always_inline]] inline FastPathResult run_fast_path(FastPathBlock block,
+                                                                      const DecodeContext& context,
+                                                                      Event* events) {
+    constexpr unsigned avx512_messages_min = 6;  // with fewer, the call costs more than it saves
+    if (has_size_of_short_quotes(block)) [[likely]] {
+        const FastPathResult result = context.wants_tests
+                                          ? decode_short_quotes<true>(block, context, events)
+                                          : decode_short_quotes<false>(block, context, events);
+        if (result.sound) [[likely]] {
+            return result;
         }
     }
-    if (block.messages >= wide_messages_min && wide_quotes) {
+    if (block.messages >= avx512_messages_min && use_avx512) {
         const DecodeContext shown = context;
-        return run_wide(block.bytes, block.size, block.messages, block.sequence, shown, events);
+        return decode_avx512(block.bytes, block.size, block.messages, block.sequence, shown,
+                             events);
     }
-    return run_narrow(block, context, events);
+    return decode_avx2(block, context, events);
 }
 
 }  // namespace detail

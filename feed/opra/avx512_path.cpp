@@ -1,9 +1,9 @@
 // path: hot
 //
-// The AVX-512 path of straight.h, for processors with VBMI. A quote has at most 63 bytes including
+// The AVX-512 path of fast_path.h, for processors with VBMI. A quote has at most 63 bytes including
 // its appendages, so one register holds it, and one permutation of the register gives each record
 // of its event.
-#include "feed/opra/straight.h"
+#include "feed/opra/fast_path.h"
 
 // gcc 12 warns of the registers that its own intrinsics leave undefined on purpose (gcc bug
 // 105593).
@@ -22,12 +22,12 @@
 
 namespace pinstrike::feed::opra {
 
-bool wide_quotes = __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512bw") &&
-                   __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq");
+bool use_avx512 = __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512bw") &&
+                  __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq");
 
 namespace {
 
-#define PINSTRIKE_WIDE [[gnu::target("avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]]
+#define PINSTRIKE_AVX512 [[gnu::target("avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]]
 
 using Bytes64 = std::array<std::uint8_t, 64>;
 
@@ -46,7 +46,7 @@ struct Places {
 };
 
 /// How a quote of one form is laid out, checked and written.
-struct alignas(1024) WideForm {    // so that a shift of the index gives the offset
+struct alignas(1024) Avx512Form {  // so that a shift of the index gives the offset
     Places record;                 ///< first record; the strike is not scaled yet
     Places bests;                  ///< second record
     Bytes64 fill{};                ///< or-ed into the first record
@@ -70,24 +70,24 @@ struct alignas(1024) WideForm {    // so that a shift of the index gives the off
 constexpr std::size_t body_at = offsetof(Event, body);
 constexpr std::size_t strike_at = body_at + offsetof(SeriesKey, strike_e8);
 
-constexpr void lay_out_record(WideForm& form, const detail::QuoteForm& narrow) {
+constexpr void lay_out_record(Avx512Form& form, const detail::QuoteForm& quote_form) {
     form.record.set(offsetof(Header, participant), message::participant.at);
     form.record.set(offsetof(Header, type), message::type.at);
     form.record.set(offsetof(Header, indicator), message::indicator.at);
-    for (std::size_t i = 0; i < narrow.body.size(); ++i) {
-        if (narrow.body[i] != detail::none) {
-            const std::size_t base = i < 16 ? 12 : narrow.prices_at;
-            form.record.set(body_at + i, base + static_cast<std::size_t>(narrow.body[i]));
+    for (std::size_t i = 0; i < quote_form.body.size(); ++i) {
+        if (quote_form.body[i] != detail::none) {
+            const std::size_t base = i < 16 ? 12 : quote_form.prices_at;
+            form.record.set(body_at + i, base + static_cast<std::size_t>(quote_form.body[i]));
         }
     }
-    for (std::size_t i = 0; i < narrow.strike.size(); ++i) {
-        if (narrow.strike[i] != detail::none) {
-            form.record.set(strike_at - 8 + i, 12 + static_cast<std::size_t>(narrow.strike[i]));
+    for (std::size_t i = 0; i < quote_form.strike.size(); ++i) {
+        if (quote_form.strike[i] != detail::none) {
+            form.record.set(strike_at - 8 + i, 12 + static_cast<std::size_t>(quote_form.strike[i]));
         }
     }
 }
 
-constexpr void lay_out_best(WideForm& form, std::size_t to, std::size_t at) {
+constexpr void lay_out_best(Avx512Form& form, std::size_t to, std::size_t at) {
     form.bests.set(to + offsetof(Best, participant), at + appendage::participant.at);
     form.bests.set(to + offsetof(Best, code), at + appendage::code.at);
     for (std::size_t i = 0; i < 4; ++i) {
@@ -97,7 +97,7 @@ constexpr void lay_out_best(WideForm& form, std::size_t to, std::size_t at) {
     form.limit_code(at + appendage::code.at);
 }
 
-constexpr void lay_out_bests(WideForm& form, std::size_t fixed_bytes, unsigned sides) {
+constexpr void lay_out_bests(Avx512Form& form, std::size_t fixed_bytes, unsigned sides) {
     std::size_t at = fixed_bytes;
     for (unsigned side = 0; side < 2; ++side) {
         const std::size_t to = side == 0 ? offsetof(QuoteBest, bid) : offsetof(QuoteBest, offer);
@@ -116,19 +116,19 @@ constexpr void lay_out_bests(WideForm& form, std::size_t fixed_bytes, unsigned s
     form.fill[offsetof(Header, records)] = sides == 0 ? 1 : 2;
 }
 
-constexpr void limit_expiration(WideForm& form, std::size_t at) {
+constexpr void limit_expiration(Avx512Form& form, std::size_t at) {
     form.limit(at, 'A', 'X');
     form.limit(at + 1, 1, 31);
     form.limit(at + 2, 0, 99);
 }
 
-constexpr WideForm make_form(bool is_long, unsigned sides) {
-    WideForm form;
+constexpr Avx512Form make_form(bool is_long, unsigned sides) {
+    Avx512Form form;
     form.more.fill(0xFF);
-    const detail::QuoteForm& narrow = detail::quote_forms[is_long ? 1 : 0];
-    lay_out_record(form, narrow);
-    form.code_mask = narrow.code_mask;
-    form.strike_code = narrow.strike_code;
+    const detail::QuoteForm& quote_form = detail::quote_forms[is_long ? 1 : 0];
+    lay_out_record(form, quote_form);
+    form.code_mask = quote_form.code_mask;
+    form.strike_code = quote_form.strike_code;
     form.symbol_mask = is_long ? 0xFF'FFFF'FFFF : 0xFFFF'FFFF;
     form.symbol_fill = is_long ? 0 : std::uint64_t{' '} << 32;
     const std::uint8_t category = is_long ? 'k' : 'q';
@@ -143,29 +143,29 @@ constexpr WideForm make_form(bool is_long, unsigned sides) {
         form.fill[body_at + 4] = ' ';
         limit_expiration(form, short_quote::expiration.at);
     }
-    lay_out_bests(form, narrow.bytes, sides);
+    lay_out_bests(form, quote_form.bytes, sides);
     return form;
 }
 
 /// Indexed by form.
-constexpr auto wide_forms = [] {
-    std::array<WideForm, quote_forms_count> forms;
+constexpr auto avx512_forms = [] {
+    std::array<Avx512Form, quote_forms_count> forms;
     for (std::size_t form = 0; form < forms.size(); ++form) {
         forms[form] = make_form(is_long_form(form), appendage_sides_of_form(form));
     }
     return forms;
 }();
 
-PINSTRIKE_WIDE inline __m512i row(const Bytes64& bytes) {
+PINSTRIKE_AVX512 inline __m512i row(const Bytes64& bytes) {
     return _mm512_load_si512(bytes.data());
 }
 
-PINSTRIKE_WIDE inline __m512i placed(const Places& places, __m512i message) {
+PINSTRIKE_AVX512 inline __m512i placed(const Places& places, __m512i message) {
     return _mm512_permutexvar_epi8(row(places.from), message);
 }
 
 /// The bitwise or of all three.
-PINSTRIKE_WIDE inline __m512i any_of(__m512i one, __m512i two, __m512i three) {
+PINSTRIKE_AVX512 inline __m512i any_of(__m512i one, __m512i two, __m512i three) {
     return _mm512_ternarylogic_epi64(one, two, three, 0xFE);
 }
 
@@ -196,7 +196,7 @@ alignas(64) constexpr Bytes64 indicator_lengths = [] {
 
 /// The lengths of 64 messages that would begin at consecutive bytes and have these categories and
 /// indicators.
-PINSTRIKE_WIDE inline __m512i lengths_by(__m512i categories, __m512i indicators) {
+PINSTRIKE_AVX512 inline __m512i lengths_by(__m512i categories, __m512i indicators) {
     return _mm512_add_epi8(_mm512_permutexvar_epi8(categories, row(category_lengths)),
                            _mm512_permutexvar_epi8(indicators, row(indicator_lengths)));
 }
@@ -204,8 +204,8 @@ PINSTRIKE_WIDE inline __m512i lengths_by(__m512i categories, __m512i indicators)
 /// Stores, for each byte of the block from `at` on, the length of a quote that would begin there.
 /// The loop over messages then needs one load, and no table lookup, to get from the start of one
 /// message to the start of the next.
-PINSTRIKE_WIDE inline void find_lengths(std::span<const std::byte> block, std::size_t at,
-                                        std::uint8_t* lengths) {
+PINSTRIKE_AVX512 inline void find_lengths(std::span<const std::byte> block, std::size_t at,
+                                          std::uint8_t* lengths) {
     constexpr std::size_t ahead = message::indicator.at;
     for (; at + 64 + ahead <= block.size(); at += 64) {
         const std::byte* from = block.data() + at;
@@ -228,7 +228,7 @@ PINSTRIKE_WIDE inline void find_lengths(std::span<const std::byte> block, std::s
 
 /// A record with the header that all quotes share, the number of the first message, and the GTH bit
 /// of the series.
-PINSTRIKE_WIDE inline __m512i shared_record(const DecodeContext& context) {
+PINSTRIKE_AVX512 inline __m512i shared_record(const DecodeContext& context) {
     return _mm512_inserti64x4(
         _mm512_maskz_set1_epi64(1U << (body_at / 8), static_cast<long long>(context.gth_bits)),
         context.header, 0);
@@ -236,15 +236,15 @@ PINSTRIKE_WIDE inline __m512i shared_record(const DecodeContext& context) {
 
 /// The first record of the quote in `message`. `code` is the denominator code of its strike, as an
 /// index.
-PINSTRIKE_WIDE inline __m512i first_record(const WideForm& form, __m512i message, unsigned code,
-                                           __m512i numbered) {
+PINSTRIKE_AVX512 inline __m512i first_record(const Avx512Form& form, __m512i message, unsigned code,
+                                             __m512i numbered) {
     const __m512i record = placed(form.record, message);
     const __m512i scaled = _mm512_mask_mul_epi32(record, 1U << (strike_at / 8), record,
                                                  _mm512_set1_epi64(detail::powers_to_e8[code]));
     return any_of(scaled, row(form.fill), numbered);
 }
 
-[[nodiscard, gnu::always_inline]] inline bool is_test(const std::byte* m, const WideForm& form) {
+[[nodiscard, gnu::always_inline]] inline bool is_test(const std::byte* m, const Avx512Form& form) {
     return is_test_symbol((load_native<std::uint64_t>(m + 12) & form.symbol_mask) |
                           form.symbol_fill);
 }
@@ -253,9 +253,9 @@ PINSTRIKE_WIDE inline __m512i first_record(const WideForm& form, __m512i message
 
 namespace detail {
 
-PINSTRIKE_WIDE StraightRun run_wide(const std::byte* bytes, std::size_t size, unsigned messages,
-                                    std::uint32_t sequence, const DecodeContext& context,
-                                    Event* events) {
+PINSTRIKE_AVX512 FastPathResult decode_avx512(const std::byte* bytes, std::size_t size,
+                                              unsigned messages, std::uint32_t sequence,
+                                              const DecodeContext& context, Event* events) {
     alignas(64) std::array<std::uint8_t, block::bytes_max + 2 * 64> lengths;
     find_lengths({bytes, size}, block::header_bytes, lengths.data());
     const bool wants_tests = context.wants_tests;
@@ -274,7 +274,7 @@ PINSTRIKE_WIDE StraightRun run_wide(const std::byte* bytes, std::size_t size, un
         const std::size_t length = lengths[at];
         const QuoteShape shape = quote_shape_of(m);
         if (length != shape.bytes() || length > left) [[unlikely]] {  // six bits are ambiguous
-            const TakenAmid other = take_amid_quotes(m, left, sequence + i, context, event);
+            const DecodedOther other = decode_between_quotes(m, left, sequence + i, context, event);
             if (other.bytes == 0) {
                 return {};
             }
@@ -284,7 +284,7 @@ PINSTRIKE_WIDE StraightRun run_wide(const std::byte* bytes, std::size_t size, un
             continue;
         }
         at += length;
-        const WideForm& form = wide_forms[shape.form()];
+        const Avx512Form& form = avx512_forms[shape.form()];
         const __m512i message = _mm512_maskz_loadu_epi8(form.bytes_mask, m);
         const __m512i above = _mm512_sub_epi8(message, row(form.least));
         wrong = _mm512_or_si512(wrong, _mm512_subs_epu8(above, row(form.more)));

@@ -1,5 +1,5 @@
 // path: cold
-#include "feed/traffic_generator.h"
+#include "feed/traffic/traffic_generator.h"
 
 #include "config/check.h"
 

@@ -1,0 +1,24 @@
+// path: cold
+//
+// The limits of events and blocks, by which several modules size their memory.
+#pragma once
+
+#include "feed/event/event.h"
+
+#include <cstddef>
+#include <limits>
+
+namespace pinstrike::feed {
+
+/// How many numbers Header::line has.
+inline constexpr std::size_t line_numbers =
+    std::size_t{std::numeric_limits<decltype(Header::line)>::max()} + 1;
+
+/// The most records of a message, by Header::records.
+inline constexpr std::size_t message_records_max =
+    std::numeric_limits<decltype(Header::records)>::max();
+
+/// The longest block that is kept for peers, or brought by a repair.
+inline constexpr std::size_t kept_block_bytes_max = 16 * 1024;
+
+}  // namespace pinstrike::feed
