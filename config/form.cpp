@@ -43,14 +43,6 @@ Node schema_pattern(const std::string& pattern) {
     return schema;
 }
 
-bool name_accepted(const std::string& name) {
-    const auto allowed = [](char c) {
-        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-               c == '-' || c == '_' || c == '.';
-    };
-    return !name.empty() && name.size() <= 32 && std::all_of(name.begin(), name.end(), allowed);
-}
-
 /// True if YAML reads the unquoted text back as the same text.
 bool plain_safe(const std::string& text) {
     const auto allowed = [](char c) {
@@ -184,9 +176,17 @@ Form<std::string> text_like(std::string words, std::string pattern,
         text_node);
 }
 
+bool is_name(const std::string& name) {
+    const auto allowed = [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+               c == '-' || c == '_' || c == '.';
+    };
+    return !name.empty() && name.size() <= 32 && std::all_of(name.begin(), name.end(), allowed);
+}
+
 Form<std::string> name_text() {
     return text_like("a name of letters, digits, '-', '_' and '.', at most 32 long",
-                     "^[A-Za-z0-9._-]{1,32}$", name_accepted);
+                     "^[A-Za-z0-9._-]{1,32}$", is_name);
 }
 
 std::string words_joined(const std::vector<ChoiceDoc>& choices) {

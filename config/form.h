@@ -128,8 +128,12 @@ Form<std::string> text();
 /// JSON Schema.
 Form<std::string> text_like(std::string words, std::string pattern,
                             std::function<bool(const std::string&)> accepts);
-/// A name of at most 32 letters, digits, '-', '_' and '.'.
+/// Whether a text is a name of at most 32 letters, digits, '-', '_' and '.'.
+[[nodiscard]] bool is_name(const std::string& name);
+
+/// Such a name.
 Form<std::string> name_text();
+
 /// One of the given words, kept as text.
 Form<std::string> word_of(std::vector<ChoiceDoc> words);
 /// Numbers written as ranges, "1-48, 220", or as a list of numbers and ranges.

@@ -92,6 +92,9 @@ void Appliance::start() {
         });
     }
     control_misplaced_ = !bind_this_thread(config_.control_cpu);
+    if (publisher_) {
+        publisher_->start();
+    }
 }
 
 bool Appliance::input_ended() const {

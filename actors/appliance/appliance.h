@@ -14,6 +14,7 @@
 #include "actors/peer/peer_task.h"
 #include "actors/poller/packet_tap.h"
 #include "actors/poller/poller_task.h"
+#include "actors/publish/publisher.h"
 #include "actors/recovery/recovery_task.h"
 #include "actors/threads/parking.h"
 #include "actors/topology/feed_config.h"
@@ -36,6 +37,11 @@
 #include <vector>
 
 namespace pinstrike::actors {
+
+struct ControlCounts {
+    ReloadCounters reloads;  ///< of the config
+    Counter admin_untaken;   ///< connections that the admin socket could not accept
+};
 
 class Appliance {
   public:
@@ -85,11 +91,8 @@ class Appliance {
     /// adopted its settings within `within_ns` and will do so when it continues.
     bool give_settings(const FeedConfig& config, std::int64_t within_ns, Problems& problems);
 
-    /// Counts of the config's reloads. The control thread writes them.
-    [[nodiscard]] ReloadCounters& reloads() { return reloads_; }
-
-    /// Connections that the admin socket could not accept. The control thread counts them.
-    [[nodiscard]] Counter& admin_untaken() { return admin_untaken_; }
+    /// Counts of the control thread, which writes them.
+    [[nodiscard]] ControlCounts& control_counts() { return control_counts_; }
 
     /// Resets the longest steps and the high-water marks of the rings, but not the totals.
     void clear_maxima();
@@ -136,6 +139,11 @@ class Appliance {
     /// Null if no state is requested from a peer.
     [[nodiscard]] const peer::StateTransfer* state_transfer() const {
         return recovery_.transfer.get();
+    }
+
+    /// Null if nothing is published.
+    [[nodiscard]] const MemoryFile* published() const {
+        return publisher_ ? &publisher_->file() : nullptr;
     }
 
     /// Null if no history is kept and no peer is asked.
@@ -208,14 +216,14 @@ class Appliance {
     SeriesList series_;
     nic::Clock clock_;
     LineHours hours_;
+    std::unique_ptr<Publisher> publisher_;  ///< null: nothing is published
     std::vector<PollerThread> pollers_;
     std::vector<CoreThread> cores_;
     RecoveryThread recovery_;
     std::vector<std::optional<StateRings>>
         state_rings_;  ///< by core; nullopt once its actor has taken it
     std::vector<std::string> remarks_;
-    ReloadCounters reloads_;
-    Counter admin_untaken_;
+    ControlCounts control_counts_;
     bool running_ = false;
     bool control_misplaced_ = false;
 

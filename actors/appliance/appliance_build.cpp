@@ -18,6 +18,7 @@
 #include <fmt/format.h>
 #include <sys/resource.h>
 
+#include <chrono>
 #include <exception>
 #include <new>
 #include <optional>
@@ -70,6 +71,31 @@ std::vector<std::unique_ptr<feed::RepairSource>> repair_sources(const FeedConfig
     return sources;
 }
 
+/// The trade date of this moment, as 20261127. From 23:00 UTC on it is the next day: New York's
+/// regular session has ended by then, and its overnight session has not begun.
+std::uint32_t trade_date_now() {
+    using namespace std::chrono;
+    const year_month_day date{floor<days>(system_clock::now() + hours{1})};
+    return static_cast<std::uint32_t>(static_cast<int>(date.year())) * 10000 +
+           static_cast<unsigned>(date.month()) * 100 + static_cast<unsigned>(date.day());
+}
+
+/// False, with Problems: the memory file cannot be created.
+bool open_publisher(const FeedConfig& config, const SeriesList& list, bool live,
+                    std::unique_ptr<Publisher>& publisher, Problems& problems) {
+    if (!config.publish.on()) {
+        return true;
+    }
+    MemoryPlan plan = memory_plan(config);
+    plan.trade_date = live ? trade_date_now() : 0;  // a capture does not state its date
+    plan.listed = list.ids;
+    auto file = MemoryFile::make(std::move(plan), problems);
+    if (file) {
+        publisher = std::make_unique<Publisher>(std::move(file));
+    }
+    return publisher != nullptr;
+}
+
 }  // namespace
 
 Appliance::Appliance(const FeedConfig& config)
@@ -86,7 +112,8 @@ std::unique_ptr<Appliance> Appliance::build(const FeedConfig& config, Problems& 
         return nullptr;
     }
     try {
-        if (!made->open_peers(std::move(peer_log), problems)) {
+        if (!open_publisher(config, made->series_, !made->replays(), made->publisher_, problems) ||
+            !made->open_peers(std::move(peer_log), problems)) {
             return nullptr;
         }
         made->make_threads(std::move(queues));
@@ -241,8 +268,12 @@ void Appliance::make_threads(QueuesByPort queues) {
     for (std::size_t i = 0; i < cores_.size(); ++i) {
         std::vector<std::unique_ptr<Actor>> actors;
         std::vector<std::string_view> calls;
+        std::optional<CoreMemory> memory;
+        if (publisher_) {
+            memory = publisher_->core(i);
+        }
         for (const std::string& kind : cores_[i].config.actors) {
-            actors.push_back(make_actor(kind, config_));
+            actors.push_back(make_actor(kind, config_, memory ? &*memory : nullptr));
             const std::vector<std::string_view> more = actors.back()->system_calls();
             calls.insert(calls.end(), more.begin(), more.end());
             if (recovery_.exchange && state_rings_[i] &&

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "actors/book/book_entry.h"
+#include "config/hooks.h"
 #include "feed/event/best_effect.h"
 #include "feed/event/event.h"
 
@@ -13,6 +14,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -55,7 +57,7 @@ constexpr SidesMask sides_mask_of(const feed::IndicatorEffect& effect) {
         }
         if (on_side == BestEffect::none) {  // the side is known to be empty
             mask.own[side * 4 + 2] = all;
-            mask.own[side * 4 + 3] = std::uint32_t{side_known} << BookSide::mark_shift;
+            mask.own[side * 4 + 3] = std::uint32_t{side_known} << mark_shift;
         }
     }
     return mask;
@@ -88,10 +90,25 @@ inline void store_sides(BookEntry& entry, __m256i sides) {
     std::memcpy(static_cast<void*>(&entry.bid), &sides, sizeof sides);
 }
 
+/// Marks an entry as being written by a quote. Readers in other processes accept their copy of an
+/// entry only if its stamp was the same, and without this mark, before and after they copied.
+/// Order: the release fence makes the mark visible before the sides; end_quote() makes the sides
+/// visible before the new stamp.
+inline void begin_quote(BookEntry& entry, std::uint64_t stamp) {
+    std::atomic_ref<std::uint64_t>{entry.stamp}.store(stamp | PINSTRIKE_STAMP_WRITING,
+                                                      std::memory_order_relaxed);
+    std::atomic_thread_fence(std::memory_order_release);
+    RING_HOOK("book:writing");
+}
+
+inline void end_quote(BookEntry& entry, std::uint64_t stamp) {
+    RING_HOOK("book:written");
+    std::atomic_ref<std::uint64_t>{entry.stamp}.store(stamp, std::memory_order_release);
+}
+
 /// The upper two words of a side that a quote states: sequence, participant, code and marks.
 inline std::uint64_t upper_words(std::uint32_t sequence, std::uint32_t participant_and_code) {
-    constexpr std::uint32_t marks = std::uint32_t{side_known | side_present}
-                                    << BookSide::mark_shift;
+    constexpr std::uint32_t marks = std::uint32_t{side_known | side_present} << mark_shift;
     return sequence | std::uint64_t{participant_and_code | marks} << 32;
 }
 

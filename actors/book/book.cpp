@@ -1,43 +1,10 @@
 // path: mixed, hot: on_events() and what it calls
 #include "actors/book/book.h"
 
-#include "feed/event/limits.h"
-
 namespace pinstrike::actors {
 
-namespace {
-
-/// In a fuller table more series are in their second slot or displaced, which costs a second cache
-/// line.
-constexpr double table_load = 0.36;
-
-}  // namespace
-
-Book::Book(const BookConfig& config, unsigned cores_count)
-    : config_(config),
-      table_(series_share(config, cores_count), table_load),
-      trades_(series_share(config, cores_count)),
-      lines_(feed::line_numbers) {}
-
-/// The share has a reserve because sharding is uneven: a hash spreads series well, and underlyings
-/// less well.
-std::size_t Book::series_share(const BookConfig& config, unsigned cores_count) {
-    const std::size_t even = (config.series_capacity + cores_count - 1) / cores_count;
-    return cores_count == 1 ? even : even + even / 4;
-}
-
-std::size_t Book::memory_bytes(const BookConfig& config, unsigned cores_count) {
-    const std::size_t series = series_share(config, cores_count);
-    return cores_count * (FlatTable<BookEntry>::bytes_for(series, table_load) +
-                          TradePool::bytes_for(series) + feed::line_numbers * sizeof(LineMemory));
-}
-
 void Book::on_start(const CoreInfo& /*core*/) {
-    table_.prefault();
-    trades_.prefault();
-    for (std::size_t line = 0; line < lines_.size(); ++line) {
-        lines_[line].epoch = 1;  // above the epoch of an entry without messages
-    }
+    store_.memory.prefault();
     if (transfer_ != nullptr) {
         start_transfer();
     }
@@ -61,6 +28,8 @@ void Book::on_events(EventBatch batch) {
         note_for_transfer(batch);
     }
     apply_all(batch);
+    // Behind the entries, so that these include all events before a published position.
+    store_.stream.append(batch.records(), clock_);
 }
 
 /// Applies a batch in stretches, each in three passes. The first pass prefetches the first slots of
@@ -81,37 +50,46 @@ void Book::apply_all(EventBatch batch) {
         for (unsigned i = 0; i < count; ++i) {
             end_lookup(stretch[i]);
         }
+        StampClock::Stamps stamps{clock_};
         for (unsigned i = 0; i < count; ++i) {
-            apply(stretch[i]);
+            apply(stretch[i], stamps.next(stretch[i].event->header.ts_receive_ns));
         }
+        stamps.end();
         watch(*stretch[sample_++ % count].event);
     }
 }
 
 /// Applies a message. Nearly all messages are quotes of series on whose line nothing happened;
 /// their code is inline here. Rare cases are out of line.
-[[gnu::always_inline]] inline void Book::apply(const Lookup& lookup) {
+[[gnu::always_inline]] inline void Book::apply(const Lookup& lookup, std::uint64_t stamp) {
     const feed::Event& event = *lookup.event;
     const feed::Header& header = event.header;
     if (header.kind != feed::EventKind::quote) [[unlikely]] {
+        clock_.set(stamp);
         return apply_series(event);
     }
     BookEntry* const entry = lookup.entry;
-    const LineMemory& line = lines_[header.line];
-    if (is_late(header) || !(entry->key == event.body.quote.series)) [[unlikely]] {
+    const LineMemory& line = store_.lines[header.line];
+    if (is_late(header) || !(entry->key() == event.body.quote.series)) [[unlikely]] {
+        clock_.set(stamp);
         return apply_rare_quote(event);
     }
-    if (entry->epoch != line.epoch || entry->line != header.line) [[unlikely]] {
+    const std::uint64_t before = entry->stamp;
+    if (!stamp_after(before, line.changed) || entry->line() != header.line) [[unlikely]] {
         if (!stands(*entry, line, header.line)) {
+            clock_.set(stamp);
             return apply_rare_quote(event);
         }
-        if (line.flush > entry->epoch) {
+        begin_quote(*entry, stamp);
+        if (stamp_after(line.flush, before)) {
             store_sides(*entry, _mm256_setzero_si256());
         }
-        entry->epoch = line.epoch;
+    } else {
+        begin_quote(*entry, stamp);
     }
     ++entry->quotes;
     state_quote(*entry, event);
+    end_quote(*entry, stamp | header.line);
 }
 
 /// Applies an event from the journal again.
@@ -126,9 +104,9 @@ void Book::apply_again(const feed::Event& event) {
 /// Offers the series of one message of a stretch, at a varying place, to the busiest series.
 void Book::watch(const feed::Event& event) {
     if (event.header.kind == feed::EventKind::quote) {
-        const BookEntry* const entry = table_.find(event.body.series);
+        const BookEntry* const entry = store_.table.find(event.body.series);
         if (entry != nullptr) {
-            candidates_.consider(entry->key, entry->quotes);
+            candidates_.consider(entry->key(), entry->quotes);
         }
     }
 }
@@ -144,6 +122,7 @@ void Book::watch(const feed::Event& event) {
     if (entry == nullptr) {
         return;
     }
+    const auto guard = store_.writing(*entry);
     const MessageOrder order = arrive(*entry, header);
     if (order.late) {
         apply_late_quote(*entry, event, order);
@@ -185,6 +164,7 @@ void Book::apply_trade(const feed::Event& event) {
         return;
     }
     if (BookEntry* const entry = entry_for(event.body.trade.series)) {
+        const auto guard = store_.writing(*entry);
         const MessageOrder order = arrive(*entry, event.header);
         if (order.late && covered(*entry, event.header)) {
             return;
@@ -199,6 +179,7 @@ void Book::apply_open_interest(const feed::Event& event) {
         return;
     }
     if (BookEntry* const entry = entry_for(event.body.open_interest.series)) {
+        const auto guard = store_.writing(*entry);
         const MessageOrder order = arrive(*entry, event.header);
         if (order.late && covered(*entry, event.header)) {
             return;
@@ -215,8 +196,9 @@ void Book::apply_end_of_day(const feed::Event& event) {
         return;
     }
     const feed::SeriesKey& key = event.body.end_of_day.series;
-    BookEntry* const entry = table_.find(key);
+    BookEntry* const entry = store_.table.find(key);
     if (entry != nullptr && known(*entry)) {
+        const auto guard = store_.writing(*entry);
         arrive(*entry, event.header);
     }
 }
@@ -227,7 +209,7 @@ MessageOrder Book::arrive(BookEntry& entry, const feed::Header& header) {
     if (is_late(header)) {
         return arrive_late(entry, header);
     }
-    if (catch_up_with_line(entry) && entry.line != header.line) {
+    if (catch_up_with_line(entry) && entry.line() != header.line) {
         leave_line(entry);
     }
     adopt_line(entry, header.line);
@@ -239,26 +221,27 @@ MessageOrder Book::arrive(BookEntry& entry, const feed::Header& header) {
 bool Book::catch_up_with_line(BookEntry& entry) {
     if (!known(entry)) {
         forget(entry);
-        counters_.bump(BookCount::series_unannounced, entry.announced == 0 ? 1 : 0);
+        counters_.bump(BookCount::series_unannounced, entry.announced() == 0 ? 1 : 0);
         return false;
     }
-    const LineMemory& line = lines_[entry.line];
-    if (entry.epoch == line.epoch) {
-        return true;
+    const LineMemory& line = store_.lines[entry.line()];
+    if (stamp_after(line.changed, entry.stamp)) {
+        if (stamp_after(line.flush, entry.stamp)) {
+            touch_elsewhere(entry);
+        }
+        clear_flushed_sides(entry);
     }
-    if (line.flush > entry.epoch) {
-        touch_elsewhere(entry);
-    }
-    clear_flushed_sides(entry);
-    entry.epoch = line.epoch;
+    adopt_line(entry, entry.line());
     return true;
 }
 
 TradeRecord& Book::trades_of(BookEntry& entry) {
-    if (entry.trade_record == 0) {
-        entry.trade_record = trades_.acquire();
+    TradeRecord& trades = store_.trades_at(entry);
+    if (!entry.has_trades()) {
+        trades = TradeRecord{};
+        entry.record |= PINSTRIKE_TRADES;
     }
-    return trades_.at(entry.trade_record);
+    return trades;
 }
 
 }  // namespace pinstrike::actors

@@ -25,19 +25,23 @@
 #include "actors/book/book_config.h"
 #include "actors/book/book_counts.h"
 #include "actors/book/book_entry.h"
+#include "actors/book/book_store.h"
 #include "actors/book/busiest.h"
-#include "actors/book/flat_table.h"
 #include "actors/book/line_memory.h"
 #include "actors/book/series_state.h"
-#include "actors/book/trade_pool.h"
 #include "actors/book/trade_rules.h"
 #include "actors/book/transfer/book_transfer.h"
 #include "actors/core/actor.h"
+#include "actors/publish/core_memory.h"
+#include "actors/publish/directory.h"
+#include "actors/publish/stamp.h"
+#include "actors/publish/stream_writer.h"
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -47,9 +51,14 @@ namespace pinstrike::actors {
 
 class Book final : public Actor {
   public:
-    /// Maps the memory for its share of `config.series_capacity`, which on_start touches. Throws
-    /// std::bad_alloc if there is too little memory.
-    Book(const BookConfig& config, unsigned cores_count);
+    /// Maps private memory for its share of `config.series_capacity`, which on_start touches.
+    /// Throws std::bad_alloc if there is too little memory.
+    Book(const BookConfig& config, unsigned cores_count)
+        : Book(config, CoreMemory{book_shape(config, cores_count)}) {}
+
+    /// Keeps its state in memory of the shape book_shape(), which is zero.
+    Book(const BookConfig& config, CoreMemory memory)
+        : config_(config), store_(std::move(memory)) {}
 
     [[nodiscard]] std::string_view name() const override { return BookConfig::kind; }
 
@@ -80,10 +89,10 @@ class Book final : public Actor {
     /// find().
     template <class Visit>
     void for_each_series(Visit&& visit) const {
-        for (std::size_t slot = 0; slot < table_.slots(); ++slot) {
-            const BookEntry& entry = table_.at(slot);
-            if (known(entry) && lists(entry.key)) {
-                visit(entry.key);
+        for (std::size_t slot = 0; slot < store_.table.slots(); ++slot) {
+            const BookEntry& entry = store_.table.at(slot);
+            if (known(entry) && lists(entry.key())) {
+                visit(entry.key());
             }
         }
     }
@@ -101,22 +110,16 @@ class Book final : public Actor {
 
     [[nodiscard]] const BookCounters& counters() const { return counters_; }
 
-    /// The number of series for which each of `cores_count` books has memory.
-    [[nodiscard]] static std::size_t series_share(const BookConfig& config, unsigned cores_count);
-
-    /// Bytes of all books of a config together.
-    [[nodiscard]] static std::size_t memory_bytes(const BookConfig& config, unsigned cores_count);
-
   private:
     /// A message whose entry is being prefetched.
     struct Lookup {
         const feed::Event* event;
-        FlatTable<BookEntry>::Places places;
+        BookStore::Table::Places places;
         BookEntry* entry;  ///< set by end_lookup()
     };
 
     [[nodiscard]] bool forgotten(const BookEntry& entry) const {
-        return lines_[entry.line].day > entry.epoch;
+        return stamp_after(store_.lines[entry.line()].day, entry.stamp);
     }
 
     /// Whether nothing but a flush of quotes happened to the line of an entry with quotes since the
@@ -125,9 +128,14 @@ class Book final : public Actor {
     /// predict.
     [[nodiscard]] static bool stands(const BookEntry& entry, const LineMemory& line,
                                      std::uint16_t number) {
-        const std::uint32_t rare = std::max({line.day, line.late_flush, line.gap});
-        const bool trades_stand = (entry.trade_record == 0) | (line.flush <= entry.epoch);
-        return (entry.line == number) & (entry.quotes != 0) & (rare <= entry.epoch) & trades_stand;
+        const auto old = [&entry](std::uint64_t stamp) -> unsigned {
+            return stamp_after(stamp, entry.stamp) ? 0 : 1;
+        };
+        const unsigned no_trades = entry.has_trades() ? 0 : 1;
+        const unsigned same_line = entry.line() == number ? 1 : 0;
+        const unsigned quoted = entry.quotes != 0 ? 1 : 0;
+        return (same_line & quoted & old(line.day) & old(line.late_flush) & old(line.gap) &
+                (no_trades | old(line.flush))) != 0;
     }
 
     /// Whether messages stated something of the series since the last start of day.
@@ -141,7 +149,7 @@ class Book final : public Actor {
     /// place of the series, so their prefetch is useless but harmless.
     void begin_lookup(Lookup& lookup, const feed::Event& event) const {
         lookup.event = &event;
-        lookup.places = table_.places(feed::hash(event.body.series));
+        lookup.places = store_.table.places(feed::hash(event.body.series));
         __builtin_prefetch(lookup.places.first, 1);
     }
 
@@ -152,7 +160,7 @@ class Book final : public Actor {
     }
 
     void apply_all(EventBatch batch);
-    void apply(const Lookup& lookup);
+    void apply(const Lookup& lookup, std::uint64_t stamp);
     void apply_again(const feed::Event& event);
     void watch(const feed::Event& event);
     void apply_series(const feed::Event& event);
@@ -166,7 +174,7 @@ class Book final : public Actor {
     void apply_gap(const feed::Event& event);
 
     BookEntry* entry_for(const feed::SeriesKey& key) {
-        BookEntry* const entry = table_.find(key);
+        BookEntry* const entry = store_.table.find(key);
         return entry != nullptr ? entry : enter(key);
     }
 
@@ -175,9 +183,9 @@ class Book final : public Actor {
     BookEntry* enter(const feed::SeriesKey& key);
     bool catch_up_with_line(BookEntry& entry);
 
-    void adopt_line(BookEntry& entry, std::uint16_t line) {
-        entry.line = line;
-        entry.epoch = lines_[line].epoch;
+    /// The entry includes all events so far, and its latest message came on `line`.
+    void adopt_line(BookEntry& entry, std::uint16_t line) const {
+        entry.stamp = clock_.stamp() | line;
     }
 
     void clear_flushed_sides(BookEntry& entry) const;
@@ -217,9 +225,8 @@ class Book final : public Actor {
     [[nodiscard]] SideState state_of(const BookEntry& entry, const BookSide& side) const;
 
     BookConfig config_;
-    FlatTable<BookEntry> table_;
-    TradePool trades_;
-    PageArray<LineMemory> lines_;  ///< by line number; any 16 bits are a line number
+    BookStore store_;
+    StampClock clock_;  ///< at the event that is being applied
     Sweeper sweeper_;
     std::int64_t publish_due_ns_ = 0;
     std::size_t announced_ = 0;

@@ -10,18 +10,19 @@ namespace pinstrike::actors {
 /// Creates the entry of a series. If the table is full, removes the entries that a start of day
 /// left in it and tries again. nullptr: there is no room.
 BookEntry* Book::enter(const feed::SeriesKey& key) {
-    BookEntry* entry = table_.insert(key);
+    BookEntry* entry = store_.table.insert(key);
     if (entry == nullptr && !is_empty(key) && sweeper_.busy()) {
         sweep(sweeper_.left());
-        entry = table_.insert(key);
+        entry = store_.table.insert(key);
     }
     if (entry == nullptr) {
         counters_.bump(BookCount::series_refused);
         return nullptr;
     }
-    sweeper_.inserted(table_, *entry);
+    entry->record = store_.directory.add(key);
+    sweeper_.inserted(store_.table, *entry);
     if (transfer_ != nullptr) {
-        transfer_->next_slot = table_.pass_on(transfer_->next_slot, *entry);
+        transfer_->next_slot = store_.table.pass_on(transfer_->next_slot, *entry);
     }
     return entry;
 }
@@ -42,42 +43,46 @@ void Book::apply_series_map(const feed::Event& event) {
     if (entry == nullptr) {
         return;
     }
+    const auto guard = store_.writing(*entry);
     if (!known(*entry)) {
         forget(*entry);
         adopt_line(*entry, map.mapped_line);
     }
     // The file comes the evening before its day, so an announcement outlives one start of day.
-    constexpr std::uint16_t starts_of_day = 2;
-    announced_ += entry->announced == 0 ? 1 : 0;
-    entry->announced = starts_of_day;
+    if ((event.header.flags & feed::flag_from_file) != 0 && map.id != 0) {
+        store_.directory.set_id(entry->index(), map.id);
+    }
+    constexpr unsigned starts_of_day = 2;
+    announced_ += entry->announced() == 0 ? 1 : 0;
+    entry->set_announced(starts_of_day);
 }
 
 /// Resets an entry of which nothing is known to that of a series without messages. A start of day
 /// brings an announcement one step closer to its end.
 void Book::forget(BookEntry& entry) {
-    if (entry.trade_record != 0) {
-        trades_.release(entry.trade_record);
-    }
     BookEntry left{};
-    left.key = entry.key;
-    left.announced = entry.announced;
-    if (entry.announced != 0 && forgotten(entry)) {
-        --left.announced;
-        announced_ -= left.announced == 0 ? 1 : 0;
+    left.set_key(entry.key());
+    left.record = entry.index();
+    left.set_announced(entry.announced());
+    if (entry.announced() != 0 && forgotten(entry)) {
+        left.set_announced(entry.announced() - 1);
+        announced_ -= left.announced() == 0 ? 1 : 0;
     }
-    adopt_line(left, entry.line);
+    adopt_line(left, entry.line());
     entry = left;
 }
 
 void Book::sweep(std::size_t slots_count) {
-    sweeper_.advance(table_, slots_count, [this](BookEntry& entry) {
+    sweeper_.advance(store_.table, slots_count, [this](BookEntry& entry) {
         if (!forgotten(entry)) {
             return false;
         }
-        forget(entry);  // returns its trade record to the pool
-        if (entry.announced != 0) {
+        const auto guard = store_.writing(entry);
+        forget(entry);
+        if (entry.announced() != 0) {
             return false;
         }
+        store_.directory.remove(entry.index());
         counters_.bump(BookCount::series_forgotten);
         return true;
     });

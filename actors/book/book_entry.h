@@ -1,11 +1,12 @@
 // path: hot
 //
 // The entry of a series: one cache line that every quote touches, and a second one for trades and
-// open interest. The second one comes from a pool, and only series with trades or open interest
-// have it.
+// open interest, which only series with trades or open interest use. pinstrike.h has their layout,
+// because programs of users may read them.
 #pragma once
 
 #include "actors/book/series_state.h"
+#include "actors/publish/pinstrike.h"
 #include "config/cache_line.h"
 #include "feed/event/series_key.h"
 
@@ -17,72 +18,92 @@ inline bool is_empty(const feed::SeriesKey& key) {
     return key.name == 0;  // no series has an expiration letter of 0
 }
 
-/// Bits of BookSide::mark().
+/// Bits of mark_of(side).
 enum SideMark : std::uint8_t {
-    side_known = 1,      ///< a quote stated the side; else it is unknown
-    side_stale = 2,      ///< a gap came after the statement
-    side_late = 4,       ///< stated late: stale while a number after it is missing
-    side_present = 8,    ///< the side has a best quote
-    side_elsewhere = 16  ///< `sequence` is of another line or an earlier numbering
+    side_known = PINSTRIKE_KNOWN,
+    side_stale = PINSTRIKE_STALE,
+    side_late = PINSTRIKE_LATE,
+    side_present = PINSTRIKE_PRESENT,
+    side_elsewhere = PINSTRIKE_ELSEWHERE,
 };
 
 /// One side of the best bid and offer. A quote replaces its words as a whole.
-struct BookSide {
-    std::uint64_t value;     ///< price in the lower half, size in the upper half
-    std::uint32_t sequence;  ///< number of the message that stated the side
-    std::uint32_t said;      ///< from the lowest byte: participant, code, mark
+using BookSide = pinstrike_side;
 
-    static constexpr unsigned mark_shift = 16;
+inline constexpr unsigned mark_shift = 16;
 
-    [[nodiscard]] std::uint8_t mark() const {
-        return static_cast<std::uint8_t>(said >> mark_shift);
+inline std::uint8_t mark_of(const BookSide& side) {
+    return static_cast<std::uint8_t>(side.said >> mark_shift);
+}
+
+inline bool is(const BookSide& side, SideMark bit) {
+    return (mark_of(side) & bit) != 0;
+}
+
+inline void raise(BookSide& side, SideMark bit) {
+    side.said |= std::uint32_t{bit} << mark_shift;
+}
+
+inline void lower(BookSide& side, SideMark bit) {
+    side.said &= ~(std::uint32_t{bit} << mark_shift);
+}
+
+inline char participant_of(const BookSide& side) {
+    return static_cast<char>(side.said);
+}
+
+inline Price price_of(const BookSide& side) {
+    return {static_cast<std::int32_t>(side.value), static_cast<char>(side.said >> 8)};
+}
+
+inline std::uint32_t size_of(const BookSide& side) {
+    return static_cast<std::uint32_t>(side.value >> 32);
+}
+
+/// The hot entry. An empty slot is all zeros. `quotes` stays below 2^32 for every series.
+struct alignas(cache_line_bytes) BookEntry : pinstrike_entry {
+    static constexpr unsigned announced_shift = 30;
+
+    [[nodiscard]] feed::SeriesKey key() const { return {name, strike_e8}; }
+
+    void set_key(const feed::SeriesKey& key) {
+        name = key.name;
+        strike_e8 = key.strike_e8;
     }
 
-    [[nodiscard]] bool is(SideMark bit) const { return (mark() & bit) != 0; }
+    /// Line of the latest message.
+    [[nodiscard]] std::uint16_t line() const { return static_cast<std::uint16_t>(stamp); }
 
-    void raise(SideMark bit) { said |= std::uint32_t{bit} << mark_shift; }
+    /// Index of the series' records of trades and of the directory.
+    [[nodiscard]] std::uint32_t index() const { return record & PINSTRIKE_INDEX; }
 
-    void lower(SideMark bit) { said &= ~(std::uint32_t{bit} << mark_shift); }
+    /// Whether the record of trades is in use.
+    [[nodiscard]] bool has_trades() const { return (record & PINSTRIKE_TRADES) != 0; }
 
-    [[nodiscard]] char participant() const { return static_cast<char>(said); }
+    /// Starts of day until removal if no message comes; 0: unannounced.
+    [[nodiscard]] unsigned announced() const { return record >> announced_shift; }
 
-    [[nodiscard]] Price price() const {
-        return {static_cast<std::int32_t>(value), static_cast<char>(said >> 8)};
+    void set_announced(unsigned starts) {
+        record = (record & ~(3U << announced_shift)) | starts << announced_shift;
     }
-
-    [[nodiscard]] std::uint32_t size() const { return static_cast<std::uint32_t>(value >> 32); }
 };
 
-static_assert(sizeof(BookSide) == 16);
-
-/// The hot entry. An empty slot is all zeros.
-struct alignas(cache_line_bytes) BookEntry {
-    feed::SeriesKey key;
-    BookSide bid;
-    BookSide offer;
-    std::uint32_t epoch;         ///< epoch of `line` up to which the entry is up to date
-    std::uint32_t quotes;        ///< since the start of day; below 2^32 for every series
-    std::uint32_t trade_record;  ///< index into the pool; 0: none
-    std::uint16_t line;
-    std::uint16_t announced;  ///< starts of day until removal if no message comes; 0: unannounced
-};
-
-static_assert(sizeof(BookEntry) == cache_line_bytes);
+static_assert(sizeof(BookEntry) == sizeof(pinstrike_entry));
 
 /// Whether a message stated something of the series since the entry was created or forgotten: a
 /// quote was counted, or trades or open interest have a record.
 inline bool heard(const BookEntry& entry) {
-    return entry.quotes != 0 || entry.trade_record != 0;
+    return entry.quotes != 0 || entry.has_trades();
 }
 
 /// Bits of TradeRecord::flags. A `touched` bit says that a report set or cancelled the value on the
 /// series' current line and in its current numbering. The report's sequence is stored, and a late
 /// message is compared with it.
 enum TradeFlag : std::uint16_t {
-    has_open = 1,
-    has_range = 2,  ///< high and low
-    has_last = 4,
-    has_open_interest = 8,
+    has_open = PINSTRIKE_HAS_OPEN,
+    has_range = PINSTRIKE_HAS_RANGE,
+    has_last = PINSTRIKE_HAS_LAST,
+    has_open_interest = PINSTRIKE_HAS_OPEN_INTEREST,
     open_stated = 16,  ///< by an opening report, not taken from the first trade
     last_touched = 32,
     open_touched = 64,
@@ -96,28 +117,7 @@ enum TradeFlag : std::uint16_t {
 /// has left, or in an earlier numbering.
 inline constexpr unsigned elsewhere_shift = 3;
 
-struct alignas(cache_line_bytes) TradeRecord {
-    std::uint64_t volume;
-    std::int32_t open;
-    std::int32_t high;
-    std::int32_t low;
-    std::int32_t last;
-    std::uint32_t last_size;
-    std::uint32_t trades;
-    std::uint32_t open_interest;
-    std::uint32_t last_sequence;
-    std::uint32_t open_sequence;
-    std::uint32_t open_interest_sequence;
-    char open_code;
-    char high_code;
-    char low_code;
-    char last_code;
-    char last_participant;
-    char last_type;
-    std::uint16_t flags;
-    std::uint32_t covered_sequence;
-    std::uint8_t reserved[4];
-};
+using TradeRecord = pinstrike_trades;
 
 static_assert(sizeof(TradeRecord) == cache_line_bytes);
 

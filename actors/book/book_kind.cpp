@@ -6,6 +6,7 @@
 #include "config/section.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace pinstrike::actors {
 namespace {
@@ -37,12 +38,17 @@ class BookKind final : public ActorKind {
     [[nodiscard]] std::unique_ptr<Actor> make(const ActorSetup& setup) const override {
         BookConfig config = setup.configs.of<BookConfig>();
         config.is_test_symbol = setup.is_test_symbol;
-        return std::make_unique<Book>(config, cores_of(setup));
+        return setup.memory != nullptr ? std::make_unique<Book>(config, std::move(*setup.memory))
+                                       : std::make_unique<Book>(config, cores_of(setup));
+    }
+
+    [[nodiscard]] std::optional<CoreShape> published_shape(const ActorSetup& setup) const override {
+        return book_shape(setup.configs.of<BookConfig>(), cores_of(setup));
     }
 
     [[nodiscard]] std::size_t bytes(const ActorSetup& setup) const override {
         const unsigned cores = cores_of(setup);
-        return Book::memory_bytes(setup.configs.of<BookConfig>(), cores) / cores;
+        return book_bytes(setup.configs.of<BookConfig>(), cores) / cores;
     }
 
     [[nodiscard]] std::optional<ActorSection> section() const override {
@@ -72,7 +78,7 @@ class BookKind final : public ActorKind {
 
     [[nodiscard]] std::optional<SeriesRoom> series_room(const ActorSetup& setup) const override {
         const auto config = setup.configs.of<BookConfig>();
-        return SeriesRoom{config.series_capacity, Book::series_share(config, cores_of(setup)),
+        return SeriesRoom{config.series_capacity, series_share(config, cores_of(setup)),
                           "book.series_capacity"};
     }
 

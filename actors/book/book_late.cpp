@@ -9,7 +9,7 @@ namespace {
 
 /// Whether the state of a side is older than a late message of its line.
 bool yields(const BookSide& side, std::uint32_t sequence) {
-    return !side.is(side_known) || side.is(side_elsewhere) ||
+    return !is(side, side_known) || is(side, side_elsewhere) ||
            sequence_after(sequence, side.sequence);
 }
 
@@ -20,7 +20,7 @@ void Book::apply_late_quote(BookEntry& entry, const feed::Event& event, const Me
         return;
     }
     ++entry.quotes;
-    if (order.foreign || lines_[entry.line].flushed_after(order.sequence)) {
+    if (order.foreign || store_.lines[entry.line()].flushed_after(order.sequence)) {
         return;  // a quote from before a flush, or on a line that the series left, changes no side
     }
     BookEntry stated = entry;
@@ -29,7 +29,7 @@ void Book::apply_late_quote(BookEntry& entry, const feed::Event& event, const Me
     const auto yield = [&order](BookSide& side, const BookSide& to, feed::BestEffect on_side) {
         if (on_side != feed::BestEffect::no_change && yields(side, order.sequence)) {
             side = to;
-            side.raise(side_late);  // stale while numbers after it are missing
+            raise(side, side_late);  // stale while numbers after it are missing
         }
     };
     yield(entry.bid, stated.bid, effect.bid);
@@ -44,7 +44,7 @@ MessageOrder Book::arrive_late(BookEntry& entry, const feed::Header& header) {
     }
     return {.sequence = header.sequence,
             .late = true,
-            .foreign = before_flush || entry.line != header.line};
+            .foreign = before_flush || entry.line() != header.line};
 }
 
 }  // namespace pinstrike::actors

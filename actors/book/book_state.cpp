@@ -7,20 +7,21 @@ namespace pinstrike::actors {
 
 /// The current state of a side. The entry must be up to date with its line.
 SideState Book::state_of(const BookEntry& entry, const BookSide& side) const {
-    if (!side.is(side_known)) {
+    if (!is(side, side_known)) {
         return SideState::unknown;
     }
-    const bool waits = side.is(side_late) && !lines_[entry.line].complete_after(side.sequence);
-    return side.is(side_stale) || waits ? SideState::stale : SideState::fresh;
+    const bool waits =
+        is(side, side_late) && !store_.lines[entry.line()].complete_after(side.sequence);
+    return is(side, side_stale) || waits ? SideState::stale : SideState::fresh;
 }
 
 namespace {
 
 std::optional<BestQuote> best_of(const BookSide& side) {
-    if (!side.is(side_present)) {
+    if (!is(side, side_present)) {
         return std::nullopt;
     }
-    return BestQuote{side.participant(), side.price(), side.size()};
+    return BestQuote{participant_of(side), price_of(side), size_of(side)};
 }
 
 void add_trades(SeriesState& state, const TradeRecord& record) {
@@ -47,7 +48,7 @@ void add_trades(SeriesState& state, const TradeRecord& record) {
 }  // namespace
 
 std::optional<SeriesState> Book::find(const feed::SeriesKey& key) const {
-    const BookEntry* const found = table_.find(key);
+    const BookEntry* const found = store_.table.find(key);
     if (found == nullptr || !known(*found)) {
         return std::nullopt;
     }
@@ -55,14 +56,14 @@ std::optional<SeriesState> Book::find(const feed::SeriesKey& key) const {
     clear_flushed_sides(entry);
     SeriesState state;
     state.key = key;
-    state.line = entry.line;
+    state.line = entry.line();
     state.bid = best_of(entry.bid);
     state.offer = best_of(entry.offer);
     state.bid_state = state_of(entry, entry.bid);
     state.offer_state = state_of(entry, entry.offer);
     state.quotes = entry.quotes;
-    if (entry.trade_record != 0) {
-        add_trades(state, trades_.at(entry.trade_record));
+    if (entry.has_trades()) {
+        add_trades(state, store_.trades_at(entry));
     }
     return state;
 }

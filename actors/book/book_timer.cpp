@@ -9,6 +9,8 @@ void Book::on_timer(std::int64_t now_ns) {
     // The scan takes about 15 us per millisecond, so a pass over 4 M slots takes about two seconds.
     constexpr std::size_t slots_per_timer = 2048;
     constexpr std::int64_t publish_every_ns = 250'000'000;
+    std::atomic_ref<std::int64_t>{store_.memory.core().alive_ns}.store(now_ns,
+                                                                       std::memory_order_relaxed);
     if (transfer_ != nullptr) {
         time_transfer();
     }
@@ -25,28 +27,29 @@ void Book::on_stop() {
 }
 
 void Book::publish() {
-    entries_.set(table_.used());
+    entries_.set(store_.table.used());
     announced_entries_.set(announced_);
     publish_busiest();
 }
 
 void Book::publish_busiest() {
     candidates_.refresh([this](const feed::SeriesKey& key) -> std::uint64_t {
-        const BookEntry* const entry = table_.find(key);
+        const BookEntry* const entry = store_.table.find(key);
         return entry == nullptr || !known(*entry) || !lists(key) ? 0 : entry->quotes;
     });
     BusiestBoard::Ranking ranking;
     std::size_t place = 0;
     for (const BusiestCandidates::Candidate& candidate : candidates_.all()) {
         BusySeries& row = ranking[place++];
-        const BookEntry* const entry = candidate.quotes == 0 ? nullptr : table_.find(candidate.key);
+        const BookEntry* const entry =
+            candidate.quotes == 0 ? nullptr : store_.table.find(candidate.key);
         if (entry != nullptr) {
             row = {.key = candidate.key,
                    .quotes = candidate.quotes,
-                   .bid = entry->bid.price(),
-                   .offer = entry->offer.price(),
-                   .has_bid = entry->bid.is(side_present),
-                   .has_offer = entry->offer.is(side_present)};
+                   .bid = price_of(entry->bid),
+                   .offer = price_of(entry->offer),
+                   .has_bid = is(entry->bid, side_present),
+                   .has_offer = is(entry->offer, side_present)};
         }
     }
     board_.publish(ranking);

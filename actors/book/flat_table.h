@@ -14,21 +14,57 @@
 // An entry never leaves its group. It moves within the group only when another entry is inserted.
 #pragma once
 
-#include "actors/book/pages.h"
+#include "actors/publish/pinstrike.h"
+#include "config/check.h"
+#include "config/hooks.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <utility>
 
 namespace pinstrike::actors {
 
-/// Entry: trivially copyable, all zeros when empty, with a member `key` that has is_empty(key),
-/// hash(key) and ==.
+/// Entry: trivially copyable, all zeros when empty, with key() and set_key(). The key has
+/// is_empty(key), hash(key) and ==.
 template <class Entry>
 class FlatTable {
   public:
-    using Key = decltype(Entry::key);
+    using Key = decltype(std::declval<Entry>().key());
+    static constexpr std::size_t group_slots = 64;
+
+    /// Makes the version of a group odd as long as it exists, so that readers in other processes
+    /// know that entries of the group change. An inner one of the same group does nothing. Order:
+    /// the release fence makes the odd version visible before the entries, and the release store
+    /// makes the entries visible before the even version.
+    class Writing {
+      public:
+        explicit Writing(pinstrike_group& group)
+            : version_(group.version), outermost_(group.version % 2 == 0) {
+            if (outermost_) {
+                version_.store(group.version + 1, std::memory_order_relaxed);
+                std::atomic_thread_fence(std::memory_order_release);
+                RING_HOOK("table:writing");
+            }
+        }
+
+        ~Writing() {
+            if (outermost_) {
+                RING_HOOK("table:written");
+                version_.store(version_.load(std::memory_order_relaxed) + 1,
+                               std::memory_order_release);
+            }
+        }
+
+        Writing(const Writing&) = delete;
+        Writing& operator=(const Writing&) = delete;
+
+      private:
+        std::atomic_ref<std::uint32_t> version_;
+        bool outermost_;
+    };
 
     /// The two slots of a key.
     struct Places {
@@ -36,21 +72,24 @@ class FlatTable {
         Entry* second;
 
         /// The slot of the key, if the key is in the table and not displaced.
-        [[nodiscard]] Entry* of(const Key& key) const { return first->key == key ? first : second; }
+        [[nodiscard]] Entry* of(const Key& key) const {
+            return first->key() == key ? first : second;
+        }
     };
 
     FlatTable() = default;
 
-    /// A table for `capacity` entries with about capacity / `load` slots. `load` must be below 0.5,
-    /// because two slots per key do not suffice beyond.
-    FlatTable(std::size_t capacity, double load)
-        : entries_(slots_for(capacity, load)),
-          displaced_(slots_for(capacity, load) / group_slots),
-          capacity_(capacity) {}
+    /// A table for `capacity` entries in memory that is zero. There is a group for each 64 slots.
+    FlatTable(std::size_t capacity, std::span<Entry> entries, std::span<pinstrike_group> groups)
+        : entries_(entries), groups_(groups), capacity_(capacity) {
+        PINSTRIKE_CHECK(entries.size() == groups.size() * group_slots);
+    }
 
-    void prefault() {
-        entries_.prefault();
-        displaced_.prefault();
+    /// Slots for `capacity` entries: about capacity / `load`, whole groups. `load` must be below
+    /// 0.5, because two slots per key do not suffice beyond.
+    [[nodiscard]] static std::size_t slots_for(std::size_t capacity, double load) {
+        const auto slots = static_cast<std::size_t>(static_cast<double>(capacity) / load);
+        return (slots / group_slots + 1) * group_slots;
     }
 
     /// The two slots of a hash. Its low 32 bits choose the first slot, and the five bits above them
@@ -68,7 +107,7 @@ class FlatTable {
         }
         const Places both = places(hash(key));
         Entry* const entry = both.of(key);
-        return entry->key == key ? entry : find_displaced(key, *both.first);
+        return entry->key() == key ? entry : find_displaced(key, *both.first);
     }
 
     /// Inserts a key that is not in the table. Returns its entry, which is otherwise zero; nullptr
@@ -79,7 +118,8 @@ class FlatTable {
             return nullptr;
         }
         Entry fresh{};
-        fresh.key = key;
+        fresh.set_key(key);
+        const Writing writing{group_of(*places(hash(key)).first)};
         if (!place_entry(fresh)) {
             return nullptr;
         }
@@ -89,12 +129,17 @@ class FlatTable {
 
     void erase(std::size_t slot) {
         Entry& entry = entries_[slot];
+        const Writing writing{group_of(entry)};
         count_out(entry);
         entry = Entry{};
         --used_;
     }
 
     [[nodiscard]] Entry& at(std::size_t slot) const { return entries_[slot]; }
+
+    [[nodiscard]] pinstrike_group& group_of(const Entry& entry) const {
+        return groups_[slot_of(entry) / group_slots];
+    }
 
     [[nodiscard]] std::size_t slot_of(const Entry& entry) const {
         return static_cast<std::size_t>(&entry - entries_.data());
@@ -113,20 +158,7 @@ class FlatTable {
 
     [[nodiscard]] bool full() const { return used_ >= capacity_; }
 
-    /// Bytes of a table for `capacity` entries.
-    [[nodiscard]] static std::size_t bytes_for(std::size_t capacity, double load) {
-        const std::size_t slots = slots_for(capacity, load);
-        return slots * sizeof(Entry) + slots / group_slots;
-    }
-
   private:
-    static constexpr std::size_t group_slots = 64;
-
-    static std::size_t slots_for(std::size_t capacity, double load) {
-        const auto slots = static_cast<std::size_t>(static_cast<double>(capacity) / load);
-        return (slots / group_slots + 1) * group_slots;
-    }
-
     /// Searches a group, starting at one of its slots and wrapping around, for the first slot that
     /// meets a condition; nullptr if none does.
     template <class Condition>
@@ -143,56 +175,56 @@ class FlatTable {
     }
 
     [[nodiscard]] Entry* find_displaced(const Key& key, const Entry& first) const {
-        if (displaced_[slot_of(first) / group_slots] == 0) [[likely]] {
+        if (group_of(first).displaced == 0) [[likely]] {
             return nullptr;
         }
-        return look_round(first, [&key](const Entry& entry) { return entry.key == key; });
+        return look_round(first, [&key](const Entry& entry) { return entry.key() == key; });
     }
 
     [[nodiscard]] Entry* find_free(const Key& key) const {
         return look_round(*places(hash(key)).first,
-                          [](const Entry& entry) { return is_empty(entry.key); });
+                          [](const Entry& entry) { return is_empty(entry.key()); });
     }
 
     /// Puts an entry whose key is not in the table into a slot. False: the group is full.
     bool place_entry(const Entry& fresh) {
         constexpr unsigned moves_max = 32;
-        const Places both = places(hash(fresh.key));
-        if (is_empty(both.first->key) || is_empty(both.second->key)) {
-            *(is_empty(both.first->key) ? both.first : both.second) = fresh;
+        const Places both = places(hash(fresh.key()));
+        if (is_empty(both.first->key()) || is_empty(both.second->key())) {
+            *(is_empty(both.first->key()) ? both.first : both.second) = fresh;
             return true;
         }
-        if (find_free(fresh.key) == nullptr) {
+        if (find_free(fresh.key()) == nullptr) {
             return false;
         }
         Entry homeless = fresh;
         Entry* slot = both.first;
         for (unsigned i = 0; i < moves_max; ++i) {
-            if (is_empty(slot->key)) {
+            if (is_empty(slot->key())) {
                 *slot = homeless;
                 return true;
             }
             count_out(*slot);
             std::swap(homeless, *slot);
-            const Places next = places(hash(homeless.key));
+            const Places next = places(hash(homeless.key()));
             slot = slot == next.first ? next.second : next.first;
         }
-        slot = find_free(homeless.key);
+        slot = find_free(homeless.key());
         *slot = homeless;
-        ++displaced_[slot_of(*slot) / group_slots];
+        ++group_of(*slot).displaced;
         return true;
     }
 
     /// Updates the count of displaced entries for an entry that leaves its slot.
     void count_out(const Entry& entry) {
-        const Places both = places(hash(entry.key));
+        const Places both = places(hash(entry.key()));
         if (&entry != both.first && &entry != both.second) {
-            --displaced_[slot_of(entry) / group_slots];
+            --group_of(entry).displaced;
         }
     }
 
-    PageArray<Entry> entries_;
-    PageArray<std::uint8_t> displaced_;  ///< displaced entries of each group
+    std::span<Entry> entries_;
+    std::span<pinstrike_group> groups_;
     std::size_t capacity_ = 0;
     std::size_t used_ = 0;
 };
@@ -222,7 +254,7 @@ class Sweeper {
         const std::size_t end = std::min(end_, next_ + slots_count);
         for (; next_ < end; ++next_) {
             Entry& entry = table.at(next_);
-            if (!is_empty(entry.key) && gone(entry)) {
+            if (!is_empty(entry.key()) && gone(entry)) {
                 table.erase(next_);
             }
         }

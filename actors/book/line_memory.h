@@ -3,14 +3,18 @@
 // What a book remembers of a line, so that an event of the line touches no series.
 //
 // A start of day, a flush of quotes or a gap concerns every series whose latest message came on
-// that line, which may be thousands. The event only advances the line's epoch. An entry keeps the
-// epoch up to which it is up to date. Code that touches or reads the entry compares the epochs and
-// applies the events that the entry missed.
+// that line, which may be thousands. The line only keeps the stamp of the event. An entry keeps the
+// stamp of its latest event. Code that touches or reads the entry compares the stamps and applies
+// the events that the entry missed.
 #pragma once
 
+#include "actors/publish/pinstrike.h"
+#include "actors/publish/stamp.h"
+#include "config/hooks.h"
 #include "feed/event/event.h"
 #include "feed/event/position.h"
 
+#include <atomic>
 #include <cstdint>
 
 namespace pinstrike::actors {
@@ -26,63 +30,81 @@ constexpr bool is_late(const feed::Header& header) {
            0;
 }
 
-struct LineMemory {
-    std::uint32_t epoch;                ///< number of events; entries start at 0, lines at 1
-    std::uint32_t day;                  ///< epoch of the last start of day
-    std::uint32_t flush;                ///< epoch of the last flush of quotes that came in order
-    std::uint32_t late_flush;           ///< epoch of the last flush that came late
-    std::uint32_t late_flush_sequence;  ///< highest number of a late flush; later quotes stay
-    std::uint32_t gap;                  ///< epoch of the last gap
-    std::uint32_t missing_last;         ///< highest number known to be missing; see `missing`
-    bool missing;
-
-    void start_of_day() {
-        day = ++epoch;
-        missing = false;
+/// The stamp of each event is newer than those before it.
+struct LineMemory : pinstrike_line {
+    void start_of_day(std::uint64_t stamp) {
+        write([&] {
+            // The older events concern no entry any more.
+            changed = day = flush = late_flush = gap = stamp;
+            missing = 0;
+        });
     }
 
-    void flush_quotes() {
-        flush = ++epoch;
-        missing = false;
+    void flush_quotes(std::uint64_t stamp) {
+        write([&] {
+            changed = flush = stamp;
+            missing = 0;
+        });
     }
 
-    void flush_quotes_late(std::uint32_t sequence) {
-        if (!flushed_late() || sequence_after(sequence, late_flush_sequence)) {
-            late_flush_sequence = sequence;
-        }
-        late_flush = ++epoch;
+    void flush_quotes_late(std::uint64_t stamp, std::uint32_t sequence) {
+        write([&] {
+            if (!flushed_late() || sequence_after(sequence, late_flush_sequence)) {
+                late_flush_sequence = sequence;
+            }
+            changed = late_flush = stamp;
+        });
     }
 
     /// Whether a late flush came in the current numbering.
-    [[nodiscard]] bool flushed_late() const { return late_flush > flush && late_flush > day; }
+    [[nodiscard]] bool flushed_late() const {
+        return stamp_after(late_flush, flush) && stamp_after(late_flush, day);
+    }
 
     /// Whether a late flush in the current numbering came after this number.
     [[nodiscard]] bool flushed_after(std::uint32_t sequence) const {
         return flushed_late() && !sequence_after(sequence, late_flush_sequence);
     }
 
-    void lose(std::uint32_t last) {
-        gap = ++epoch;
-        if (!missing || sequence_after(last, missing_last)) {
-            missing_last = last;
-        }
-        missing = true;
+    void lose(std::uint64_t stamp, std::uint32_t last) {
+        write([&] {
+            changed = gap = stamp;
+            if (missing == 0 || sequence_after(last, missing_last)) {
+                missing_last = last;
+            }
+            missing = 1;
+        });
     }
 
     /// Numbers that had been declared lost arrived. That alone makes no side fresh. But a side that
     /// a late quote stated is fresh once no number after it is missing.
     void repair(std::uint32_t first, std::uint32_t last) {
-        if (missing && last == missing_last) {
-            missing_last = first - 1;
+        if (missing != 0 && last == missing_last) {
+            write([&] { missing_last = first - 1; });
         }
     }
 
     /// Whether all numbers after this one were delivered, as far as is known.
     [[nodiscard]] bool complete_after(std::uint32_t sequence) const {
-        return !missing || !sequence_after(missing_last, sequence);
+        return missing == 0 || !sequence_after(missing_last, sequence);
+    }
+
+  private:
+    /// Readers in other processes see an odd version while the other fields change. Order: the
+    /// release fence makes the odd version visible before the fields, the release store makes the
+    /// fields visible before the even version.
+    template <class Change>
+    void write(Change&& change) {
+        const std::atomic_ref<std::uint64_t> guard{version};
+        guard.store(version + 1, std::memory_order_relaxed);
+        std::atomic_thread_fence(std::memory_order_release);
+        RING_HOOK("line:writing");
+        change();
+        RING_HOOK("line:written");
+        guard.store(version + 1, std::memory_order_release);
     }
 };
 
-static_assert(sizeof(LineMemory) == 32);
+static_assert(sizeof(LineMemory) == sizeof(pinstrike_line));
 
 }  // namespace pinstrike::actors

@@ -7,7 +7,6 @@
 #include "actors/topology/load_config.h"
 #include "actors/topology/topology.h"
 #include "config/print_problems.h"
-#include "nic/dpdk/memory_need.h"
 
 #include <fmt/core.h>
 
@@ -50,8 +49,8 @@ Exit print_hugepages(const CheckOptions& options) {
     if (!config) {
         return exit_of(problems);
     }
-    const auto demands = actors::dpdk_demands(*config, actors::plan_topology(*config));
-    for (const auto& [node, pages] : nic::dpdk::hugepages_needed(demands)) {
+    for (const auto& [node, pages] :
+         actors::hugepages_needed(*config, actors::plan_topology(*config))) {
         fmt::print("{} {}\n", node < 0 ? "any" : fmt::format("node{}", node), pages);
     }
     return Exit::ok;

@@ -18,11 +18,13 @@ namespace pinstrike::command {
 
 // Each command has a declaration here and an entry in `commands`.
 void add_bench(CLI::App& app, Outcome& outcome);
+void add_chain(CLI::App& app, Outcome& outcome);
 void add_check(CLI::App& app, Outcome& outcome);
 void add_ctl(CLI::App& app, Outcome& outcome);
 void add_decode(CLI::App& app, Outcome& outcome);
 void add_doctor(CLI::App& app, Outcome& outcome);
 void add_explain(CLI::App& app, Outcome& outcome);
+void add_forget(CLI::App& app, Outcome& outcome);
 void add_generate(CLI::App& app, Outcome& outcome);
 void add_latency(CLI::App& app, Outcome& outcome);
 void add_plan(CLI::App& app, Outcome& outcome);
@@ -34,11 +36,11 @@ void add_top(CLI::App& app, Outcome& outcome);
 namespace {
 
 constexpr std::array commands{
-    AddCommand{add_bench},    AddCommand{add_check},   AddCommand{add_ctl},
-    AddCommand{add_decode},   AddCommand{add_doctor},  AddCommand{add_explain},
-    AddCommand{add_generate}, AddCommand{add_latency}, AddCommand{add_plan},
-    AddCommand{add_replay},   AddCommand{add_run},     AddCommand{add_support_bundle},
-    AddCommand{add_top},
+    AddCommand{add_bench},   AddCommand{add_chain},          AddCommand{add_check},
+    AddCommand{add_ctl},     AddCommand{add_decode},         AddCommand{add_doctor},
+    AddCommand{add_explain}, AddCommand{add_forget},         AddCommand{add_generate},
+    AddCommand{add_latency}, AddCommand{add_plan},           AddCommand{add_replay},
+    AddCommand{add_run},     AddCommand{add_support_bundle}, AddCommand{add_top},
 };
 
 /// Opens /dev/full on each standard descriptor that is closed. Otherwise the next file or socket

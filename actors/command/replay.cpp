@@ -5,6 +5,7 @@
 #include "actors/command/command.h"
 #include "actors/command/replay_config.h"
 #include "actors/control/control_loop.h"
+#include "config/form.h"
 
 #include <memory>
 #include <string>
@@ -17,15 +18,24 @@ struct Arguments {
     std::vector<std::string> files;
     std::string config;
     std::string pace = "max";
+    std::string published;  ///< name; empty: nothing is published
+    bool kept = false;
     DriveOptions drive;
 };
 
 Exit replay(const Arguments& given) {
     Exit status = Exit::ok;
-    const auto config =
+    auto config =
         replay_config({given.files, given.config, *nic::parse_pace(given.pace), false}, status);
     if (!config) {
         return status;
+    }
+    config->publish = {};
+    if (!given.published.empty()) {
+        config->publish.memory = actors::PublishMemory::shm;
+        config->publish.stream = true;
+        config->publish.name = given.published;
+        config->publish.kept = given.kept;
     }
     DriveOptions options = given.drive;
     options.config_file = given.config;
@@ -48,7 +58,8 @@ void add_replay(CLI::App& app, Outcome& outcome) {
         "config.\n\n"
         "Examples:\n"
         "  pinstrike replay day.pcap --account account.json --book book.json\n"
-        "  pinstrike replay a.pcap b.pcap --pace x10 --config config/opra.yaml");
+        "  pinstrike replay a.pcap b.pcap --pace x10 --config config/opra.yaml\n"
+        "  pinstrike replay day.pcap --publish day --pace real");
     command
         ->add_option("FILE", given->files,
                      "Captures: pcap or pcapng (-: standard input), also compressed (gzip, zstd, "
@@ -67,6 +78,21 @@ void add_replay(CLI::App& app, Outcome& outcome) {
                         "Write the account as JSON at the end (-: standard output)");
     command->add_option("--book", given->drive.book_file,
                         "Write every series' state at the end (-: standard output)");
+    CLI::Option* const publish =
+        command
+            ->add_option("--publish", given->published,
+                         "Publish state and events under this name, as a feed does, for readers "
+                         "of its memory")
+            ->check([](const std::string& text) {
+                return is_name(text) ? std::string{}
+                                     : "found " + text +
+                                           ", expected letters, digits, "
+                                           "'-', '_' and '.', at most 32";
+            });
+    command
+        ->add_flag("--keep", given->kept,
+                   "Leave the published memory after the end, until `pinstrike forget`")
+        ->needs(publish);
     command->callback([given, &outcome] { outcome.status = replay(*given); });
 }
 

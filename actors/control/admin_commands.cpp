@@ -77,7 +77,7 @@ void AdminHandler::step() {
         nic::monotonic_ns(),
         [this](const std::string& request, const Asker& asker) { return answer(request, asker); });
     if (error != 0) {
-        appliance_.admin_untaken().add();
+        appliance_.control_counts().admin_untaken.add();
         log_.add(actors::LogCode::admin_untaken, "feed " + appliance_.config().name,
                  fmt::format("connections cannot be accepted for 1 s: {}", std::strerror(error)));
     }

@@ -67,7 +67,7 @@ ReloadOutcome Reloader::reload(actors::Appliance& appliance, DriveLog& log, cons
     }
     outcome.applied = outcome.reasons.empty();
     const std::string subject = "feed " + config_.name;
-    actors::ReloadCounters& counters = appliance.reloads();
+    actors::ReloadCounters& counters = appliance.control_counts().reloads;
     counters.bump(outcome.applied ? actors::ReloadCount::applied : actors::ReloadCount::refused);
     counters.last_refused.set(outcome.applied ? 0 : 1);
     if (!outcome.applied) {

@@ -8,6 +8,7 @@
 #include "actors/core/actor.h"
 #include "actors/core/actor_configs.h"
 #include "actors/core/actor_report.h"
+#include "actors/publish/core_memory.h"
 #include "config/form.h"
 #include "config/problem.h"
 
@@ -31,6 +32,8 @@ struct ActorSetup {
     /// Whether the venue reserves a symbol (SeriesKey::symbol_word()) for tests; null: it reserves
     /// none.
     bool (*is_test_symbol)(std::uint64_t symbol_word) = nullptr;
+    /// Published memory of one core, for the actor with a published_shape(); null: it maps its own.
+    CoreMemory* memory = nullptr;
 };
 
 /// The config section with the kind's name.
@@ -66,6 +69,13 @@ class ActorKind {
 
     /// Bytes that one actor maps at its start.
     [[nodiscard]] virtual std::size_t bytes(const ActorSetup& /*setup*/) const { return 0; }
+
+    /// The shape of the memory in which other programs can read its state, of one core and without
+    /// a stream; nullopt: it publishes nothing.
+    [[nodiscard]] virtual std::optional<CoreShape> published_shape(
+        const ActorSetup& /*setup*/) const {
+        return std::nullopt;
+    }
 
     /// Its config section; nullopt: it has no keys.
     [[nodiscard]] virtual std::optional<ActorSection> section() const { return std::nullopt; }

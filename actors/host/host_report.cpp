@@ -58,6 +58,37 @@ std::string confinement_text(const FeedConfig& config, const Topology& topology)
                               to_text(core_calls({})));
 }
 
+/// Whether the host has enough pages of 2 MiB for published memory, beside those of DPDK, which may
+/// also be larger. Pages that are not free may be those of an earlier start, which the program
+/// gives back at its start.
+void report_published(const Host& host, const FeedConfig& config, const Topology& topology,
+                      HostReport& report) {
+    if (!topology.published_on_hugepages) {
+        return;
+    }
+    constexpr std::size_t page_bytes = 2 * mebibyte;
+    std::size_t small_bytes = 0;
+    std::size_t all_bytes = 0;
+    for (const nic::dpdk::Hugepages& size : host.dpdk.hugepages) {
+        const std::size_t bytes = size.page_bytes * size.total_count;
+        all_bytes += bytes;
+        small_bytes += size.page_bytes == page_bytes ? bytes : 0;
+    }
+    std::size_t need = 0;
+    for (const auto& [node, pages] : hugepages_needed(config, topology)) {
+        need += pages;
+    }
+    const std::size_t published = topology.published_bytes / page_bytes;
+    report.text += fmt::format("published memory {} hugepages of 2 MiB\n", published);
+    if (small_bytes / page_bytes < published || all_bytes / page_bytes < need) {
+        add_problem(report.problems, Place{},
+                    fmt::format("publish.memory: found {} hugepages of 2 MiB, expected {} for "
+                                "published memory and {} together with the ports: `systemctl start "
+                                "pinstrike-hugepages`, or `sysctl -w vm/nr_hugepages={}`",
+                                small_bytes / page_bytes, published, need, need));
+    }
+}
+
 std::set<std::string> read_interfaces() {
     std::set<std::string> names;
     std::error_code error;
@@ -96,9 +127,12 @@ HostReport report_on(const Host& host, const FeedConfig& config, const Topology&
         fmt::format("memory of {} {} MiB, {} cpus for this process\n", host.machine.memory_owner,
                     host.machine.memory_bytes / mebibyte, host.machine.cpus.size());
     report.text += confinement_text(config, topology);
+    report_published(host, config, topology, report);
     const auto demands = dpdk_demands(config, topology);
     if (demands.empty()) {
-        report.text += "no hugepages needed: no port of kind dpdk\n";
+        report.text += topology.published_on_hugepages
+                           ? hugepages_text(host.dpdk.hugepages)
+                           : "no hugepages needed: no port of kind dpdk\n";
         return report;
     }
     report.text += nic::dpdk::memory_need_text(demands) + hugepages_text(host.dpdk.hugepages);

@@ -56,26 +56,26 @@ bool read_side(Body& body, BookSide& side) {
     const auto code = body.take<std::uint8_t>();
     const auto mark = body.take<std::uint8_t>();
     side.value = price | std::uint64_t{size} << 32;
-    side.said =
-        participant | std::uint32_t{code} << 8 | std::uint32_t{mark} << BookSide::mark_shift;
+    side.said = participant | std::uint32_t{code} << 8 | std::uint32_t{mark} << mark_shift;
     if ((mark & ~side_marks) != 0) {
         return false;
     }
-    if (side.is(side_present)) {
-        return side.is(side_known) && is_text(side.participant()) && is_code(side.price().code);
+    if (is(side, side_present)) {
+        return is(side, side_known) && is_text(participant_of(side)) &&
+               is_code(price_of(side).code);
     }
     const bool empty = side.value == 0 && participant == 0 && code == 0;
-    return empty && (side.is(side_known) || (mark == 0 && side.sequence == 0));
+    return empty && (is(side, side_known) || (mark == 0 && side.sequence == 0));
 }
 
 template <class Writer>
 void put_side(Writer& body, const BookSide& side) {
     body.put(static_cast<std::uint32_t>(side.value));
-    body.put(side.size());
+    body.put(size_of(side));
     body.put(side.sequence);
-    body.put(static_cast<std::uint8_t>(side.participant()));
-    body.put(static_cast<std::uint8_t>(side.price().code));
-    body.put(side.mark());
+    body.put(static_cast<std::uint8_t>(participant_of(side)));
+    body.put(static_cast<std::uint8_t>(price_of(side).code));
+    body.put(mark_of(side));
 }
 
 bool has_form(const TradeRecord& trades) {

@@ -198,9 +198,9 @@ void read_program(CounterSnapshot& snapshot, Appliance& appliance) {
     });
     snapshot.hot_allocations = heap_guard::allocations.load(std::memory_order_relaxed);
     snapshot.reverse_path_drops = nic::reverse_path_drops(ports);
-    snapshot.reloads = appliance.reloads();
-    snapshot.reload_refused = appliance.reloads().last_refused.read() != 0;
-    snapshot.admin_untaken = appliance.admin_untaken().read();
+    snapshot.reloads = appliance.control_counts().reloads;
+    snapshot.reload_refused = appliance.control_counts().reloads.last_refused.read() != 0;
+    snapshot.admin_untaken = appliance.control_counts().admin_untaken.read();
     if (!appliance.series().file.empty()) {
         snapshot.series_map = appliance.series().rows;
     }

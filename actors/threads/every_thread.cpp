@@ -79,13 +79,13 @@ std::string status_of_thread(int thread, const std::string& key) {
 }
 
 std::vector<std::string> on_every_other_thread(void (*action)()) {
-    struct sigaction action {};
+    struct sigaction handler {};
 
     struct sigaction before {};
 
-    action.sa_handler = obey;
-    action.sa_flags = SA_RESTART;
-    PINSTRIKE_CHECK(::sigaction(SIGRTMIN, &action, &before) == 0);
+    handler.sa_handler = obey;
+    handler.sa_flags = SA_RESTART;
+    PINSTRIKE_CHECK(::sigaction(SIGRTMIN, &handler, &before) == 0);
     PINSTRIKE_CHECK(before.sa_handler == SIG_DFL);
     wanted.store(action, std::memory_order_release);
     std::vector<std::string> unreached;

@@ -45,15 +45,31 @@ std::string actor_kind_names() {
     return names;
 }
 
-std::unique_ptr<Actor> make_actor(std::string_view kind, const FeedConfig& config) {
+std::unique_ptr<Actor> make_actor(std::string_view kind, const FeedConfig& config,
+                                  CoreMemory* memory) {
     const ActorKind* known = find_actor_kind(kind);
     PINSTRIKE_CHECK(known != nullptr);
-    return known->make(actor_setup(config));
+    ActorSetup setup = actor_setup(config);
+    setup.memory = known->published_shape(setup) ? memory : nullptr;
+    return known->make(setup);
+}
+
+std::optional<CoreShape> published_shape(const FeedConfig& config) {
+    for (const ActorKind* kind : actor_kinds()) {
+        auto shape = kind->published_shape(actor_setup(config));
+        if (shape && config.publish.on()) {
+            shape->stream_records = config.publish.stream ? config.publish.stream_records : 0;
+            return shape;
+        }
+    }
+    return std::nullopt;
 }
 
 std::size_t actor_bytes(std::string_view kind, const FeedConfig& config) {
     const ActorKind* known = find_actor_kind(kind);
-    return known == nullptr ? 0 : known->bytes(actor_setup(config));
+    const bool published =
+        known != nullptr && config.publish.on() && known->published_shape(actor_setup(config));
+    return known == nullptr || published ? 0 : known->bytes(actor_setup(config));
 }
 
 /// The size for the core's actor that exchanges state with peers. The rules allow one for each

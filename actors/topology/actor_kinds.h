@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -35,11 +36,16 @@ namespace pinstrike::actors {
 /// All kinds, separated by ", ".
 [[nodiscard]] std::string actor_kind_names();
 
-/// Makes an actor of a known kind for one core. Throws std::bad_alloc if there is not enough
-/// memory.
-[[nodiscard]] std::unique_ptr<Actor> make_actor(std::string_view kind, const FeedConfig& config);
+/// Makes an actor of a known kind for one core. `memory`: the core's published memory, null if the
+/// feed publishes nothing; the actor that publishes its state takes it. Throws std::bad_alloc if
+/// there is not enough memory.
+[[nodiscard]] std::unique_ptr<Actor> make_actor(std::string_view kind, const FeedConfig& config,
+                                                CoreMemory* memory = nullptr);
 
-/// Memory in bytes that one such actor maps when it starts; 0 for an unknown kind.
+/// The shape of the memory that each core publishes; nullopt: the config publishes nothing.
+[[nodiscard]] std::optional<CoreShape> published_shape(const FeedConfig& config);
+
+/// Private memory in bytes that one such actor maps when it starts; 0 for an unknown kind.
 [[nodiscard]] std::size_t actor_bytes(std::string_view kind, const FeedConfig& config);
 
 /// Memory in bytes for exchanging a core's state with peers; 0: none of its actors has such state.

@@ -9,6 +9,7 @@
 #include "actors/peer/peer_config.h"
 #include "actors/poller/sharding.h"
 #include "actors/poller/when_full.h"
+#include "actors/publish/publish_config.h"
 #include "actors/threads/placement.h"
 #include "config/log_level.h"
 #include "config/problem.h"
@@ -71,6 +72,7 @@ struct FeedConfig {
     feed::CalendarConfig calendar;
     feed::HistoryConfig history;  ///< memory 0: no history is kept
     peer::PeerConfig peer;        ///< no secret: no peers
+    PublishConfig publish;
     bool block_checksum = true;
     bool test_symbols = false;  ///< true: tests reach the cores
     ActorConfigs actors;        ///< a section for each kind of actor that has keys

@@ -2,6 +2,7 @@
 #include "actors/topology/feed_keys.h"
 
 #include "actors/peer/peer_keys.h"
+#include "actors/publish/publish_keys.h"
 #include "actors/topology/actor_kinds.h"
 #include "feed/arbitration/arbitration_keys.h"
 #include "feed/lines/line_keys.h"
@@ -168,6 +169,8 @@ void add_general_keys(Section<FeedConfig>& section) {
         .key("peer", &FeedConfig::peer,
              or_word("none", peer::PeerConfig{}, section_form(peer::peer_section())),
              "Other instances of the same feed: which are asked, and which may ask.")
+        .key("publish", &FeedConfig::publish, section_form(publish_section()),
+             "What other programs on this host can read.")
         .key("block_checksum", &FeedConfig::block_checksum, boolean(),
              "Verify the checksum that every block carries.")
         .reloads()

@@ -386,6 +386,28 @@ void check_state_exchange(const Rules& rules, std::span<const ActorKind* const> 
     }
 }
 
+/// Readers find the whole market only if every core publishes its part.
+void check_publish(const Rules& rules, std::span<const ActorKind* const> kinds) {
+    const auto publishes = [&](const std::string& name) {
+        return std::any_of(kinds.begin(), kinds.end(), [&](const ActorKind* kind) {
+            return kind->name() == name && kind->published_shape(actor_setup(rules.config));
+        });
+    };
+    for (std::size_t core = 0; rules.config.publish.on() && core < rules.config.cores.size();
+         ++core) {
+        if (std::ranges::count_if(rules.config.cores[core].actors, publishes) != 1) {
+            rules.report(fmt::format("cores[{}].actors", core),
+                         "found none or several that publish their state with publish.memory, "
+                         "expected one such actor on each core");
+        }
+    }
+    if (rules.config.publish.stream && !rules.config.publish.on()) {
+        rules.report("publish.stream",
+                     "found on without memory, expected publish.memory other "
+                     "than off");
+    }
+}
+
 }  // namespace
 
 void check_actors(const FeedConfig& config, std::span<const ActorKind* const> kinds,
@@ -398,6 +420,7 @@ void check_actors(const FeedConfig& config, std::span<const ActorKind* const> ki
         check_sharding(rules, *kind);
     }
     check_state_exchange(rules, kinds);
+    check_publish(rules, kinds);
 }
 
 void check_feed(const FeedConfig& config, const Places& places, Problems& problems) {

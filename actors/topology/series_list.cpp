@@ -13,6 +13,7 @@
 #include <numeric>
 #include <set>
 #include <utility>
+#include <vector>
 
 namespace pinstrike::actors {
 namespace {
@@ -35,6 +36,9 @@ class ShardAssignment {
         if (overfull_) {
             return;
         }
+        if (config_.publish.on()) {
+            all_.push_back(map.series);
+        }
         if (!lines_.contains(map.mapped_line)) {
             count(SeriesRow::elsewhere);
         } else if (!config_.test_symbols && venue_.is_test_symbol(map.series.symbol_word())) {
@@ -51,6 +55,7 @@ class ShardAssignment {
 
     void finish() {
         drop_repeated();
+        give_ids();
         count(SeriesRow::announced, held_);
         for (const auto& own : list_.by_core) {
             list_.counts.push_back(own.size());
@@ -82,9 +87,25 @@ class ShardAssignment {
         held_ = left;
     }
 
+    /// The id of a series is its position among all series of the list, also those of lines that
+    /// the feed does not take, so that it is the same on each host.
+    void give_ids() {
+        std::ranges::sort(all_, feed::comes_before);
+        const auto repeated = std::ranges::unique(all_);
+        all_.erase(repeated.begin(), repeated.end());
+        list_.ids = static_cast<std::uint32_t>(all_.size());
+        for (auto& own : list_.by_core) {
+            for (feed::SeriesMap& map : own) {
+                const auto at = std::ranges::lower_bound(all_, map.series, feed::comes_before);
+                map.id = at == all_.end() ? 0 : static_cast<std::uint32_t>(at - all_.begin()) + 1;
+            }
+        }
+    }
+
     const FeedConfig& config_;
     const feed::VenueServices& venue_;
     SeriesList& list_;
+    std::vector<feed::SeriesKey> all_;  ///< of the list, only if the feed publishes
     std::set<std::uint16_t> lines_;
     std::size_t held_max_;
     std::size_t held_ = 0;

@@ -36,6 +36,7 @@ struct SeriesList {
     std::vector<std::vector<feed::SeriesMap>>
         by_core;                      ///< series by core, in the order of the config
     std::vector<std::size_t> counts;  ///< sizes of by_core
+    std::uint32_t ids = 0;            ///< ids that were given: the series of the whole list
 
     [[nodiscard]] std::uint64_t count(SeriesRow row) const {
         return rows[static_cast<std::size_t>(row)];

@@ -135,7 +135,7 @@ void check_cpus(const Topology& topology, const Machine& machine, TopologyFindin
         add_problem(findings, fmt::format("control: cpu {} is not one that this process may use",
                                           topology.control_cpu));
     }
-    if (taken.count(topology.control_cpu) != 0) {
+    if (taken.contains(topology.control_cpu)) {
         findings.remarks.push_back(fmt::format("control: shares cpu {} with {}",
                                                topology.control_cpu, taken[topology.control_cpu]));
     }
@@ -205,12 +205,13 @@ void check_memory(const Topology& topology, const Machine& machine, TopologyFind
     if (free_bytes != 0 && topology.memory_bytes() > free_bytes) {
         add_problem(
             findings,
-            fmt::format("rings need {}, lines {}, actors {}, DPDK {} besides hugepages; of {}'s "
-                        "{} are free {}",
+            fmt::format("rings need {}, lines {}, actors {}, published memory {}, DPDK {} besides "
+                        "hugepages; of {}'s {} are free {}",
                         memory_text(topology.ring_bytes()), memory_text(topology.line_bytes),
-                        memory_text(topology.actor_bytes()), memory_text(topology.dpdk_bytes),
-                        machine.memory_owner, memory_text(machine.memory_bytes),
-                        memory_text(free_bytes)),
+                        memory_text(topology.actor_bytes()),
+                        memory_text(topology.published_on_hugepages ? 0 : topology.published_bytes),
+                        memory_text(topology.dpdk_bytes), machine.memory_owner,
+                        memory_text(machine.memory_bytes), memory_text(free_bytes)),
             machine.memory_bytes != 0 && topology.memory_bytes() > machine.memory_bytes
                 ? Remedy::change
                 : Remedy::retry);
@@ -389,7 +390,8 @@ std::size_t Topology::actor_bytes() const {
 }
 
 std::size_t Topology::memory_bytes() const {
-    return ring_bytes() + line_bytes + actor_bytes() + dpdk_bytes + recovery.history_bytes;
+    return ring_bytes() + line_bytes + actor_bytes() + dpdk_bytes + recovery.history_bytes +
+           (published_on_hugepages ? 0 : published_bytes);
 }
 
 std::vector<nic::dpdk::PortDemand> dpdk_demands(const FeedConfig& config,
@@ -402,6 +404,28 @@ std::vector<nic::dpdk::PortDemand> dpdk_demands(const FeedConfig& config,
         }
     }
     return demands;
+}
+
+std::map<int, std::size_t> hugepages_needed(const FeedConfig& config, const Topology& topology) {
+    constexpr std::size_t page_bytes = 2 << 20;  // a memory file is a multiple of it
+    std::map<int, std::size_t> pages = nic::dpdk::hugepages_needed(dpdk_demands(config, topology));
+    if (topology.published_on_hugepages) {
+        pages[-1] += topology.published_bytes / page_bytes;
+    }
+    return pages;
+}
+
+MemoryPlan memory_plan(const FeedConfig& config) {
+    MemoryPlan plan;
+    plan.feed = config.publish.name.empty() ? config.name : config.publish.name;
+    plan.memory = config.publish.memory;
+    for (const CoreConfig& core : config.cores) {
+        plan.cores.push_back(core.name);
+    }
+    plan.shape = published_shape(config).value_or(CoreShape{});
+    plan.by_underlying = config.sharding == Sharding::underlying;
+    plan.kept = config.publish.kept;
+    return plan;
 }
 
 Topology plan_topology(const FeedConfig& config) {
@@ -422,6 +446,10 @@ Topology plan_topology(const FeedConfig& config) {
             plan.actor_bytes += actor_bytes(kind, config);
         }
         topology.cores.push_back(std::move(plan));
+    }
+    if (published_shape(config)) {
+        topology.published_bytes = MemoryFile::bytes_for(memory_plan(config));
+        topology.published_on_hugepages = config.publish.memory == PublishMemory::hugetlbfs;
     }
     const std::size_t slots = Ring<feed::Event>::slots_for(config.ring_slots);
     for (const PollerPlan& poller : topology.pollers) {
@@ -489,9 +517,11 @@ std::string to_text(const Topology& topology, const FeedConfig& config) {
     }
     text += peers_text(topology.recovery, config);
     text += fmt::format(
-        "memory rings {}, lines {}, actors {}{}; control {}\n", memory_text(topology.ring_bytes()),
-        memory_text(topology.line_bytes), memory_text(topology.actor_bytes()),
+        "memory rings {}, lines {}, actors {}{}{}; control {}\n",
+        memory_text(topology.ring_bytes()), memory_text(topology.line_bytes),
+        memory_text(topology.actor_bytes()),
         topology.dpdk_bytes == 0 ? "" : ", DPDK " + memory_text(topology.dpdk_bytes),
+        topology.published_bytes == 0 ? "" : ", published " + memory_text(topology.published_bytes),
         cpu_text(topology.control_cpu));
     return text;
 }

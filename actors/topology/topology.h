@@ -6,6 +6,7 @@
 // preloads.
 #pragma once
 
+#include "actors/publish/memory_file.h"
 #include "actors/topology/feed_config.h"
 #include "actors/topology/machine.h"
 #include "config/problem.h"
@@ -15,6 +16,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -61,8 +63,10 @@ struct Topology {
     std::vector<CorePlan> cores;
     std::vector<RingPlan> rings;  ///< ordered by poller, then by core
     CpuIndex control_cpu = -1;
-    std::size_t line_bytes = 0;  ///< of all lines, for held blocks and lists of gaps
-    std::size_t dpdk_bytes = 0;  ///< ordinary memory of DPDK; 0 if it uses hugepages
+    std::size_t line_bytes = 0;           ///< of all lines, for held blocks and lists of gaps
+    std::size_t dpdk_bytes = 0;           ///< ordinary memory of DPDK; 0 if it uses hugepages
+    std::size_t published_bytes = 0;      ///< of the memory file
+    bool published_on_hugepages = false;  ///< it is not in ordinary memory
     RecoveryPlan recovery;
     std::size_t open_files = 0;  ///< number of descriptors the process needs
 
@@ -91,6 +95,10 @@ struct TopologyFindings {
 /// Expects a config that was checked (load_config.h).
 [[nodiscard]] Topology plan_topology(const FeedConfig& config);
 
+/// The plan of the memory file of a config that publishes something.
+/// Without the trade date and the ids of the day's list.
+[[nodiscard]] MemoryPlan memory_plan(const FeedConfig& config);
+
 /// The streams that at least one port receives.
 [[nodiscard]] feed::StreamsReceived streams_received(const FeedConfig& config);
 
@@ -101,6 +109,11 @@ struct TopologyFindings {
 /// What the config's ports of kind dpdk need from DPDK, in their order.
 [[nodiscard]] std::vector<nic::dpdk::PortDemand> dpdk_demands(const FeedConfig& config,
                                                               const Topology& topology);
+
+/// The number of hugepages of 2 MiB that ports and published memory need, by NUMA node. Key -1 has
+/// the pages that may be on any node.
+[[nodiscard]] std::map<int, std::size_t> hugepages_needed(const FeedConfig& config,
+                                                          const Topology& topology);
 
 /// Checks that each ring has one producer and one consumer and is drained, that each CPU exists and
 /// is used once, that ports, pollers and cores are on one NUMA node, and that memory and

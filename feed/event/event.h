@@ -125,6 +125,7 @@ struct EndOfDay {
 struct SeriesMap {
     SeriesKey series;
     std::uint16_t mapped_line;
+    std::uint32_t id = 0;  ///< position in the day's list, from 1; only of events flag_from_file
 
     friend bool operator==(const SeriesMap&, const SeriesMap&) = default;
 };

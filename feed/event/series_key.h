@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstdint>
 #include <cstring>
+#include <tuple>
 
 namespace pinstrike::feed {
 
@@ -51,6 +52,21 @@ struct SeriesKey {
 };
 
 static_assert(sizeof(SeriesKey) == 16);
+
+/// The order of lists for people: by symbol, expiration, strike, right (call first) and session
+/// (regular first).
+[[nodiscard]] inline bool comes_before(const SeriesKey& a, const SeriesKey& b) {
+    const auto place = [](const SeriesKey& key) {
+        return std::tuple{__builtin_bswap64(key.symbol_word()),
+                          key.year(),
+                          key.month(),
+                          key.day(),
+                          key.strike_e8,
+                          !key.call(),
+                          key.gth()};
+    };
+    return place(a) < place(b);
+}
 
 __extension__ using Wide = unsigned __int128;
 

@@ -25,6 +25,7 @@ ports: [{name: feed, kind: uring, interface: feed1, kernel_buffer: 128KiB, udp_c
 pollers: [{name: poller0, wait: park}]
 cores: [{name: core0, wait: park}]
 book: {series_capacity: 50000}
+publish: {memory: shm, stream: on}
 metrics_address: 127.0.0.1:9464
 """
 UNIT = "pinstrike@wire"
@@ -85,6 +86,20 @@ def operate(box):
             " --series 20000 --roots 200 >/dev/null 2>&1) & pinstrike ctl wire capture 2 20 --out /root/l2.pcapng"
             "; wait; pinstrike decode /root/l2.pcapng | head -3; rm /root/l2.pcapng")
     expect(box.value(UNIT, "MainPID") == before, "all of it in one process")
+
+
+def read(box):
+    """Published memory: read by a member of its group, by nobody else, and written by neither."""
+    box.run("ls -ld /dev/shm/pinstrike; ls -lL /dev/shm/pinstrike")
+    box.run("useradd --no-create-home --groups pinstrike-data reader")
+    magic = "head -c 7 /dev/shm/pinstrike/wire"
+    expect(box.ask(f"runuser -u reader -- {magic}").stdout == "PINSTRK", "a member of pinstrike-data reads")
+    for user in ("watcher", "guest"):
+        expect(box.ask(f"runuser -u {user} -- {magic}").returncode != 0, f"{user} does not")
+    for user in ("reader", "watcher", "guest"):
+        for change in ("dd if=/dev/zero of=/dev/shm/pinstrike/wire bs=8 count=1 conv=notrunc",
+                       "rm /dev/shm/pinstrike/wire", "touch /dev/shm/pinstrike/other"):
+            expect(box.ask(f"runuser -u {user} -- {change} 2>&1").returncode != 0, f"{user}: {change}")
 
 
 def stall(box):
@@ -178,6 +193,7 @@ def main():
         install(box)
         serve(box)
         operate(box)
+        read(box)
         stall(box)
         refuse(box, "bad", "lines: 1-500\n", "a bad config")
         refuse(box, "host", CONFIG.replace("feed1", "nowhere9").replace("9464", "9465"),

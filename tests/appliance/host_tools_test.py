@@ -61,6 +61,7 @@ class Host(unittest.TestCase):
                        "PINSTRIKE_SYS": str(self.here / "sys"),
                        "PINSTRIKE_PROC": str(self.here / "proc"),
                        "PINSTRIKE_NICS": str(self.here / "nics"),
+                       "PINSTRIKE_PUBLISHED": str(self.here / "pinstrike"),
                        "OVERRIDES": str(self.here / "overrides")}
         return subprocess.run(["bash", BUILT / words[0], *map(str, words[1:])], text=True,
                               capture_output=True, check=False, env=environment, timeout=60)
@@ -90,6 +91,20 @@ class Host(unittest.TestCase):
         # There is nothing more to give back.
         self.assertEqual(self.tool("hugepages", "release").returncode, 0)
         self.assertEqual(self.total(), 10)
+
+    def test_published_memory_counts_once(self):
+        need = self.config("one")
+        (self.here / "pinstrike").mkdir()
+        with open(self.here / "pinstrike" / "one.1", "wb") as file:  # sparse, of six pages
+            file.truncate(6 << 21)
+        for number in ("7", "8"):  # the instance and a reader
+            process = self.here / "proc" / number
+            process.mkdir()
+            (process / "comm").write_text("pinstrike\n")
+            (process / "numa_maps").write_text("7f00 default file=/dev/hugepages/pinstrike/one.1 huge N0=6 "
+                                               "kernelpagesize_kB=2048\n")
+        self.assertEqual(self.tool("hugepages", "reserve").returncode, 0)
+        self.assertEqual(self.total(), 10 + need - 4 - 6)
 
     def test_nothing_needed_and_wrong_configs(self):
         (self.here / "configs" / "bad.yaml").write_text("lines: x\n")

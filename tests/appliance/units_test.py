@@ -100,7 +100,7 @@ def completed(built, pinstrike, *words):
 
 
 def check_completions(built, pinstrike):
-    for words, wanted in ((["pinstrike", "ch"], ["check"]),
+    for words, wanted in ((["pinstrike", "ch"], ["chain", "check"]),
                           (["pinstrike", "bench", ""], ["actor", "stages"]),
                           (["pinstrike", "check", "--hu"], ["--hugepages"]),
                           (["pinstrike", "generate", "--shape", ""], ["blend", "full", "ordinary"]),

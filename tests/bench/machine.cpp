@@ -10,7 +10,7 @@
 // show how many reads can be in flight together. Cache lines that fit into the L2 cache take longer
 // to read if they are spread over many pages than if they are adjacent, by the time of address
 // translation. In a virtual machine, this includes the page tables of the host.
-#include "actors/book/pages.h"
+#include "actors/publish/pages.h"
 #include "tests/bench/measure.h"
 
 #include <algorithm>

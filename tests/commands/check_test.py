@@ -70,6 +70,12 @@ class Check(unittest.TestCase):
         for other in (text % ", hugepages: false", text.replace(port, "{name: s, kind: sim}")):
             result = self.check_text(other, "--hugepages")
             self.assertEqual((result.returncode, result.stdout), (0, ""), result.stderr)
+        published = text.replace(port, "{name: s, kind: sim}") + "publish: {memory: hugetlbfs}\n"
+        result = self.check_text(published, "--hugepages")
+        self.assertRegex(result.stdout, r"^any [1-9]\d*\n$")
+        self.assertIn(f"published memory {result.stdout.split()[1]} hugepages of 2 MiB",
+                      self.check_text(published, "--config-only").stdout)
+        self.assertEqual(self.check_text(published.replace("hugetlbfs", "shm"), "--hugepages").stdout, "")
         self.assertEqual(self.check_text("lines: x\n", "--hugepages").returncode, 78)
         self.assertEqual(run("--hugepages").returncode, 2)
 

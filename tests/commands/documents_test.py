@@ -49,6 +49,8 @@ class Surroundings:
         self.done = {}
         self.running = contextlib.ExitStack()  # the instance for requests, once it is started
         self.runs = False
+        (self.folder / "memory").mkdir(mode=0o750)
+        os.environ["PINSTRIKE_FOLDER"] = str(self.folder / "memory")  # nothing is left in /dev/shm
         demo = (ROOT / "config/demo.yaml").read_text()
         address = "metrics_address: 127.0.0.1:9464"
         if address not in demo:
@@ -257,6 +259,7 @@ def rules():
         (r"pinstrike latency --replay .*", program),
         (r"pinstrike (ctl|top|latency) (opra|NAME).*", asks_at_its_socket),
         (r"pinstrike (ctl|top) INSTANCE.*", by("ctl")),
+        (r"pinstrike chain \w+", by("publish", "tests/commands/publish_test.py", '"chain"')),
         (r"pinstrike bench .*", synopsis),
         (r"pinstrike .* \[.*", synopsis),
         (r"pinstrike .*", program),
@@ -393,7 +396,7 @@ def check_capacity():
     for row in configs:
         config = ROOT / row[0].split(":")[0]
         text = run([PINSTRIKE, "check", "--config-only", config]).stdout
-        sizes = re.search(r"memory rings (.*), lines (.*), actors (.*);", text).groups()
+        sizes = re.search(r"memory rings (.*), lines (.*), actors .*, published (.*);", text).groups()
         pages = run([PINSTRIKE, "check", "--hugepages", config]).stdout.split()
         if (*sizes, pages[1]) != tuple(row[1:]):
             fail(f"deploy/CAPACITY.md: {row}, check says {sizes}, {pages}")

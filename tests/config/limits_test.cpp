@@ -63,6 +63,7 @@ constexpr std::array all_limits{
     Limits{"peer.messages_per_second", integer_kind, "1000", "100000000"},
     Limits{"peer.connections_max", integer_kind, "1", "256"},
     Limits{"peer.state_within", duration_kind, "1s", "600s"},
+    Limits{"publish.stream_records", power_kind, "1024", "268435456"},
     Limits{"book.series_capacity", integer_kind, "1000", "100000000"},
     Limits{"traffic.seed", integer_kind, "0", "9223372036854775807"},
     Limits{"traffic.lines_count", integer_kind, "1", "65535"},

@@ -171,7 +171,7 @@ void Host::make_cores(std::vector<std::vector<actors::Consumer<feed::Event>>> in
     book_config.series_capacity = 1 << 13;
     book_config.test_symbols = plan_.host.test_symbols;
     book_config.is_test_symbol = feed::venue_services("opra").is_test_symbol;
-    series_share_ = actors::Book::series_share(book_config, count);
+    series_share_ = actors::series_share(book_config, count);
     std::vector<std::optional<actors::StateRings>> state_rings;
     for (unsigned i = 0; i < count; ++i) {
         Core& core = cores_.emplace_back();

@@ -46,11 +46,11 @@ bool of_series(feed::EventKind kind) {
 
 /// The side in a form that does not depend on later events of the line.
 BookSide resolved(BookSide side, SideState state) {
-    side.lower(side_late);
+    lower(side, side_late);
     if (state == SideState::stale) {
-        side.raise(side_stale);
+        raise(side, side_stale);
     }
-    if (side.is(side_elsewhere)) {
+    if (is(side, side_elsewhere)) {
         side.sequence = 0;
     }
     return side;
@@ -97,10 +97,11 @@ void Book::join_forced(std::uint16_t number) {
         return;  // the book applies the reset itself
     }
     if (sequence_after(row.forced_last, row.from)) {
-        lines_[number].start_of_day();  // the state covers later messages too, so it is dropped
-        sweeper_.start(table_.slots());
+        store_.lines[number].start_of_day(
+            clock_.skip());  // the state covers later messages too, so it is dropped
+        sweeper_.start(store_.table.slots());
     } else if (sequence_after(row.from, row.forced_first)) {
-        lines_[number].lose(row.from);
+        store_.lines[number].lose(clock_.skip(), row.from);
     }
 }
 
@@ -167,6 +168,9 @@ bool Book::obey(const StateRecord& record) {
             transfer.takes = false;
             return true;
         case StateRecord::Kind::round:
+            // No event brought the state, so readers of the stream must read the state again.
+            clock_.skip();
+            store_.stream.append({}, clock_);
             if (StateRecord* const answer = transfer.rings.out.claim(1)) {
                 *answer = record;
                 return true;
@@ -193,7 +197,7 @@ bool Book::load_series(const StateRecord& record) {
 void Book::load_loss(const StateRecord& record) {
     const LinePlace& row = transfer_->places.at(record.line);
     if (row.heard && row.same_numbering(record.place)) {
-        lines_[record.line].lose(record.place.sequence);
+        store_.lines[record.line].lose(clock_.skip(), record.place.sequence);
     }
 }
 
@@ -244,8 +248,9 @@ StateVerdict Book::load_state(const StateRecord& record) {
     if (entry == nullptr) {
         return StateVerdict::no_room;
     }
+    const auto guard = store_.writing(*entry);
     const bool known_before = catch_up_with_line(*entry);
-    const bool left = known_before && entry->line != record.line;
+    const bool left = known_before && entry->line() != record.line;
     if (left && heard_lately(*entry)) {
         return StateVerdict::moved;
     }
@@ -263,9 +268,10 @@ StateVerdict Book::load_state(const StateRecord& record) {
 /// that the journal dropped had reached the peer as well, before it gave the series' state.)
 bool Book::heard_lately(const BookEntry& entry) const {
     bool found = false;
-    transfer_->journal.for_each(entry.key, [&](const feed::Event& event, std::uint64_t /*place*/) {
-        found = found || (event.header.line == entry.line && !is_late(event.header));
-    });
+    transfer_->journal.for_each(
+        entry.key(), [&](const feed::Event& event, std::uint64_t /*place*/) {
+            found = found || (event.header.line == entry.line() && !is_late(event.header));
+        });
     return found;
 }
 
@@ -279,8 +285,8 @@ void Book::adopt(BookEntry& entry, const StateRecord& record) {
     entry.bid = record.bid;
     entry.offer = record.offer;
     for (BookSide* const side : {&entry.bid, &entry.offer}) {
-        if (side->is(side_known) && !whole) {
-            side->raise(side_stale);
+        if (is(*side, side_known) && !whole) {
+            raise(*side, side_stale);
         }
     }
     TradeRecord& trades = trades_of(entry);  // it also holds covered_sequence
@@ -310,19 +316,19 @@ void Book::replay(const StateRecord& record) {
 /// order, because the peer may have had a reason not to take a late quote.
 void Book::keep_newer(BookSide& side, BookSide own, const BookEntry& entry,
                       const CoveredPlace& place) const {
-    if (!own.is(side_known) || own.is(side_elsewhere)) {
+    if (!is(own, side_known) || is(own, side_elsewhere)) {
         return;
     }
     // If a late quote stated the side, and its number is from before this core heard the line, then
     // newer quotes may be missing.
-    const LinePlace& row = transfer_->places.at(entry.line);
-    if (own.is(side_late) && !sequence_after(own.sequence, row.from)) {
-        own.raise(side_stale);
+    const LinePlace& row = transfer_->places.at(entry.line());
+    if (is(own, side_late) && !sequence_after(own.sequence, row.from)) {
+        raise(own, side_stale);
     }
     const bool fresh = state_of(entry, own) == SideState::fresh;
     bool stands = false;
-    if (!side.is(side_known) || side.is(side_elsewhere)) {
-        stands = fresh && !own.is(side_late);
+    if (!is(side, side_known) || is(side, side_elsewhere)) {
+        stands = fresh && !is(own, side_late);
     } else if (own.sequence == side.sequence) {
         // A replayed side does not know of a gap after it; the own side does.
         stands = fresh || sequence_after(own.sequence, place.sequence);
@@ -355,9 +361,9 @@ std::size_t Book::walk() {
     std::size_t slots = 0;
     const bool lines_given = transfer.next_line >= transfer.places.end();
     while (lines_given && slots < slots_each_step && records < given_each_step &&
-           transfer.next_slot < table_.slots()) {
-        BookEntry& entry = table_.at(transfer.next_slot);
-        const bool gives = known(entry) && transfer.places.at(entry.line).heard;
+           transfer.next_slot < store_.table.slots()) {
+        BookEntry& entry = store_.table.at(transfer.next_slot);
+        const bool gives = known(entry) && transfer.places.at(entry.line()).heard;
         if (gives) {
             StateRecord* const record = transfer.rings.out.claim(1);
             if (record == nullptr) {
@@ -397,16 +403,19 @@ std::size_t Book::walk_lines() {
 }
 
 void Book::give(BookEntry& entry, StateRecord& record) {
-    catch_up_with_line(entry);
+    {
+        const auto guard = store_.writing(entry);
+        catch_up_with_line(entry);
+    }
     record = StateRecord{};
-    record.line = entry.line;
-    record.place = transfer_->places.at(entry.line).here;
-    record.key = entry.key;
+    record.line = entry.line();
+    record.place = transfer_->places.at(entry.line()).here;
+    record.key = entry.key();
     record.quotes = entry.quotes;
     record.bid = resolved(entry.bid, state_of(entry, entry.bid));
     record.offer = resolved(entry.offer, state_of(entry, entry.offer));
-    if (entry.trade_record != 0) {
-        record.trades = trades_.at(entry.trade_record);
+    if (entry.has_trades()) {
+        record.trades = store_.trades_at(entry);
         record.trades.covered_sequence = 0;
         constexpr unsigned own = covered_here | covered_elsewhere;
         record.trades.flags = static_cast<std::uint16_t>(record.trades.flags & ~own);
@@ -419,7 +428,7 @@ void Book::give(BookEntry& entry, StateRecord& record) {
 void Book::time_transfer() {
     BookTransfer& transfer = *transfer_;
     step_transfer();
-    if (!transfer.walking || transfer.next_slot < table_.slots()) {
+    if (!transfer.walking || transfer.next_slot < store_.table.slots()) {
         transfer.lingers = 0;
         return;
     }
@@ -436,12 +445,13 @@ void Book::time_transfer() {
 
 /// Whether the state taken from a peer already includes a late message.
 bool Book::covered(const BookEntry& entry, const feed::Header& header) const {
-    if (entry.trade_record == 0) {
+    if (!entry.has_trades()) {
         return false;
     }
-    const TradeRecord& trades = trades_.at(entry.trade_record);
+    const TradeRecord& trades = store_.trades_at(entry);
     const bool behind = sequence_after(header.sequence, trades.covered_sequence);
-    const bool foreign = (header.flags & feed::flag_before_flush) != 0 || entry.line != header.line;
+    const bool foreign =
+        (header.flags & feed::flag_before_flush) != 0 || entry.line() != header.line;
     if ((trades.flags & covered_here) != 0) {
         return foreign || !behind;
     }

@@ -9,7 +9,7 @@
 // construction.
 #pragma once
 
-#include "actors/book/pages.h"
+#include "actors/publish/pages.h"
 #include "config/check.h"
 #include "feed/event/event.h"
 #include "feed/event/series_key.h"

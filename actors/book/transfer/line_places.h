@@ -9,8 +9,8 @@
 #pragma once
 
 #include "actors/book/line_memory.h"
-#include "actors/book/pages.h"
 #include "actors/book/transfer/state_record.h"
+#include "actors/publish/pages.h"
 #include "feed/event/event.h"
 #include "feed/event/limits.h"
 

@@ -131,6 +131,10 @@ Plan make_plan(const FeedConfig& config, const Machine& machine, const std::stri
         plan.rings.push_back(
             {ring.from, ring.to, ring.slots, ring.bytes, from && to && *from != *to});
     }
+    for (const auto& [node, pages] : hugepages_needed(config, topology)) {
+        plan.hugepages += fmt::format("{}{} {}", plan.hugepages.empty() ? "" : ", ",
+                                      node < 0 ? "any" : fmt::format("node{}", node), pages);
+    }
     TopologyFindings findings = check_topology(topology, config, machine);
     for (Problem& problem : findings.problems) {
         plan.problems.push_back(std::move(problem.text));

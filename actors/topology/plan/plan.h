@@ -72,6 +72,7 @@ struct Plan {
     std::vector<Panel> panels;  ///< the panel without a node comes first
     std::vector<Port> ports;
     std::vector<Ring> rings;
+    std::string hugepages;  ///< "node0 132, any 437", pages of 2 MiB; empty: none are needed
     std::vector<std::string> problems;  ///< they would prevent the start
     std::vector<std::string> remarks;   ///< they would not prevent it
 };

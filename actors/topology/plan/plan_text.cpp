@@ -124,6 +124,7 @@ std::string plan_text(const Plan& plan) {
     for (const std::string& line : ring_lines(plan)) {
         text += "    " + line + "\n";
     }
+    text += plan.hugepages.empty() ? "" : "\nhugepages of 2 MiB: " + plan.hugepages + "\n";
     text += plan.remarks.empty() ? "" : "\n";
     for (const std::string& remark : plan.remarks) {
         text += "remark: " + remark + "\n";

@@ -475,7 +475,7 @@ TEST(BookCapacity, AnEmptyKeyIsRefused) {
 
 TEST(BookCapacity, FullSizeFitsInAGibibyte) {
     for (unsigned cores = 1; cores <= 32; ++cores) {
-        EXPECT_LE(Book::memory_bytes(BookConfig{.series_capacity = 2'200'000}, cores), 1ULL << 30)
+        EXPECT_LE(book_bytes(BookConfig{.series_capacity = 2'200'000}, cores), 1ULL << 30)
             << cores << " cores";
     }
 }

@@ -78,9 +78,9 @@ inline StateRecord state_of_series() {
     record.bid.value = 100 | std::uint64_t{10} << 32;
     record.bid.sequence = 4;
     record.bid.said = std::uint32_t{'C'} | std::uint32_t{'B'} << 8 |
-                      std::uint32_t{side_known | side_present} << BookSide::mark_shift;
+                      std::uint32_t{side_known | side_present} << mark_shift;
     record.offer.sequence = 5;
-    record.offer.said = std::uint32_t{side_known} << BookSide::mark_shift;
+    record.offer.said = std::uint32_t{side_known} << mark_shift;
     record.has_trades = true;
     record.trades.volume = 12;
     record.trades.trades = 2;

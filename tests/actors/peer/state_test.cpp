@@ -109,8 +109,8 @@ TEST(StateFrames, WhatNoBookSaysIsNone) {
     EXPECT_TRUE(bad([](StateRecord& r) { r.key = key_of("SPY", 'A', 0); }));
     EXPECT_TRUE(bad([](StateRecord& r) { r.key = key_of("S\n"); }));
     EXPECT_TRUE(bad([](StateRecord& r) { r.key.strike_e8 = -1; }));
-    EXPECT_TRUE(bad([](StateRecord& r) { r.bid.raise(side_late); }));
-    EXPECT_TRUE(bad([](StateRecord& r) { r.bid.lower(side_known); }));
+    EXPECT_TRUE(bad([](StateRecord& r) { raise(r.bid, side_late); }));
+    EXPECT_TRUE(bad([](StateRecord& r) { lower(r.bid, side_known); }));
     EXPECT_TRUE(bad([](StateRecord& r) { r.bid.said &= ~std::uint32_t{0xFF00}; }));  // no code
     EXPECT_TRUE(bad([](StateRecord& r) { r.offer.value = 1; }));
     EXPECT_TRUE(bad([](StateRecord& r) { r.trades.flags |= covered_here; }));

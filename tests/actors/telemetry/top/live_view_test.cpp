@@ -121,7 +121,7 @@ TEST(LiveView, ActorsShowWhatTheyDidInTheLastSecond) {
     now.cores[0].actors[0].events = 3'501'000;
     now.cores[0].actors[0].waiting.all = waiting.snapshot();
     now.cores[0].actors.emplace_back().name = "other";
-    now.cores[0].busiest = {{key_of("SPY"), 1, {}, {}, false, false}};
+    now.cores[0].busiest = {{key_of("SPY"), 1, {}, {}}};
     const std::string text = shown(before, now, {80, 40});
     EXPECT_TRUE(has(text, "core0        book          3,500,000    1.02 us    1.02 us          -"))
         << text;
@@ -136,10 +136,8 @@ TEST(LiveView, TheBusiestOfNowComeFirst) {
     CounterSnapshot now = counters_at(2);
     const auto early = key_of("SPY");
     const auto late = key_of("QQQ", 'N', 2, 26, 12'50000000, true);
-    before.cores[0].busiest = {{early, 1'000'000, {}, {}, false, false},
-                               {late, 100, {}, {}, false, false}};
-    now.cores[0].busiest = {{early, 1'000'010, {125, 'B'}, {13, 'A'}, true, true},
-                            {late, 5'100, {}, {}, false, false}};
+    before.cores[0].busiest = {{early, 1'000'000, {}, {}}, {late, 100, {}, {}}};
+    now.cores[0].busiest = {{early, 1'000'010, 125'000'000, 130'000'000}, {late, 5'100, {}, {}}};
     const std::string text = shown(before, now);
     const auto first = text.find("QQQ   2026-02-02 P 12.5 GTH              5,000         5,100");
     const auto second = text.find("SPY   2027-01-16 C 100" + std::string(22, ' ') +
@@ -163,8 +161,7 @@ TEST(LiveView, KeepsWithinTheScreen) {
     for (int i = 0; i < 40; ++i) {
         now.cores.push_back(now.cores[0]);
         now.cores.back().name = "a_thread_of_a_rather_long_name";
-        now.cores[0].busiest.push_back(
-            {key_of("\x1b[31m"), 1'000'000'000'000, {}, {}, false, false});
+        now.cores[0].busiest.push_back({key_of("\x1b[31m"), 1'000'000'000'000, {}, {}});
     }
     const Readings readings = readings_of(counters_at(1), now);
     for (const ScreenSize size :

@@ -1,5 +1,5 @@
 // path: cold
-#include "actors/book/pages.h"
+#include "actors/publish/pages.h"
 
 #include <sys/mman.h>
 #include <unistd.h>

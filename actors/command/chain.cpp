@@ -1,0 +1,234 @@
+// path: cold
+//
+// `pinstrike chain`: the series of underlyings as a running feed or a replay publishes them.
+#include "actors/command/chain_output.h"
+#include "actors/command/command.h"
+#include "config/print_problems.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+namespace pinstrike::command {
+namespace {
+
+struct Arguments {
+    std::vector<std::string> roots;
+    std::string feed;
+    std::string expiration;
+    std::string strikes;
+    double watch_seconds = 0;  ///< 0: print once
+    bool csv = false;
+    bool json = false;
+};
+
+struct CloseFeed {
+    void operator()(pinstrike_feed* feed) const { pinstrike_close(feed); }
+};
+
+using Feed = std::unique_ptr<pinstrike_feed, CloseFeed>;
+
+/// The only feed that is published here; empty, after a complaint: there is none, or several.
+std::string only_feed() {
+    std::string names(pinstrike_feeds(nullptr, 0) + 1, '\0');
+    names.resize(std::min(pinstrike_feeds(names.data(), names.size()), names.size() - 1));
+    while (!names.empty() && names.back() == '\n') {
+        names.pop_back();
+    }
+    if (names.empty()) {
+        complain("no feed publishes its state here: see publish.memory (pinstrike explain)");
+    } else if (names.find('\n') != std::string::npos) {
+        std::replace(names.begin(), names.end(), '\n', ' ');
+        complain("several feeds publish here ({}): name one with --feed", names);
+        names.clear();
+    }
+    return names;
+}
+
+/// "2026-12-18" as 20261218.
+std::optional<std::uint32_t> parse_date(std::string_view text) {
+    std::string digits;
+    for (const char c : text) {
+        if (c != '-') {
+            digits += c;
+        }
+    }
+    std::uint32_t date = 0;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), date);
+    const bool whole = error == std::errc{} && end == digits.data() + digits.size();
+    const std::uint32_t month = date / 100 % 100;
+    const std::uint32_t day = date % 100;
+    const bool valid = digits.size() == 8 && month >= 1 && month <= 12 && day >= 1 && day <= 31;
+    return whole && valid ? std::optional{date} : std::nullopt;
+}
+
+struct Strikes {
+    std::int64_t from_e8 = 0;
+    std::int64_t to_e8 = 0;
+    std::size_t around = 0;  ///< so many around the money; 0: all
+};
+
+std::optional<std::int64_t> parse_strike(std::string_view text) {
+    double value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    const bool valid =
+        error == std::errc{} && end == text.data() + text.size() && value >= 0 && value < 1e9;
+    return valid ? std::optional{std::int64_t{std::llround(value * 1e8)}} : std::nullopt;
+}
+
+/// "100-120", "20" (so many around the money), or "all".
+std::optional<Strikes> parse_strikes(const std::string& text) {
+    if (text == "all") {
+        return Strikes{};
+    }
+    if (const std::size_t dash = text.find('-'); dash != std::string::npos) {
+        const auto from = parse_strike(std::string_view{text}.substr(0, dash));
+        const auto to = parse_strike(std::string_view{text}.substr(dash + 1));
+        return from && to && *from <= *to && *to > 0 ? std::optional{Strikes{*from, *to, 0}}
+                                                     : std::nullopt;
+    }
+    std::size_t count = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
+    const bool valid = error == std::errc{} && end == text.data() + text.size() && count > 0;
+    return valid ? std::optional{Strikes{0, 0, count}} : std::nullopt;
+}
+
+/// False, after a complaint: the values cannot be read.
+bool read_chain(pinstrike_feed* feed, const pinstrike_filter& filter,
+                std::vector<pinstrike_value>& values) {
+    while (true) {
+        const std::ptrdiff_t found = pinstrike_chain(feed, &filter, values.data(), values.size());
+        if (found < 0) {
+            complain("{}", pinstrike_error());
+            return false;
+        }
+        const bool fits = static_cast<std::size_t>(found) <= values.size();
+        values.resize(static_cast<std::size_t>(found));
+        if (fits) {
+            return true;
+        }
+    }
+}
+
+ChainForm form_of(const Arguments& given) {
+    return given.csv ? ChainForm::csv : given.json ? ChainForm::json : ChainForm::table;
+}
+
+/// Prints the chain once. False, after a complaint: it cannot be read, or nothing is listed.
+bool print_once(const Arguments& given, pinstrike_feed* feed, const pinstrike_filter& filter,
+                const ChainView& view) {
+    std::vector<pinstrike_value> values(4096);
+    if (!read_chain(feed, filter, values)) {
+        return false;
+    }
+    if (values.empty()) {
+        complain("{} lists no such series", pinstrike_name(feed));
+        return false;
+    }
+    const std::string text = chain_text(feed, values, view);
+    const bool clears = given.watch_seconds > 0 && view.terminal;
+    const bool written = std::fputs(((clears ? "\x1b[H\x1b[2J" : "") + text).c_str(), stdout) >= 0;
+    return written && std::fflush(stdout) == 0;
+}
+
+Exit chain(const Arguments& given) {
+    const auto strikes = parse_strikes(given.strikes);
+    const auto expiration =
+        given.expiration.empty() || given.expiration == "all" ? 0 : parse_date(given.expiration);
+    if (!strikes || !expiration) {
+        complain("found {}, expected {}", strikes ? given.expiration : given.strikes,
+                 strikes ? "a date such as 2026-12-18, or all"
+                         : "a range such as 100-120, a number of strikes, or all");
+        return Exit::usage;
+    }
+    if (given.roots.empty() && form_of(given) == ChainForm::table) {
+        complain("found no ROOT, expected an underlying such as SPY");
+        return Exit::usage;
+    }
+    const std::string name = given.feed.empty() ? only_feed() : given.feed;
+    if (name.empty()) {
+        return Exit::failed;
+    }
+    const Feed feed{pinstrike_open(name.c_str())};
+    if (!feed) {
+        complain("{}", pinstrike_error());
+        return Exit::failed;
+    }
+    std::vector<const char*> roots;
+    for (const std::string& root : given.roots) {
+        roots.push_back(root.c_str());
+    }
+    pinstrike_filter filter{};
+    filter.roots = roots.empty() ? nullptr : roots.data();
+    filter.roots_count = roots.size();
+    filter.expiration_from = filter.expiration_to = *expiration;
+    filter.strike_from_e8 = strikes->from_e8;
+    filter.strike_to_e8 = strikes->to_e8;
+    const ChainForm form = form_of(given);
+    const bool table = form == ChainForm::table;
+    const ChainView view{.form = form,
+                         .terminal = table && ::isatty(STDOUT_FILENO) == 1,
+                         .nearest_only = table && given.expiration.empty(),
+                         .around = table ? strikes->around : 0};
+    while (true) {
+        if (!print_once(given, feed.get(), filter, view)) {
+            return Exit::failed;
+        }
+        if (given.watch_seconds <= 0) {
+            return Exit::ok;
+        }
+        std::this_thread::sleep_for(std::chrono::duration<double>(given.watch_seconds));
+        (void)pinstrike_reattach(feed.get());
+    }
+}
+
+}  // namespace
+
+void add_chain(CLI::App& app, Outcome& outcome) {
+    auto given = std::make_shared<Arguments>();
+    given->strikes = "20";
+    CLI::App* command =
+        app.add_subcommand("chain", "Calls and puts of an underlying, as published");
+    command->footer(
+        "Reads the memory that a feed (publish.memory) or `replay --publish` publishes, without\n"
+        "disturbing it. ROOT is OPRA's root: SPX and SPXW are two. Prices are the best bid and\n"
+        "offer with size and participant; AGE is the time since the latest message of the series.\n"
+        "?: no quote stated the side yet; -: there is no best quote; *: stale, messages were lost\n"
+        "after the quote; old: the feed has ended or died.\n"
+        "Exit status: 0 success, 1 nothing is published or listed, 2 wrong use.\n\n"
+        "Examples:\n"
+        "  pinstrike chain SPY\n"
+        "  pinstrike chain SPX SPXW --expiration 2026-12-18 --strikes 6500-7000 --watch\n"
+        "  pinstrike chain AAPL --csv > aapl.csv");
+    command->add_option("ROOT", given->roots,
+                        "Underlyings, by OPRA's root; of csv and json all if none is named");
+    command->add_option("--feed", given->feed, "Name of the feed (default: the only one)");
+    command->add_option("--expiration", given->expiration,
+                        "YYYY-MM-DD, or all (default: the nearest, for csv and json all)");
+    command
+        ->add_option("--strikes", given->strikes,
+                     "FROM-TO, a number of strikes around the money, or all; csv and json have all "
+                     "or FROM-TO")
+        ->capture_default_str();
+    command->add_option("--watch", given->watch_seconds, "Print again every so many seconds")
+        ->expected(0, 1)
+        ->default_str("1")
+        ->check(CLI::Range(0.05, 3600.0));
+    CLI::Option* const csv =
+        command->add_flag("--csv", given->csv, "A header and a row per series");
+    command->add_flag("--json", given->json, "An object per series, one on each line")
+        ->excludes(csv);
+    command->callback([given, &outcome] { outcome.status = chain(*given); });
+}
+
+}  // namespace pinstrike::command

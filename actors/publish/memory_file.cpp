@@ -1,0 +1,389 @@
+// path: cold
+#include "actors/publish/memory_file.h"
+
+#include "actors/publish/layout_hash.h"
+#include "config/version.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <linux/futex.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <climits>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <system_error>
+#include <utility>
+
+namespace pinstrike::actors {
+namespace {
+
+constexpr std::size_t huge_page_bytes = 2 << 20;
+constexpr const char* package_folder = "/dev/shm/pinstrike";
+constexpr mode_t folder_mode = S_IRWXU | S_IRGRP | S_IXGRP;
+constexpr mode_t file_mode = S_IRUSR | S_IWUSR | S_IRGRP;
+
+std::string reason(const char* what) {
+    return fmt::format("{}: {}", what, std::strerror(errno));
+}
+
+/// Whether the folder is this user's and nobody else can write to it.
+bool is_own(const struct stat& status) {
+    return S_ISDIR(status.st_mode) && status.st_uid == ::geteuid() &&
+           (status.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+}
+
+/// `packaged` if it is this user's own. Otherwise `packaged`-UID, which is created if it is
+/// missing. Empty, with a Problem: this folder belongs to somebody else, or others may write to it.
+std::string own_folder(const std::string& packaged, Problems& problems) {
+    struct stat status {};
+
+    if (::lstat(packaged.c_str(), &status) == 0 && is_own(status)) {
+        return packaged;
+    }
+    std::string own = fmt::format("{}-{}", packaged, ::geteuid());
+    const bool made = ::mkdir(own.c_str(), folder_mode) == 0 || errno == EEXIST;
+    if (!made || ::lstat(own.c_str(), &status) != 0) {
+        add_problem(problems, own, reason("cannot create the folder for published memory"),
+                    remedy_of(errno));
+        return {};
+    }
+    if (!is_own(status)) {
+        add_problem(
+            problems, own,
+            "found a folder of another user, or one that others may write to; expected a folder "
+            "of this user with mode 0750");
+        return {};
+    }
+    return own;
+}
+
+/// The first mounted hugetlbfs; empty: there is none.
+std::string huge_page_mount() {
+    std::ifstream mounts{"/proc/self/mounts"};
+    std::string row;
+    while (std::getline(mounts, row)) {
+        std::istringstream fields{row};
+        std::string device;
+        std::string folder;
+        std::string type;
+        if (fields >> device >> folder >> type && type == "hugetlbfs") {
+            return folder;
+        }
+    }
+    return {};
+}
+
+/// Whether a process holds the writer's lock on the file.
+bool has_writer(const std::string& path) {
+    const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0) {
+        return false;
+    }
+
+    struct flock lock {};
+
+    lock.l_type = F_WRLCK;
+    lock.l_whence = SEEK_SET;
+    const bool held = ::fcntl(descriptor, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+    ::close(descriptor);
+    return held;
+}
+
+/// The file to which the link leads; empty: there is no link.
+std::string target_of(const std::string& link) {
+    std::error_code error;
+    const std::filesystem::path target = std::filesystem::read_symlink(link, error);
+    return error ? std::string{} : (std::filesystem::path{link}.parent_path() / target).string();
+}
+
+std::int64_t now_ns() {
+    const auto now = std::chrono::system_clock::now().time_since_epoch();
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
+}
+
+}  // namespace
+
+std::string publish_folder(Problems& problems) {
+    if (const char* const given = ::secure_getenv("PINSTRIKE_FOLDER"); given != nullptr) {
+        struct stat status {};
+
+        if (::stat(given, &status) == 0 && is_own(status)) {
+            return given;
+        }
+        add_problem(problems, given,
+                    "PINSTRIKE_FOLDER names no folder of this user that others cannot write to");
+        return {};
+    }
+    return own_folder(package_folder, problems);
+}
+
+MemoryFile::MemoryFile(MemoryPlan plan)
+    : plan_(std::move(plan)), bytes_(bytes_for(plan_)), start_ns_(now_ns()) {}
+
+std::size_t MemoryFile::bytes_for(const MemoryPlan& plan) {
+    std::uint64_t at = sizeof(pinstrike_header) + plan.cores.size() * sizeof(pinstrike_core);
+    for (std::size_t i = 0; i < plan.cores.size(); ++i) {
+        pinstrike_core core{};
+        at = lay_out(core, plan.shape, at);
+    }
+    return (at + huge_page_bytes - 1) / huge_page_bytes * huge_page_bytes;
+}
+
+std::unique_ptr<MemoryFile> MemoryFile::make(MemoryPlan plan, Problems& problems) {
+    std::unique_ptr<MemoryFile> made{new MemoryFile{std::move(plan)}};
+    if (!made->create(problems) || !made->allocate(problems) || !made->map(problems)) {
+        return nullptr;
+    }
+    made->write_header();
+    made->ids_.emplace(made->plan_.kept ? std::string{} : made->link_ + ".ids",
+                       made->plan_.trade_date, made->plan_.listed);
+    return made->link(problems) ? std::move(made) : nullptr;
+}
+
+/// Creates and locks the file.
+bool MemoryFile::create(Problems& problems) {
+    if (plan_.feed.front() == '.') {
+        add_problem(problems, "name",
+                    fmt::format("found {}, expected no '.' at the beginning of the name of "
+                                "a feed that publishes memory",
+                                plan_.feed));
+        return false;
+    }
+    const std::string folder = publish_folder(problems);
+    if (folder.empty()) {
+        return false;
+    }
+    link_ = folder + '/' + plan_.feed;
+    if (const std::string before = target_of(link_); !before.empty()) {
+        if (has_writer(before)) {
+            add_problem(
+                problems, link_,
+                fmt::format("another process publishes as {}; expected another name, or the end of "
+                            "that process",
+                            plan_.feed),
+                Remedy::retry);
+            return false;
+        }
+        ::unlink(before.c_str());
+    }
+    std::string home = folder;
+    if (plan_.memory == PublishMemory::hugetlbfs) {
+        const std::string mount = huge_page_mount();
+        if (mount.empty()) {
+            add_problem(problems, "publish.memory", "found hugetlbfs, but no hugetlbfs is mounted");
+            return false;
+        }
+        home = own_folder(mount + "/pinstrike", problems);
+        if (home.empty()) {
+            return false;
+        }
+    }
+    path_ = fmt::format("{}/{}.{}", home, plan_.feed, start_ns_);
+    descriptor_ =
+        ::open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, file_mode);
+
+    struct flock lock {};
+
+    lock.l_type = F_WRLCK;
+    lock.l_whence = SEEK_SET;
+    if (descriptor_ < 0 || ::fcntl(descriptor_, F_OFD_SETLK, &lock) != 0 ||
+        ::fchmod(descriptor_, file_mode) != 0) {
+        add_problem(problems, path_, reason("cannot create the published memory"),
+                    remedy_of(errno));
+        return false;
+    }
+    return true;
+}
+
+bool MemoryFile::allocate(Problems& problems) {
+    struct statfs space {};
+
+    if (::fstatfs(descriptor_, &space) == 0 && space.f_bsize > 0) {
+        const auto page = static_cast<std::size_t>(space.f_bsize);  // huge pages may have 1 GiB
+        bytes_ = (bytes_ + page - 1) / page * page;
+    }
+    const int error = ::posix_fallocate(descriptor_, 0, static_cast<off_t>(bytes_));
+    if (error == 0) {
+        return true;
+    }
+    const auto all =
+        static_cast<std::uint64_t>(space.f_blocks) * static_cast<std::uint64_t>(space.f_bsize);
+    const bool never_fits = all != 0 && bytes_ > all;
+    add_problem(problems, path_,
+                fmt::format("cannot allocate {} bytes: {}{}", bytes_, std::strerror(error),
+                            never_fits ? fmt::format(" (the whole file system has {})", all) : ""),
+                never_fits ? Remedy::change : Remedy::retry);
+    return false;
+}
+
+bool MemoryFile::map(Problems& problems) {
+    // Populated, so that no thread meets a page fault later.
+    void* const mapped =
+        ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, descriptor_, 0);
+    if (mapped == MAP_FAILED) {
+        add_problem(problems, path_, reason("cannot map the published memory"), Remedy::retry);
+        return false;
+    }
+    at_ = static_cast<std::byte*>(mapped);
+    // Advice only: it works if shmem_enabled is `advise`.
+    (void)::madvise(at_, bytes_, MADV_HUGEPAGE);
+    return true;
+}
+
+pinstrike_header& MemoryFile::header() const {
+    return *reinterpret_cast<pinstrike_header*>(at_);  // tidy: mapped memory
+}
+
+pinstrike_core& MemoryFile::core_header(std::size_t index) const {
+    auto* const cores =
+        reinterpret_cast<pinstrike_core*>(at_ + sizeof(pinstrike_header));  // tidy: mapped memory
+    return cores[index];
+}
+
+void MemoryFile::write_header() {
+    pinstrike_header& header = this->header();
+    std::memcpy(header.magic, PINSTRIKE_MAGIC, sizeof header.magic);
+    header.byte_order = PINSTRIKE_BYTE_ORDER;
+    header.major = PINSTRIKE_LAYOUT_MAJOR;
+    header.minor = PINSTRIKE_LAYOUT_MINOR;
+    header.layout_hash = layout_hash();
+    header.file_bytes = bytes_;
+    header.header_bytes = sizeof(pinstrike_header);
+    header.core_bytes = sizeof(pinstrike_core);
+    header.cores_count = static_cast<std::uint32_t>(plan_.cores.size());
+    header.state = PINSTRIKE_STARTING;
+    header.start_ns = start_ns_;
+    header.trade_date = plan_.trade_date;
+    header.sharding = plan_.by_underlying ? 1 : 0;
+    plan_.feed.copy(header.feed, sizeof header.feed - 1);
+    std::string{version}.copy(header.build, sizeof header.build - 1);
+    std::uint64_t at = sizeof(pinstrike_header) + plan_.cores.size() * sizeof(pinstrike_core);
+    for (std::size_t i = 0; i < plan_.cores.size(); ++i) {
+        pinstrike_core& core = core_header(i);
+        plan_.cores[i].copy(core.name, sizeof core.name - 1);
+        at = lay_out(core, plan_.shape, at);
+    }
+}
+
+/// Replaces the link as a whole, so that a reader finds the old file or the new one.
+bool MemoryFile::link(Problems& problems) {
+    const std::string fresh = link_ + ".new";
+    ::unlink(fresh.c_str());
+    if (::symlink(path_.c_str(), fresh.c_str()) != 0 ||
+        ::rename(fresh.c_str(), link_.c_str()) != 0) {
+        add_problem(problems, link_, reason("cannot create the link to the published memory"),
+                    remedy_of(errno));
+        return false;
+    }
+    return true;
+}
+
+MemoryFile::~MemoryFile() {
+    if (at_ != nullptr) {
+        std::atomic_ref<std::uint32_t>{header().state}.store(PINSTRIKE_ENDED,
+                                                             std::memory_order_release);
+        ++seen_tails_;  // so that waiting readers learn of the end
+        wake_readers();
+        ::munmap(at_, bytes_);
+    }
+    if (descriptor_ >= 0) {
+        if (!plan_.kept || at_ == nullptr) {
+            ::unlink(path_.c_str());
+            if (target_of(link_) == path_) {
+                ::unlink(link_.c_str());
+            }
+        }
+        ::close(descriptor_);
+    }
+}
+
+CoreMemory MemoryFile::core(std::size_t index) {
+    return {core_header(index), at_};
+}
+
+void MemoryFile::set_live() {
+    std::atomic_ref<std::uint32_t>{header().state}.store(PINSTRIKE_LIVE, std::memory_order_release);
+}
+
+/// The word rises before the wake-up. A reader reads the word before it looks at the streams and
+/// sleeps only if the word is still the same, so it misses no record for longer than a call.
+void MemoryFile::wake_readers() {
+    std::uint64_t tails = 0;
+    for (std::size_t i = 0; i < plan_.cores.size(); ++i) {
+        tails +=
+            std::atomic_ref<std::uint64_t>{core_header(i).tail}.load(std::memory_order_acquire);
+    }
+    if (tails == std::exchange(seen_tails_, tails)) {
+        return;
+    }
+    std::uint32_t& wake = header().wake;
+    std::atomic_ref<std::uint32_t>{wake}.fetch_add(1, std::memory_order_release);
+    const long woken = ::syscall(SYS_futex, &wake, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+    woken_ += woken > 0 ? static_cast<std::uint64_t>(woken) : 0;
+}
+
+/// Looks at a few series of the directory at each call, so that a pass over two million takes about
+/// two seconds.
+void MemoryFile::give_ids() {
+    constexpr std::size_t series_each_call = 1024;
+    const CoreMemory memory = core(next_core_);
+    const auto series = memory.span<pinstrike_series>(memory.core().series);
+    const std::size_t used =
+        std::atomic_ref<std::uint32_t>{memory.core().series_count}.load(std::memory_order_acquire);
+    const std::size_t end = std::min({used + 1, next_series_ + series_each_call, series.size()});
+    for (; next_series_ < end; ++next_series_) {
+        pinstrike_series& one = series[next_series_];
+        const std::atomic_ref<std::uint32_t> id{one.id};
+        const std::atomic_ref<std::uint64_t> name{one.name};
+        const std::uint64_t named = name.load(std::memory_order_acquire);
+        if (named == 0 || id.load(std::memory_order_relaxed) != 0) {
+            continue;
+        }
+        const feed::SeriesKey key{
+            named, std::atomic_ref<std::int64_t>{one.strike_e8}.load(std::memory_order_relaxed)};
+        id.store(ids_->id_of(key), std::memory_order_release);
+        // If the core replaced the series meanwhile, the new one gets its own id in the next pass.
+        if (name.load(std::memory_order_acquire) != named) {
+            id.store(0, std::memory_order_release);
+        }
+    }
+    if (next_series_ > used) {
+        next_series_ = 1;
+        next_core_ = (next_core_ + 1) % plan_.cores.size();
+    }
+}
+
+bool forget_memory(const std::string& feed, Problems& problems) {
+    const std::string folder = publish_folder(problems);
+    if (folder.empty()) {
+        return false;
+    }
+    const std::string link = folder + '/' + feed;
+    const std::string file = target_of(link);
+    if (file.empty()) {
+        add_problem(problems, link, "no memory is published or left under this name");
+        return false;
+    }
+    if (has_writer(file)) {
+        add_problem(problems, link, "a process publishes under this name; stop it first",
+                    Remedy::retry);
+        return false;
+    }
+    ::unlink(file.c_str());
+    ::unlink(link.c_str());
+    return true;
+}
+
+}  // namespace pinstrike::actors

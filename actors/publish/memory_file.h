@@ -1,0 +1,114 @@
+// path: cold
+//
+// The memory file of a feed: one file for each start, which other programs map and read.
+//
+//     FOLDER/FEED            symbolic link to the file of the latest start
+//     FOLDER/FEED.START      the file, by the time of the start in nanoseconds (memory: shm)
+//
+// FOLDER is /dev/shm/pinstrike, which the package creates, if it belongs to the user of this
+// process. Otherwise it is /dev/shm/pinstrike-UID, which this process creates. The environment
+// variable PINSTRIKE_FOLDER names another one, for tests and containers. With memory hugetlbfs, the
+// file itself is in a folder `pinstrike` or `pinstrike-UID` of a mounted hugetlbfs. The package's
+// folders have a setgid bit, so that the files get the readers' group.
+//
+// All bytes of the file are allocated at the start, so that no page is missing later. The writer
+// holds a lock on the open file. The kernel releases it when the process ends in any way, and a
+// reader can ask for it, so a reader knows at once whether the writer lives.
+#pragma once
+
+#include "actors/publish/core_memory.h"
+#include "actors/publish/publish_config.h"
+#include "actors/publish/series_ids.h"
+#include "config/problem.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace pinstrike::actors {
+
+struct MemoryPlan {
+    std::string feed;
+    PublishMemory memory = PublishMemory::shm;
+    std::vector<std::string> cores;  ///< names
+    CoreShape shape;                 ///< of each core
+    bool by_underlying = false;      ///< the cores share the series by underlying
+    std::uint32_t trade_date = 0;    ///< as 20261127; 0: unknown
+    std::uint32_t listed = 0;        ///< ids of the day's list of series
+    bool kept = false;               ///< the file stays after the end
+};
+
+class MemoryFile {
+  public:
+    /// Creates the file, and removes that of an earlier start which has no writer any more. Null,
+    /// with a Problem: another process publishes under this name, or there is too little space.
+    [[nodiscard]] static std::unique_ptr<MemoryFile> make(MemoryPlan plan, Problems& problems);
+
+    /// Marks the feed as ended, and removes the file unless it is kept. Readers keep their mapping.
+    ~MemoryFile();
+
+    MemoryFile(const MemoryFile&) = delete;
+    MemoryFile& operator=(const MemoryFile&) = delete;
+
+    /// The memory of a core, in the order of the plan.
+    [[nodiscard]] CoreMemory core(std::size_t index);
+
+    /// Readers may attach: all cores have started.
+    void set_live();
+
+    /// To be called about every millisecond. Wakes readers that wait for the stream, if a core
+    /// wrote to it since the last call.
+    void wake_readers();
+
+    /// To be called after wake_readers(). Gives ids to some series that are not on the day's list.
+    void give_ids();
+
+    [[nodiscard]] std::size_t bytes() const { return bytes_; }
+
+    /// The time of the start, which identifies the file.
+    [[nodiscard]] std::int64_t start_ns() const { return start_ns_; }
+
+    /// Readers that were woken so far.
+    [[nodiscard]] std::uint64_t woken() const { return woken_; }
+
+    /// Bytes of a file of this plan.
+    [[nodiscard]] static std::size_t bytes_for(const MemoryPlan& plan);
+
+  private:
+    explicit MemoryFile(MemoryPlan plan);
+
+    bool create(Problems& problems);
+    bool allocate(Problems& problems);
+    bool map(Problems& problems);
+    bool link(Problems& problems);
+    void write_header();
+
+    [[nodiscard]] pinstrike_header& header() const;
+    [[nodiscard]] pinstrike_core& core_header(std::size_t index) const;
+
+    MemoryPlan plan_;
+    std::size_t bytes_ = 0;
+    std::int64_t start_ns_ = 0;
+    std::string link_;
+    std::string path_;
+    int descriptor_ = -1;
+    std::byte* at_ = nullptr;
+    std::uint64_t seen_tails_ = 0;  ///< sum of the streams' positions at the last call
+    std::uint64_t woken_ = 0;
+    std::optional<SeriesIds> ids_;
+    std::size_t next_core_ = 0;
+    std::size_t next_series_ = 1;
+};
+
+/// Removes the memory that a feed left. False, with a Problem: there is none, or a process
+/// publishes under this name.
+bool forget_memory(const std::string& feed, Problems& problems);
+
+/// The folder in which this process creates and looks for links; empty, with a Problem: the folder
+/// belongs to somebody else, or others may write to it.
+[[nodiscard]] std::string publish_folder(Problems& problems);
+
+}  // namespace pinstrike::actors

@@ -1,0 +1,80 @@
+// path: cold
+//
+// A stream of a feed's events that begins with the state of its series.
+//
+// For each core: note the position and stamp of its stream, copy its lines, read its series, then
+// continue with the events behind that position, without those whose stamp the state of their
+// series already includes. The lines are copied first because nothing marks what a copy of a line
+// includes. If the copy has an event of a line that is newer than the position, both are taken
+// again. All of this is done again for a core whose events the reader missed.
+#pragma once
+
+#include "actors/publish/pinstrike.h"
+#include "actors/publish/reader/core_cursor.h"
+#include "actors/publish/reader/feed_reader.h"
+#include "actors/publish/reader/filter.h"
+#include "actors/publish/reader/follower.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace pinstrike::reader {
+
+class EventStream {
+  public:
+    /// Throws Error.
+    EventStream(std::shared_ptr<FeedReader> feed, Filter filter);
+
+    [[nodiscard]] const std::vector<pinstrike_value>& snapshot() const { return snapshot_; }
+
+    /// Takes events that have arrived. Returns how many. Throws Error.
+    std::size_t poll(std::span<pinstrike_record> records);
+
+    enum class Wait : std::uint8_t { events, timeout, over };
+
+    /// Waits for events. Throws Error.
+    Wait wait(std::int64_t timeout_ns);
+
+  private:
+    /// What the stream keeps of a core.
+    struct Core {
+        explicit Core(const CoreView& view) : cursor(view) {}
+
+        CoreCursor cursor;
+        Follower follower;
+    };
+
+    std::size_t fill(std::span<pinstrike_record> records);
+    std::size_t take(Core& core, std::span<pinstrike_record> records);
+    std::optional<pinstrike_record> deliver(Core& core);
+    std::optional<pinstrike_record> deliver_of_series(Core& core);
+    [[nodiscard]] bool comes_from(const Core& core, const feed::Event& event) const;
+    FollowedSeries* follow(Core& core, const feed::SeriesKey& key);
+    void begin();
+    void begin_core(Core& core);
+    pinstrike_record renew(Core& core, bool overrun);
+    bool attach_again();
+
+    std::shared_ptr<FeedReader> feed_;
+    Filter filter_;
+    std::uint64_t attachment_ = 0;  ///< of the feed, that the cores are of
+    std::shared_ptr<const Mapping> mapping_;
+    std::vector<std::unique_ptr<Core>> cores_;
+    std::size_t next_core_ = 0;
+    std::vector<pinstrike_value> snapshot_;
+    bool snapshot_is_new_ = false;  ///< since the present call began
+    std::deque<std::string> texts_;
+    std::int64_t look_due_ns_ = 0;               ///< when to look for another start
+    std::array<pinstrike_record, 64> waited_{};  ///< found by wait() for poll()
+    std::size_t waited_count_ = 0;
+    std::size_t waited_taken_ = 0;
+};
+
+}  // namespace pinstrike::reader

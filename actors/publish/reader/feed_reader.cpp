@@ -1,0 +1,169 @@
+// path: cold
+#include "actors/publish/reader/feed_reader.h"
+
+#include "actors/publish/reader/error.h"
+#include "actors/publish/reader/value.h"
+
+#include <time.h>
+
+#include <algorithm>
+
+namespace pinstrike::reader {
+namespace {
+
+constexpr std::int64_t stuck_after_ns = 1'000'000'000;
+
+std::int64_t wall_clock_ns() {
+    timespec now{};
+    ::clock_gettime(CLOCK_REALTIME, &now);
+    return now.tv_sec * std::int64_t{1'000'000'000} + now.tv_nsec;
+}
+
+std::vector<Tail> tails_of(const std::vector<CoreView>& cores, Patience& patience) {
+    std::vector<Tail> tails(cores.size());
+    for (const CoreView& core : cores) {
+        if (!read_tail(core, patience, tails[core.index])) {
+            tails[core.index] = {};  // the values have no time
+        }
+    }
+    return tails;
+}
+
+}  // namespace
+
+FeedReader::FeedReader(std::string name, std::shared_ptr<const Mapping> mapping)
+    : name_(std::move(name)),
+      mapping_(std::move(mapping)),
+      lists_(std::make_unique<SeriesLists>(mapping_->cores())) {}
+
+pinstrike_condition FeedReader::condition() const {
+    const std::uint32_t state = load_acquire(mapping_->shared().state);
+    if (state == PINSTRIKE_ENDED) {
+        return PINSTRIKE_FEED_ENDED;
+    }
+    if (!mapping_->has_writer()) {
+        return PINSTRIKE_FEED_DEAD;
+    }
+    if (state == PINSTRIKE_STARTING) {
+        return PINSTRIKE_FEED_STARTING;
+    }
+    const std::int64_t stuck_before = wall_clock_ns() - stuck_after_ns;
+    const bool stuck = std::ranges::any_of(mapping_->cores(), [&](const CoreView& core) {
+        return std::max(load_relaxed(core.shared->alive_ns), mapping_->start_ns()) < stuck_before;
+    });
+    return stuck ? PINSTRIKE_FEED_STUCK : PINSTRIKE_FEED_LIVE;
+}
+
+bool FeedReader::is_over() const {
+    return load_acquire(mapping_->shared().state) == PINSTRIKE_ENDED || !mapping_->has_writer();
+}
+
+bool FeedReader::reattach() {
+    std::shared_ptr<const Mapping> found;
+    try {
+        found = Mapping::open(name_);
+    } catch (const Error&) {
+        return false;  // there is no other start (yet); the old values stay
+    }
+    if (found->start_ns() == mapping_->start_ns() ||
+        load_acquire(found->shared().state) == PINSTRIKE_STARTING) {
+        return false;
+    }
+    auto lists = std::make_unique<SeriesLists>(found->cores());
+    mapping_ = std::move(found);
+    lists_ = std::move(lists);
+    ++attachments_;
+    return true;
+}
+
+void FeedReader::visit(const Filter& filter, const Visit& visit) {
+    Patience patience;
+    lists_->select(filter, patience, selected_);
+    read_selected(filter, patience, visit);
+}
+
+void FeedReader::visit(const Filter& filter, const CoreView& core, const Visit& visit) {
+    Patience patience;
+    lists_->select(filter, patience, selected_);
+    std::erase_if(selected_, [&core](const Listed& series) { return series.core != core.index; });
+    read_selected(filter, patience, visit);
+}
+
+/// Prefetches the first slots of the series well ahead, and the second slots nearer, so that many
+/// loads are in flight.
+void FeedReader::read_selected(const Filter& filter, Patience& patience, const Visit& visit) {
+    constexpr std::size_t ahead = 32;
+    constexpr std::size_t nearer = 12;
+    const std::vector<CoreView>& cores = mapping_->cores();
+    const std::size_t count = selected_.size();
+    SeriesParts parts;
+    for (std::size_t i = 0; i < count + ahead; ++i) {
+        if (i < count) {
+            const Listed& series = selected_[i];
+            prefetch_series(cores[series.core], feed::hash(series.key), series.index);
+        }
+        if (const std::size_t near = i - (ahead - nearer); i >= ahead - nearer && near < count) {
+            const Listed& series = selected_[near];
+            prefetch_second(cores[series.core], series.key, feed::hash(series.key));
+        }
+        if (i < ahead) {
+            continue;
+        }
+        const Listed& series = selected_[i - ahead];
+        const CoreView& core = cores[series.core];
+        if (filter.by_id() && !filter.has_id(load_relaxed(core.series[series.index].id))) {
+            continue;
+        }
+        const ReadResult result = read_series(core, series.key, patience, parts);
+        if (result != ReadResult::absent) {
+            visit(core, series, result, parts);
+        }
+    }
+}
+
+std::size_t FeedReader::chain(const Filter& filter, pinstrike_value* values, std::size_t max) {
+    Patience patience;
+    const std::vector<Tail> tails = tails_of(mapping_->cores(), patience);
+    const bool over = is_over();
+    std::size_t count = 0;
+    visit(filter, [&](const CoreView& core, const Listed& series, ReadResult result,
+                      const SeriesParts& parts) {
+        const bool readable = result == ReadResult::read;
+        if (readable && !is_listed(parts)) {
+            return;
+        }
+        if (count < max) {
+            values[count] = readable ? value_of(core, series.key, parts, tails[core.index])
+                                     : unreadable_value(core, series.key);
+            if (over && readable) {
+                values[count].old = PINSTRIKE_OLD;
+            }
+        }
+        ++count;
+    });
+    return count;
+}
+
+bool FeedReader::get(const feed::SeriesKey& key, pinstrike_value& value) {
+    Patience patience;
+    SeriesParts parts;
+    for (const CoreView& core : mapping_->cores()) {
+        const ReadResult result = read_series(core, key, patience, parts);
+        if (result == ReadResult::unreadable) {
+            value = unreadable_value(core, key);
+            return true;
+        }
+        if (result == ReadResult::read && is_listed(parts)) {
+            Tail tail;
+            if (!read_tail(core, patience, tail)) {
+                tail = {};
+            }
+            value = value_of(core, key, parts, tail);
+            value.old = is_over() ? PINSTRIKE_OLD : PINSTRIKE_CURRENT;
+            return true;
+        }
+    }
+    return false;
+}
+
+}  // namespace pinstrike::reader

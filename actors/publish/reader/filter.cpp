@@ -1,0 +1,65 @@
+// path: cold
+#include "actors/publish/reader/filter.h"
+
+#include "actors/publish/reader/error.h"
+#include "actors/publish/reader/value.h"
+
+#include <algorithm>
+#include <string>
+
+namespace pinstrike::reader {
+
+Filter::Filter(const pinstrike_filter* filter) {
+    if (filter == nullptr) {
+        return;
+    }
+    limits_ = *filter;
+    limits_.roots = nullptr;
+    limits_.ids = nullptr;
+    const bool right = limits_.right == 0 || limits_.right == 'C' || limits_.right == 'P';
+    const bool session = limits_.session == 0 || limits_.session == 'R' || limits_.session == 'G';
+    if (!right || !session) {
+        throw Error("a filter's right is 'C', 'P' or 0, its session 'R', 'G' or 0");
+    }
+    if (filter->roots != nullptr) {
+        for (std::size_t i = 0; i < filter->roots_count; ++i) {
+            const auto symbol = symbol_word_of(filter->roots[i]);
+            if (!symbol) {
+                throw Error("a root has 1 to 5 characters");
+            }
+            roots_.push_back(*symbol);
+        }
+        std::ranges::sort(roots_, {}, root_order);
+        roots_.erase(std::unique(roots_.begin(), roots_.end()), roots_.end());
+        if (roots_.empty()) {
+            throw Error("a filter with roots has no root");
+        }
+    }
+    if (filter->ids != nullptr) {
+        by_id_ = true;
+        ids_.assign(filter->ids, filter->ids + filter->ids_count);
+        std::ranges::sort(ids_);
+    }
+}
+
+bool Filter::has_root(std::uint64_t symbol_word) const {
+    return roots_.empty() ||
+           std::ranges::binary_search(roots_, root_order(symbol_word), {}, root_order);
+}
+
+bool Filter::matches_within_root(const feed::SeriesKey& key) const {
+    const std::uint32_t expiration = expiration_of(key);
+    const bool any_strike = limits_.strike_from_e8 == 0 && limits_.strike_to_e8 == 0;
+    return expiration >= limits_.expiration_from &&
+           (limits_.expiration_to == 0 || expiration <= limits_.expiration_to) &&
+           (any_strike ||
+            (key.strike_e8 >= limits_.strike_from_e8 && key.strike_e8 <= limits_.strike_to_e8)) &&
+           (limits_.right == 0 || limits_.right == right_of(key)) &&
+           (limits_.session == 0 || (limits_.session == 'G') == key.gth());
+}
+
+bool Filter::has_id(std::uint32_t id) const {
+    return !by_id_ || std::ranges::binary_search(ids_, id);
+}
+
+}  // namespace pinstrike::reader

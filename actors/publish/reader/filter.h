@@ -1,0 +1,51 @@
+// path: cold
+//
+// A checked copy of a user's filter.
+#pragma once
+
+#include "actors/publish/pinstrike.h"
+#include "feed/event/series_key.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace pinstrike::reader {
+
+class Filter {
+  public:
+    /// All series.
+    Filter() = default;
+
+    /// Null: all series. Throws Error.
+    explicit Filter(const pinstrike_filter* filter);
+
+    /// The roots in the order of chains; empty: all.
+    [[nodiscard]] const std::vector<std::uint64_t>& roots() const { return roots_; }
+
+    [[nodiscard]] bool has_root(std::uint64_t symbol_word) const;
+
+    /// All conditions but that on ids.
+    [[nodiscard]] bool matches(const feed::SeriesKey& key) const {
+        return has_root(key.symbol_word()) && matches_within_root(key);
+    }
+
+    /// All conditions but those on ids and roots.
+    [[nodiscard]] bool matches_within_root(const feed::SeriesKey& key) const;
+
+    /// Whether there is a condition on ids.
+    [[nodiscard]] bool by_id() const { return by_id_; }
+
+    [[nodiscard]] bool has_id(std::uint32_t id) const;
+
+    [[nodiscard]] bool line_events_of_each_core() const {
+        return limits_.line_events_of_each_core != 0;
+    }
+
+  private:
+    std::vector<std::uint64_t> roots_;
+    std::vector<std::uint32_t> ids_;  ///< sorted
+    bool by_id_ = false;
+    pinstrike_filter limits_{};  ///< without roots and ids
+};
+
+}  // namespace pinstrike::reader

@@ -1,0 +1,100 @@
+// path: hot
+//
+// What the stored parts of a series mean: the rules of the book (actors/book), which stores them,
+// for copies of these parts.
+#pragma once
+
+#include "actors/publish/pinstrike.h"
+#include "actors/publish/stamp.h"
+#include "feed/event/event.h"
+
+#include <cstdint>
+
+namespace pinstrike::reader {
+
+using actors::stamp_after;
+
+/// Whether number `a` comes after `b` on one line, also if the counter wraps in between.
+[[nodiscard]] inline bool sequence_after(std::uint32_t a, std::uint32_t b) {
+    return static_cast<std::int32_t>(a - b) > 0;
+}
+
+inline constexpr unsigned mark_shift = 16;
+
+[[nodiscard]] inline bool is(const pinstrike_side& side, pinstrike_mark mark) {
+    return (side.said >> mark_shift & mark) != 0;
+}
+
+inline void raise(pinstrike_side& side, std::uint32_t mark) {
+    side.said |= mark << mark_shift;
+}
+
+inline void lower(pinstrike_side& side, std::uint32_t mark) {
+    side.said &= ~(mark << mark_shift);
+}
+
+/// Decimals of a denominator code; 0 if it is no code.
+[[nodiscard]] inline std::uint8_t decimals_of(char code) {
+    return code >= 'A' && code <= 'H' ? static_cast<std::uint8_t>(feed::decimals(code))
+                                      : std::uint8_t{0};
+}
+
+/// The line of an entry's latest message.
+[[nodiscard]] inline std::uint16_t line_of(std::uint64_t stamp) {
+    return static_cast<std::uint16_t>(stamp);
+}
+
+/// A stamp without the line and the writing bit.
+[[nodiscard]] inline std::uint64_t place_of(std::uint64_t stamp) {
+    return stamp & ~(PINSTRIKE_STAMP_PLACE - 1);
+}
+
+/// Whether a late flush came in the line's current numbering.
+[[nodiscard]] inline bool flushed_late(const pinstrike_line& line) {
+    return stamp_after(line.late_flush, line.flush) && stamp_after(line.late_flush, line.day);
+}
+
+/// Whether a number after this one is known to be missing.
+[[nodiscard]] inline bool misses_after(const pinstrike_line& line, std::uint32_t sequence) {
+    return line.missing != 0 && sequence_after(line.missing_last, sequence);
+}
+
+/// Applies to a side what happened to its line after the stamp of its entry.
+inline void follow_line(pinstrike_side& side, std::uint64_t stamp, const pinstrike_line& line) {
+    const bool outlives_late =
+        !is(side, PINSTRIKE_ELSEWHERE) && sequence_after(side.sequence, line.late_flush_sequence);
+    if (stamp_after(line.flush, stamp) || (stamp_after(line.late_flush, stamp) && !outlives_late)) {
+        side = {};
+    } else if (stamp_after(line.gap, stamp) && is(side, PINSTRIKE_KNOWN)) {
+        raise(side, PINSTRIKE_STALE);
+        lower(side, PINSTRIKE_LATE);
+    }
+}
+
+/// The state of a side that follow_line() has brought up to date.
+[[nodiscard]] inline pinstrike_side_state state_of(const pinstrike_side& side,
+                                                   const pinstrike_line& line) {
+    if (!is(side, PINSTRIKE_KNOWN)) {
+        return PINSTRIKE_SIDE_UNKNOWN;
+    }
+    const bool waits = is(side, PINSTRIKE_LATE) && misses_after(line, side.sequence);
+    return is(side, PINSTRIKE_STALE) || waits ? PINSTRIKE_SIDE_STALE : PINSTRIKE_SIDE_FRESH;
+}
+
+[[nodiscard]] inline pinstrike_best best_of(const pinstrike_side& side,
+                                            const pinstrike_line& line) {
+    pinstrike_best best{};
+    best.participant = ' ';
+    best.state = static_cast<std::uint8_t>(state_of(side, line));
+    best.sequence = is(side, PINSTRIKE_ELSEWHERE) ? 0 : side.sequence;
+    if (is(side, PINSTRIKE_PRESENT)) {
+        best.price = static_cast<std::int32_t>(side.value);
+        best.size = static_cast<std::uint32_t>(side.value >> 32);
+        best.decimals = decimals_of(static_cast<char>(side.said >> 8));
+        best.participant = static_cast<char>(side.said);
+        best.present = 1;
+    }
+    return best;
+}
+
+}  // namespace pinstrike::reader

@@ -1,0 +1,141 @@
+// path: cold
+#include "actors/publish/reader/value.h"
+
+#include "actors/publish/reader/side_rules.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+#include <string_view>
+
+namespace pinstrike::reader {
+namespace {
+
+constexpr std::uint32_t year_first = 2000;
+
+pinstrike_price price_of(std::int32_t value, char code) {
+    return {.value = value, .decimals = decimals_of(code), .present = 1, .reserved = {}};
+}
+
+void add_trades(pinstrike_value& value, const pinstrike_trades& trades) {
+    if ((trades.flags & PINSTRIKE_HAS_OPEN) != 0) {
+        value.open = price_of(trades.open, trades.open_code);
+    }
+    if ((trades.flags & PINSTRIKE_HAS_RANGE) != 0) {
+        value.high = price_of(trades.high, trades.high_code);
+        value.low = price_of(trades.low, trades.low_code);
+    }
+    if ((trades.flags & PINSTRIKE_HAS_LAST) != 0) {
+        value.last = price_of(trades.last, trades.last_code);
+        value.last_size = trades.last_size;
+        value.last_participant = trades.last_participant;
+        value.last_type = trades.last_type;
+    }
+    if ((trades.flags & PINSTRIKE_HAS_OPEN_INTEREST) != 0) {
+        value.open_interest = trades.open_interest;
+        value.has_open_interest = 1;
+    }
+    value.volume = trades.volume;
+    value.trades = trades.trades;
+}
+
+}  // namespace
+
+std::uint32_t expiration_of(const feed::SeriesKey& key) {
+    return key.year() * 10'000 + (key.month() & 0xFF) * 100 + key.day();
+}
+
+char right_of(const feed::SeriesKey& key) {
+    return key.call() ? 'C' : 'P';
+}
+
+std::uint64_t root_order(std::uint64_t symbol_word) {
+    return __builtin_bswap64(symbol_word);
+}
+
+void write_root(char (&text)[6], std::uint64_t symbol_word) {
+    std::memcpy(text, &symbol_word, feed::SeriesKey::symbol_bytes);
+    text[feed::SeriesKey::symbol_bytes] = 0;
+    for (std::size_t i = feed::SeriesKey::symbol_bytes; i > 0 && text[i - 1] == ' '; --i) {
+        text[i - 1] = 0;
+    }
+}
+
+std::optional<std::uint64_t> symbol_word_of(const char* root) {
+    if (root == nullptr) {
+        return std::nullopt;
+    }
+    const std::string_view text{root, ::strnlen(root, feed::SeriesKey::symbol_bytes + 1)};
+    if (text.empty() || text.size() > feed::SeriesKey::symbol_bytes) {
+        return std::nullopt;
+    }
+    std::array<char, 8> bytes{' ', ' ', ' ', ' ', ' ', 0, 0, 0};
+    text.copy(bytes.data(), text.size());
+    return std::bit_cast<std::uint64_t>(bytes);
+}
+
+pinstrike_key key_of(const feed::SeriesKey& key, std::uint32_t id) {
+    pinstrike_key out{};
+    write_root(out.root, key.symbol_word());
+    out.right = right_of(key);
+    out.gth = key.gth() ? 1 : 0;
+    out.expiration = expiration_of(key);
+    out.id = id;
+    out.strike_e8 = key.strike_e8;
+    return out;
+}
+
+std::optional<feed::SeriesKey> series_key_of(const pinstrike_key& key) {
+    const auto symbol = symbol_word_of(key.root);
+    const std::uint32_t year = key.expiration / 10'000;
+    const std::uint32_t month = key.expiration / 100 % 100;
+    if (!symbol || year < year_first || year - year_first > 255 || month < 1 || month > 12 ||
+        (key.right != 'C' && key.right != 'P')) {
+        return std::nullopt;
+    }
+    auto bytes = std::bit_cast<std::array<char, 8>>(*symbol);
+    const std::uint32_t letter =
+        (key.right == 'C' ? std::uint32_t{'A'} : std::uint32_t{'M'}) + month - 1;
+    bytes[5] = static_cast<char>(letter | (key.gth != 0 ? feed::SeriesKey::gth_bit : 0U));
+    bytes[6] = static_cast<char>(key.expiration % 100);
+    bytes[7] = static_cast<char>(year - year_first);
+    return feed::SeriesKey{std::bit_cast<std::uint64_t>(bytes), key.strike_e8};
+}
+
+bool is_listed(const SeriesParts& parts) {
+    const bool heard = parts.entry.quotes != 0 || (parts.entry.record & PINSTRIKE_TRADES) != 0;
+    return heard && !stamp_after(parts.line.day, parts.entry.stamp);
+}
+
+pinstrike_value value_of(const CoreView& core, const feed::SeriesKey& key, const SeriesParts& parts,
+                         const Tail& tail) {
+    const pinstrike_entry& entry = parts.entry;
+    pinstrike_value value = unreadable_value(core, key);
+    value.key.id = parts.id;
+    value.old = PINSTRIKE_CURRENT;
+    pinstrike_side bid = entry.bid;
+    pinstrike_side offer = entry.offer;
+    follow_line(bid, entry.stamp, parts.line);
+    follow_line(offer, entry.stamp, parts.line);
+    value.bid = best_of(bid, parts.line);
+    value.offer = best_of(offer, parts.line);
+    add_trades(value, parts.trades);
+    value.line = line_of(entry.stamp);
+    value.quotes = entry.quotes;
+    value.stamp = place_of(entry.stamp);
+    value.changed_ns = tail.time_ns_of(entry.stamp);
+    return value;
+}
+
+pinstrike_value unreadable_value(const CoreView& core, const feed::SeriesKey& key) {
+    pinstrike_value value{};
+    value.key = key_of(key, 0);
+    value.bid.participant = value.offer.participant = ' ';
+    value.last_participant = value.last_type = ' ';
+    value.old = PINSTRIKE_UNREADABLE;
+    value.core = core.index;
+    return value;
+}
+
+}  // namespace pinstrike::reader

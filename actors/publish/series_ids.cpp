@@ -1,0 +1,88 @@
+// path: cold
+#include "actors/publish/series_ids.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <type_traits>
+#include <utility>
+
+namespace pinstrike::actors {
+namespace {
+
+/// The head of the file. Behind it are the series, the first with the id `listed` + 1.
+struct Head {
+    std::array<char, 8> magic{'P', 'S', 'I', 'D', 'S', '0', '0', '1'};
+    std::uint32_t trade_date = 0;
+    std::uint32_t listed = 0;
+
+    friend bool operator==(const Head&, const Head&) = default;
+};
+
+static_assert(sizeof(Head) == 16 && std::is_trivially_copyable_v<Head>);
+
+template <class T>
+bool write_one(int descriptor, const T& value) {
+    return ::write(descriptor, &value, sizeof value) == static_cast<ssize_t>(sizeof value);
+}
+
+}  // namespace
+
+SeriesIds::SeriesIds(std::string file, std::uint32_t trade_date, std::uint32_t listed)
+    : listed_(listed) {
+    if (file.empty() || trade_date == 0) {
+        return;
+    }
+    constexpr mode_t mode = S_IRUSR | S_IWUSR | S_IRGRP;
+    descriptor_ = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, mode);
+    Head head;
+    const bool same =
+        descriptor_ >= 0 &&
+        ::read(descriptor_, &head, sizeof head) == static_cast<ssize_t>(sizeof head) &&
+        head == Head{.trade_date = trade_date, .listed = listed};
+    if (same) {
+        read_kept();
+    } else {
+        begin_file(trade_date);
+    }
+}
+
+SeriesIds::~SeriesIds() {
+    if (descriptor_ >= 0) {
+        ::close(descriptor_);
+    }
+}
+
+/// The last series may be cut, if the process was killed; it is written again.
+void SeriesIds::read_kept() {
+    feed::SeriesKey key;
+    while (::read(descriptor_, &key, sizeof key) == static_cast<ssize_t>(sizeof key)) {
+        ids_.try_emplace(key, listed_ + static_cast<std::uint32_t>(ids_.size()) + 1);
+    }
+    const auto end = static_cast<off_t>(sizeof(Head) + ids_.size() * sizeof key);
+    if (::ftruncate(descriptor_, end) != 0 || ::lseek(descriptor_, end, SEEK_SET) != end) {
+        ::close(std::exchange(descriptor_, -1));
+    }
+}
+
+void SeriesIds::begin_file(std::uint32_t trade_date) {
+    const bool begun = descriptor_ >= 0 && ::ftruncate(descriptor_, 0) == 0 &&
+                       ::lseek(descriptor_, 0, SEEK_SET) == 0 &&
+                       write_one(descriptor_, Head{.trade_date = trade_date, .listed = listed_});
+    if (!begun && descriptor_ >= 0) {
+        ::close(std::exchange(descriptor_, -1));
+    }
+}
+
+std::uint32_t SeriesIds::id_of(const feed::SeriesKey& key) {
+    const auto [at, fresh] =
+        ids_.try_emplace(key, listed_ + static_cast<std::uint32_t>(ids_.size()) + 1);
+    if (fresh && descriptor_ >= 0 && !write_one(descriptor_, key)) {
+        ::close(std::exchange(descriptor_, -1));  // the disk is full: ids are not kept any more
+    }
+    return at->second;
+}
+
+}  // namespace pinstrike::actors

@@ -1,0 +1,110 @@
+// path: hot
+//
+// Stamps: the place of an event among all events of its core, which also states the time of its
+// receipt (pinstrike.h has the layout).
+//
+// A stamp follows from the stamp of the event before it and the event's time of receipt alone. So a
+// reader of the stream that knows the stamp of one event computes those of all later ones.
+#pragma once
+
+#include "actors/publish/pinstrike.h"
+
+#include <algorithm>
+#include <cstdint>
+
+namespace pinstrike::actors {
+
+/// Whether stamp `a` is newer than stamp `b`. Right for stamps less than 24 days apart.
+[[nodiscard]] inline bool stamp_after(std::uint64_t a, std::uint64_t b) {
+    return static_cast<std::int64_t>(a - b) > 0;
+}
+
+/// Counts the events of one core. `stamp` has no line and no writing bit.
+class StampClock {
+  public:
+    /// The time from which stamps count, as pinstrike_core.base_ms; 0: no event had a time yet.
+    [[nodiscard]] std::uint64_t base_ms() const { return base_ms_; }
+
+    [[nodiscard]] std::uint64_t stamp() const { return stamp_; }
+
+    /// The stamp of the next event, which was received at `ts_ns`.
+    std::uint64_t next(std::int64_t ts_ns) {
+        Stamps stamps{*this};
+        const std::uint64_t stamp = stamps.next(ts_ns);
+        stamps.end();
+        return stamp;
+    }
+
+    /// Gives the stamps of several events in a row. The clock has them after end(), or after set()
+    /// in between.
+    class Stamps {
+      public:
+        explicit Stamps(StampClock& clock)
+            : clock_(clock), stamp_(clock.stamp_), next_ms_ns_(clock.next_ms_ns_) {}
+
+        [[gnu::always_inline]] std::uint64_t next(std::int64_t ts_ns) {
+            stamp_ += PINSTRIKE_STAMP_PLACE;
+            if (ts_ns >= next_ms_ns_) [[unlikely]] {
+                clock_.set(stamp_);
+                stamp_ = clock_.follow(ts_ns);
+                next_ms_ns_ = clock_.next_ms_ns_;
+            }
+            return stamp_;
+        }
+
+        void end() { clock_.set(stamp_); }
+
+      private:
+        StampClock& clock_;
+        std::uint64_t stamp_;  ///< here, so that it stays in a register
+        std::int64_t next_ms_ns_;
+    };
+
+    void set(std::uint64_t stamp) { stamp_ = stamp; }
+
+    /// Whole milliseconds from base_ms() to the stamp, which has only the low 32 bits of them.
+    [[nodiscard]] std::uint64_t ms() const {
+        return ms_ + static_cast<std::uint32_t>(stamp_ / PINSTRIKE_STAMP_MS - ms_);
+    }
+
+    /// A stamp newer than all so far, for a change that no event causes. Readers of the stream find
+    /// the difference at the next stamp that is published.
+    std::uint64_t skip() { return stamp_ += PINSTRIKE_STAMP_PLACE; }
+
+    /// Continues behind an event of which another clock published these.
+    void start(std::uint64_t base_ms, std::uint64_t stamp, std::uint64_t ms) {
+        base_ms_ = base_ms;
+        stamp_ = stamp;
+        ms_ = ms;
+        set_next();
+    }
+
+  private:
+    static constexpr std::int64_t ms_ns = 1'000'000;
+    /// A wrong time of receipt moves the stamps by no more than this. After a quiet night, each of
+    /// the first events moves them by it until they state the time again.
+    static constexpr std::uint64_t step_ms_max = 1 << 16;
+
+    [[gnu::noinline]] std::uint64_t follow(std::int64_t ts_ns) {
+        const auto now_ms = static_cast<std::uint64_t>(ts_ns / ms_ns);
+        if (base_ms_ == 0) {
+            base_ms_ = now_ms;
+        }
+        ms_ = ms();  // more events than fit in a millisecond take places of the next
+        if (now_ms > base_ms_ + ms_) {
+            ms_ = std::min(now_ms - base_ms_, ms_ + step_ms_max);
+            stamp_ = ms_ * PINSTRIKE_STAMP_MS;
+        }
+        set_next();
+        return stamp_;
+    }
+
+    void set_next() { next_ms_ns_ = static_cast<std::int64_t>(base_ms_ + ms_ + 1) * ms_ns; }
+
+    std::uint64_t base_ms_ = 0;
+    std::uint64_t stamp_ = 0;
+    std::uint64_t ms_ = 0;
+    std::int64_t next_ms_ns_ = 1;
+};
+
+}  // namespace pinstrike::actors

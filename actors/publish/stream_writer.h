@@ -1,0 +1,77 @@
+// path: hot
+//
+// The writer of a core's stream: a ring of records with one writer and any number of readers in
+// other processes. The writer never waits for a reader and reads nothing of it.
+//
+// Order: `intent` rises before records are overwritten (the release fence makes it visible before
+// them), and `tail` after they are complete (release). A reader loads `tail` (acquire), copies
+// records before it, and then loads `intent` behind an acquire fence. If `intent` is at most one
+// ring ahead of a record, no byte of the copy was overwritten before it was copied.
+#pragma once
+
+#include "actors/publish/core_memory.h"
+#include "actors/publish/pinstrike.h"
+#include "actors/publish/stamp.h"
+#include "config/hooks.h"
+#include "feed/event/event.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+
+namespace pinstrike::actors {
+
+class StreamWriter {
+  public:
+    StreamWriter() = default;
+
+    explicit StreamWriter(const CoreMemory& memory)
+        : core_(&memory.core()), records_(memory.span<feed::Event>(memory.core().stream)) {}
+
+    /// Appends whole messages, fewer records than the ring holds, and publishes the clock's stamp.
+    /// Without a stream, or without records, only the stamp is published.
+    void append(std::span<const feed::Event> records, const StampClock& clock) {
+        if (!records_.empty() && !records.empty()) {
+            copy(records);
+        }
+        publish(clock);
+    }
+
+  private:
+    void copy(std::span<const feed::Event> records) {
+        const std::uint64_t end = tail_ + records.size();
+        std::atomic_ref<std::uint64_t>{core_->intent}.store(end, std::memory_order_relaxed);
+        std::atomic_thread_fence(std::memory_order_release);
+        RING_HOOK("stream:intent");
+        const std::size_t at = tail_ & (records_.size() - 1);
+        const std::size_t first = std::min(records.size(), records_.size() - at);
+        std::memcpy(&records_[at], records.data(), first * sizeof(feed::Event));
+        std::memcpy(records_.data(), records.data() + first,
+                    (records.size() - first) * sizeof(feed::Event));
+        tail_ = end;
+        RING_HOOK("stream:copied");
+    }
+
+    /// The position and the stamp belong together, so readers get them under one version.
+    void publish(const StampClock& clock) {
+        const std::atomic_ref<std::uint64_t> version{core_->tail_version};
+        const std::uint64_t before = core_->tail_version;
+        version.store(before + 1, std::memory_order_relaxed);
+        std::atomic_thread_fence(std::memory_order_release);
+        core_->base_ms = clock.base_ms();
+        core_->tail_stamp = clock.stamp();
+        core_->tail_ms = clock.ms();
+        RING_HOOK("stream:publishing");
+        std::atomic_ref<std::uint64_t>{core_->tail}.store(tail_, std::memory_order_relaxed);
+        version.store(before + 2, std::memory_order_release);
+    }
+
+    pinstrike_core* core_ = nullptr;
+    std::span<feed::Event> records_;
+    std::uint64_t tail_ = 0;  ///< records written so far
+};
+
+}  // namespace pinstrike::actors

@@ -1,0 +1,144 @@
+// path: cold
+//
+// Readers of a feed that ends, dies, stands still, or starts again.
+#include "tests/actors/publish/published.h"
+#include "tests/actors/publish/reading.h"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <functional>
+#include <vector>
+
+namespace pinstrike::actors::test {
+namespace {
+
+void quote(Book& book, const feed::SeriesKey& key, std::uint32_t sequence, std::int32_t bid = 100) {
+    Events events;
+    events.quote(key, 1, sequence, {.bid = bid});
+    events.play(book);
+}
+
+/// Publishes the feed in a process of its own, and kills it at the end of `body`.
+void publish_and_die(const std::function<void(PublishedFeed&)>& body) {
+    const pid_t child = ::fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+        auto* const published = new PublishedFeed;
+        body(*published);
+        ::kill(::getpid(), SIGKILL);
+    }
+    int status = 0;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    ASSERT_TRUE(WIFSIGNALED(status));
+}
+
+TEST(Restarts, a_feed_that_ends_and_starts_again_is_followed) {
+    const PublishFolder folder;
+    auto published = std::make_unique<PublishedFeed>();
+    const FeedHandle feed = open_test_feed();
+    const StreamHandle stream = subscribe(feed.get());
+    EXPECT_EQ(pinstrike_condition_of(feed.get()), PINSTRIKE_FEED_LIVE);
+    quote(*published->books[0], key_of("SPY"), 1);
+    published.reset();
+    EXPECT_EQ(pinstrike_condition_of(feed.get()), PINSTRIKE_FEED_ENDED);
+    EXPECT_EQ(drain(stream.get()).size(), 1U);
+    EXPECT_EQ(pinstrike_wait(stream.get(), 1'000'000), -1);
+    EXPECT_EQ(pinstrike_reattach(feed.get()), 0);
+    const auto old = chain_of(feed.get());
+    ASSERT_EQ(old.size(), 1U);
+    EXPECT_EQ(old[0].old, PINSTRIKE_OLD);
+
+    published = std::make_unique<PublishedFeed>();
+    quote(*published->books[0], key_of("SPY"), 1, 77);
+    quote(*published->books[0], key_of("QQQ"), 2);
+    EXPECT_EQ(pinstrike_wait(stream.get(), 1'000'000), 1);
+    const auto got = drain(stream.get());
+    ASSERT_EQ(got.size(), 1U);
+    EXPECT_EQ(got[0].kind, PINSTRIKE_RESTARTED);
+    EXPECT_EQ(snapshot_of(stream.get()).size(), 2U);
+    const auto fresh = chain_of(feed.get());
+    ASSERT_EQ(fresh.size(), 2U);
+    EXPECT_EQ(fresh[1].old, PINSTRIKE_CURRENT);
+    EXPECT_EQ(fresh[1].bid.price, 77);
+    quote(*published->books[0], key_of("SPY"), 3);
+    EXPECT_EQ(drain(stream.get()).size(), 1U);
+}
+
+TEST(Restarts, a_stream_outlives_its_feed) {
+    const PublishFolder folder;
+    PublishedFeed published;
+    FeedHandle feed = open_test_feed();
+    const StreamHandle stream = subscribe(feed.get());
+    feed.reset();
+    quote(*published.books[0], key_of("SPY"), 1);
+    EXPECT_EQ(drain(stream.get()).size(), 1U);
+}
+
+TEST(Restarts, a_killed_writer_is_dead_at_once) {
+    const PublishFolder folder;
+    publish_and_die([](PublishedFeed& published) { quote(*published.books[0], key_of("SPY"), 1); });
+    const FeedHandle feed = open_test_feed();
+    EXPECT_EQ(pinstrike_condition_of(feed.get()), PINSTRIKE_FEED_DEAD);
+    const auto values = chain_of(feed.get());
+    ASSERT_EQ(values.size(), 1U);
+    EXPECT_EQ(values[0].old, PINSTRIKE_OLD);
+    EXPECT_EQ(values[0].bid.price, 100);
+    const StreamHandle stream = subscribe(feed.get());
+    EXPECT_EQ(pinstrike_wait(stream.get(), 1'000'000'000), -1);
+    const PublishedFeed again;
+    EXPECT_EQ(pinstrike_wait(stream.get(), 1'000'000), 1);
+}
+
+TEST(Restarts, a_value_that_a_dead_writer_left_half_written_is_not_read) {
+    const PublishFolder folder;
+    publish_and_die([](PublishedFeed& published) {
+        quote(*published.books[0], key_of("SPY"), 1);
+        quote(*published.books[0], key_of("QQQ"), 2);
+        const CoreMemory memory = published.file->core(0);
+        for (BookEntry& entry : memory.span<BookEntry>(memory.core().entries)) {
+            if (entry.key() == key_of("SPY")) {
+                begin_quote(entry, entry.stamp);
+                entry.bid.value = 666;
+            }
+        }
+    });
+    const FeedHandle feed = open_test_feed();
+    const auto values = chain_of(feed.get());
+    ASSERT_EQ(values.size(), 2U);
+    EXPECT_STREQ(values[1].key.root, "SPY");
+    EXPECT_EQ(values[1].old, PINSTRIKE_UNREADABLE);
+    EXPECT_EQ(values[1].bid.price, 0);
+    EXPECT_EQ(values[1].bid.present, 0);
+    // Both may be in one group, but only the entry of one is marked.
+    EXPECT_EQ(values[0].old, PINSTRIKE_OLD);
+}
+
+TEST(Restarts, a_stream_that_a_dead_writer_left_half_written_is_no_stream) {
+    const PublishFolder folder;
+    publish_and_die(
+        [](PublishedFeed& published) { ++published.file->core(0).core().tail_version; });
+    const FeedHandle feed = open_test_feed();
+    EXPECT_EQ(pinstrike_subscribe(feed.get(), nullptr), nullptr);
+    EXPECT_NE(std::string{pinstrike_error()}.find("middle of a write"), std::string::npos);
+}
+
+TEST(Restarts, a_core_that_stands_still_is_stuck) {
+    const PublishFolder folder;
+    const PublishedFeed published;
+    const FeedHandle feed = open_test_feed();
+    published.file->core(0).core().alive_ns -= 2'000'000'000;
+    EXPECT_EQ(pinstrike_condition_of(feed.get()), PINSTRIKE_FEED_LIVE) << "it started just now";
+    const FeedHandle later = open_test_feed();
+    auto& header = reinterpret_cast<pinstrike_header*>(&published.file->core(0).core())[-1];
+    header.start_ns -= 2'000'000'000;
+    EXPECT_EQ(pinstrike_condition_of(open_test_feed().get()), PINSTRIKE_FEED_STUCK);
+    header.state = PINSTRIKE_STARTING;
+    EXPECT_EQ(pinstrike_condition_of(later.get()), PINSTRIKE_FEED_STARTING);
+}
+
+}  // namespace
+}  // namespace pinstrike::actors::test

@@ -1,0 +1,174 @@
+// path: cold
+//
+// Readers while the writer writes, on threads of their own.
+#include "actors/publish/reader/series_reader.h"
+#include "actors/publish/reader/value.h"
+#include "tests/actors/publish/published.h"
+#include "tests/actors/publish/reading.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <map>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace pinstrike::actors::test {
+namespace {
+
+/// A quote whose values all follow from its number.
+void redundant_quote(Events& events, const feed::SeriesKey& key, std::uint32_t number) {
+    const auto price = static_cast<std::int32_t>(number);
+    events.quote(key, 1, number, {'F', price, number + 1, price + 2, number + 3, 'C', 'B', {}, {}});
+}
+
+bool whole(const pinstrike_value& value) {
+    const auto number = static_cast<std::uint32_t>(value.bid.price);
+    return value.bid.size == number + 1 && value.bid.sequence == number &&
+           value.offer.price == value.bid.price + 2 && value.offer.size == number + 3 &&
+           value.offer.sequence == number;
+}
+
+TEST(Threads, no_value_is_torn) {
+    const PublishFolder folder;
+    PublishedFeed published;
+    constexpr unsigned series_count = 4;
+    std::atomic<bool> stop = false;
+    const auto key_at = [](unsigned i) { return key_of("SPY", static_cast<char>('A' + i)); };
+    Events first;
+    for (unsigned i = 0; i < series_count; ++i) {
+        redundant_quote(first, key_at(i), 1);
+    }
+    first.play(*published.books[0]);
+    std::thread writer{[&] {
+        for (std::uint32_t number = 2; !stop.load(std::memory_order_relaxed); ++number) {
+            Events events;
+            for (unsigned i = 0; i < series_count; ++i) {
+                redundant_quote(events, key_at(i), number);
+            }
+            if (number % 64 == 0) {  // trades and gaps take the other guards
+                events.trade(key_at(number / 64 % series_count), 1, number, 'I', 5, 1);
+                events.gap(1, number, number);
+            }
+            events.play(*published.books[0]);
+        }
+    }};
+    std::vector<std::thread> readers;
+    std::atomic<unsigned> torn = 0;
+    std::atomic<unsigned> missing = 0;
+    for (int thread = 0; thread < 2; ++thread) {
+        readers.emplace_back([&] {
+            const FeedHandle feed = open_test_feed();
+            constexpr int reads = 1'000'000;
+            std::vector<pinstrike_value> values(series_count);
+            for (int i = 0; i < reads / 2 / static_cast<int>(series_count); ++i) {
+                missing += pinstrike_chain(feed.get(), nullptr, values.data(), values.size()) !=
+                                   series_count
+                               ? 1U
+                               : 0U;
+                for (const pinstrike_value& value : values) {
+                    const bool read = value.old == PINSTRIKE_CURRENT;
+                    torn += read && !whole(value) ? 1U : 0U;
+                }
+            }
+        });
+    }
+    for (std::thread& reader : readers) {
+        reader.join();
+    }
+    stop = true;
+    writer.join();
+    EXPECT_EQ(torn, 0U);
+    EXPECT_EQ(missing, 0U);
+}
+
+using Place = std::pair<std::string, std::uint64_t>;  ///< of an event: its series and its stamp
+
+std::string name_of(const pinstrike_key& key) {
+    return std::string{key.root} + std::to_string(key.expiration) + key.right +
+           std::to_string(key.strike_e8) + std::to_string(key.gth);
+}
+
+/// Snapshot and stream together have each quote and trade once, whenever the reader begins.
+TEST(Threads, a_stream_joins_its_snapshot) {
+    const PublishFolder folder;
+    PublishedFeed published{1, 1 << 16};
+    Book& book = *published.books[0];
+    Day day{5};
+    std::vector<std::vector<feed::Event>> batches;
+    for (int i = 0; i < 400; ++i) {
+        batches.push_back(day.next(40));
+    }
+    std::vector<Place> events;
+    Stamps stamps;
+    for (const auto& batch : batches) {
+        const auto stamp = stamps.next(batch);
+        std::size_t at = 0;
+        for (const feed::Event& event : EventBatch{batch}) {
+            const auto kind = event.header.kind;
+            const bool before_day = (event.header.flags & feed::flag_before_day) != 0;
+            if (!before_day &&  // which changes no state
+                (kind == feed::EventKind::quote || kind == feed::EventKind::trade)) {
+                events.emplace_back(name_of(reader::key_of(event.body.series, 0)), stamp[at]);
+            }
+            ++at;
+        }
+    }
+    std::atomic<std::size_t> played = 0;
+    std::thread writer{[&] {
+        for (const auto& batch : batches) {
+            book.on_events(EventBatch{batch});
+            played.fetch_add(1, std::memory_order_release);
+        }
+    }};
+    const FeedHandle feed = open_test_feed();
+    unsigned joined = 0;
+    while (played.load(std::memory_order_acquire) < batches.size()) {
+        const StreamHandle stream = subscribe(feed.get());
+        std::map<std::string, std::uint64_t> covered;
+        bool unreadable = false;  // the writer was preempted in the middle of a write for long
+        for (const pinstrike_value& value : snapshot_of(stream.get())) {
+            covered[name_of(value.key)] = value.stamp;
+            unreadable = unreadable || value.old == PINSTRIKE_UNREADABLE;
+        }
+        std::vector<Place> got;
+        std::uint64_t to = 0;
+        bool missed = false;
+        for (const pinstrike_record& record : drain(stream.get())) {
+            missed = missed || record.kind == PINSTRIKE_MISSED;
+            to = std::max(to, record.stamp);
+            if ((record.flags & feed::flag_before_day) == 0 &&
+                (record.kind == PINSTRIKE_QUOTE || record.kind == PINSTRIKE_TRADE)) {
+                got.emplace_back(name_of(record.key), record.stamp);
+            }
+        }
+        if (missed || unreadable || got.empty()) {
+            continue;
+        }
+        ++joined;
+        // A series that the snapshot does not list may have an entry, which a start of day made
+        // void. Its events are expected from the first that came.
+        for (const Place& event : got) {
+            covered.try_emplace(event.first, event.second - 1);
+        }
+        std::vector<Place> expected;
+        for (const Place& event : events) {
+            const auto at = covered.find(event.first);
+            const std::uint64_t before = at == covered.end() ? to : at->second;
+            if (event.second > before && event.second <= to) {
+                expected.push_back(event);
+            }
+        }
+        ASSERT_EQ(got, expected);
+    }
+    writer.join();
+    const StreamHandle last = subscribe(feed.get());
+    EXPECT_EQ(snapshot_of(last.get()).size(), book.series_count());
+    RecordProperty("joined", static_cast<int>(joined));
+}
+
+}  // namespace
+}  // namespace pinstrike::actors::test

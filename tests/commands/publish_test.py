@@ -1,0 +1,124 @@
+#!/usr/bin/env python3
+"""Published memory, read as a user reads it: `replay --publish`, `chain` and `forget`.
+
+    publish_test.py PINSTRIKE
+
+A generated session with losses and a restart is replayed and its memory is kept. `chain` must then show exactly
+the book that `--book` wrote.
+"""
+
+import csv
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+PINSTRIKE = sys.argv[1]
+SESSION = ["--messages", "30000", "--series", "3000", "--roots", "60", "--lines", "1-4,201,220", "--loss-a", "0.03",
+           "--loss-b", "0.04", "--restarts", "1"]
+
+
+def without_more(row):
+    """A row of chain as `--book` writes it."""
+    return {name: value for name, value in row.items() if name not in ("session", "id", "changed_ns", "old")}
+
+
+class Publish(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.keeper = tempfile.TemporaryDirectory(prefix="pinstrike-publish-")
+        cls.folder = Path(cls.keeper.name)
+        cls.memory = cls.folder / "memory"
+        cls.memory.mkdir(mode=0o750)
+        cls.environment = dict(os.environ, PINSTRIKE_FOLDER=str(cls.memory))
+        cls.run_well("generate", "--out", cls.folder / "day.pcap", *SESSION)
+        cls.run_well("replay", cls.folder / "day.pcap", "--publish", "day", "--keep",
+                     "--book", cls.folder / "book.json")
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.keeper.cleanup()
+
+    @classmethod
+    def run_here(cls, *arguments):
+        return subprocess.run([PINSTRIKE, *map(str, arguments)], capture_output=True, text=True, check=False,
+                              timeout=120, env=cls.environment)
+
+    @classmethod
+    def run_well(cls, *arguments):
+        done = cls.run_here(*arguments)
+        if done.returncode != 0:
+            raise AssertionError(f"{arguments} ended with {done.returncode}: {done.stderr}")
+        return done.stdout
+
+    def test_a_chain_of_all_roots_equals_the_book(self):
+        book = [json.loads(row) for row in (self.folder / "book.json").read_text().splitlines()]
+        chain = [json.loads(row) for row in self.run_well("chain", "--json").splitlines()]
+        self.assertGreater(len(book), 500)
+
+        def place(row):
+            return (row["symbol"], row["expiration"], row["strike"], row["right"], row["line"] in (201,))
+
+        self.assertEqual(sorted(map(without_more, chain), key=place), sorted(book, key=place))
+        self.assertTrue(all(row["old"] and row["id"] > 0 for row in chain), "an ended feed's values are old")
+        self.assertEqual(len({row["id"] for row in chain}), len(chain))
+
+    def test_a_root_has_its_own_series(self):
+        chain = [json.loads(row) for row in self.run_well("chain", "--json").splitlines()]
+        root = chain[len(chain) // 2]["symbol"]
+        own = [row for row in chain if row["symbol"] == root]
+        expiration = own[0]["expiration"]
+        rows = list(csv.DictReader(io.StringIO(self.run_well("chain", root, "--csv", "--feed", "day"))))
+        self.assertEqual([row["strike"] for row in rows], [row["strike"] for row in own])
+        rows = list(csv.DictReader(io.StringIO(self.run_well("chain", root, "--csv", "--expiration", expiration))))
+        self.assertEqual(len(rows), sum(row["expiration"] == expiration for row in own))
+        table = self.run_well("chain", root, "--expiration", "all", "--strikes", "all")
+        self.assertIn("feed day: ended, values are old", table)
+        self.assertTrue(all(row["expiration"] in table for row in own))
+        self.assertNotIn("\x1b", table, "no colours in a pipe")
+
+    def test_what_is_not_there_is_said(self):
+        for arguments, words in ((("chain", "NONE"), "lists no such series"),
+                                 (("chain", "X", "--feed", "other"), "other"),
+                                 (("chain", "X", "--expiration", "soon"), "expected a date"),
+                                 (("forget", "other"), "no memory")):
+            done = self.run_here(*arguments)
+            self.assertIn(done.returncode, (1, 2), arguments)
+            self.assertIn(words, done.stderr)
+
+    def test_a_name_has_one_writer_and_a_killed_one_is_dead(self):
+        arguments = [PINSTRIKE, "replay", str(self.folder / "day.pcap"), "--publish", "slow", "--pace", "x0.01"]
+        with subprocess.Popen(arguments, env=self.environment, stdout=subprocess.DEVNULL) as writer:
+            try:
+                for _ in range(200):
+                    table = self.run_here("chain", "--json", "--feed", "slow")
+                    if table.returncode == 0:
+                        break
+                    time.sleep(0.05)
+                self.assertEqual(table.returncode, 0, table.stderr)
+                self.assertFalse(json.loads(table.stdout.splitlines()[0])["old"])
+                second = self.run_here(*arguments[1:])
+                self.assertEqual(second.returncode, 1)
+                self.assertIn("another process publishes as slow", second.stderr)
+                self.assertIn("stop it first", self.run_here("forget", "slow").stderr)
+            finally:
+                writer.send_signal(signal.SIGKILL)
+                writer.wait()
+        dead = self.run_well("chain", "--json", "--feed", "slow")
+        self.assertTrue(json.loads(dead.splitlines()[0])["old"])
+        several = self.run_here("chain", "X")
+        self.assertIn("name one with --feed", several.stderr)
+        self.run_well("forget", "slow")
+        self.assertEqual(self.run_here("forget", "slow").returncode, 1)
+        self.assertEqual([name.name for name in self.memory.iterdir() if "slow" in name.name and
+                          not name.name.endswith(".ids")], [])
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=2)
