@@ -1,6 +1,7 @@
 // path: cold
 #include "actors/appliance/appliance.h"
 
+#include "actors/threads/start_thread.h"
 #include "actors/topology/feed_hours.h"
 #include "nic/clock.h"
 #include "nic/port_kind.h"
@@ -9,7 +10,6 @@
 
 #include <chrono>
 #include <exception>
-#include <system_error>
 #include <utility>
 
 namespace pinstrike::actors {
@@ -27,16 +27,6 @@ void join(std::thread& thread) {
 void wait_for(const std::atomic<bool>& flag) {
     while (!flag.load(std::memory_order_acquire)) {
         std::this_thread::sleep_for(std::chrono::microseconds(200));
-    }
-}
-
-/// Starts a thread, or throws with a sentence that names the limit to raise.
-template <class Work>
-std::thread start_thread(Work work) {
-    try {
-        return std::thread{std::move(work)};
-    } catch (const std::system_error& failure) {
-        throw std::system_error{failure.code(), "a thread cannot be started (ulimit -u, TasksMax)"};
     }
 }
 

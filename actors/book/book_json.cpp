@@ -3,7 +3,6 @@
 
 #include "config/whole_file.h"
 #include "feed/event/decimal.h"
-#include "feed/event/json_writer.h"
 
 #include <fmt/format.h>
 
@@ -54,29 +53,8 @@ void add_stated(feed::JsonWriter& json, std::string_view name,
 }
 
 void append_series(std::string& out, const SeriesState& state) {
-    const feed::SeriesKey& key = state.key;
     feed::JsonWriter json{out};
-    json.text("symbol", symbol_of(key));
-    json.text("expiration", fmt::format("{:04}-{:02}-{:02}", key.year(), key.month(), key.day()));
-    json.character("right", key.call() ? 'C' : 'P');
-    json.text("strike", feed::normalised_decimal(key.strike_e8));
-    json.number("line", state.line);
-    add_stated(json, "best_bid", state.bid);
-    add_stated(json, "best_offer", state.offer);
-    json.text("bid_state", name_of(state.bid_state));
-    json.text("offer_state", name_of(state.offer_state));
-    add_price(json, "open", state.open);
-    add_price(json, "high", state.high);
-    add_price(json, "low", state.low);
-    add_stated(json, "last", state.last);
-    json.number("volume", state.volume);
-    json.number("trades", state.trades);
-    json.number("quotes", state.quotes);
-    if (state.open_interest) {
-        json.number("open_interest", *state.open_interest);
-    } else {
-        json.null("open_interest");
-    }
+    add_series(json, state);
     json.end();
 }
 
@@ -135,6 +113,31 @@ bool write_all(std::span<const Book* const> books, std::FILE* file) {
 }
 
 }  // namespace
+
+void add_series(feed::JsonWriter& json, const SeriesState& state) {
+    const feed::SeriesKey& key = state.key;
+    json.text("symbol", symbol_of(key));
+    json.text("expiration", fmt::format("{:04}-{:02}-{:02}", key.year(), key.month(), key.day()));
+    json.character("right", key.call() ? 'C' : 'P');
+    json.text("strike", feed::normalised_decimal(key.strike_e8));
+    json.number("line", state.line);
+    add_stated(json, "best_bid", state.bid);
+    add_stated(json, "best_offer", state.offer);
+    json.text("bid_state", name_of(state.bid_state));
+    json.text("offer_state", name_of(state.offer_state));
+    add_price(json, "open", state.open);
+    add_price(json, "high", state.high);
+    add_price(json, "low", state.low);
+    add_stated(json, "last", state.last);
+    json.number("volume", state.volume);
+    json.number("trades", state.trades);
+    json.number("quotes", state.quotes);
+    if (state.open_interest) {
+        json.number("open_interest", *state.open_interest);
+    } else {
+        json.null("open_interest");
+    }
+}
 
 std::string series_json(const SeriesState& state) {
     std::string text;

@@ -3,11 +3,15 @@
 
 #include "actors/book/book.h"
 #include "config/problem.h"
+#include "feed/event/json_writer.h"
 
 #include <span>
 #include <string>
 
 namespace pinstrike::actors {
+
+/// Adds the members of a series to an object of canonical JSON.
+void add_series(feed::JsonWriter& json, const SeriesState& state);
 
 /// One series as one line of canonical JSON, without the newline.
 std::string series_json(const SeriesState& state);

@@ -9,6 +9,7 @@ void Book::on_timer(std::int64_t now_ns) {
     // The scan takes about 15 us per millisecond, so a pass over 4 M slots takes about two seconds.
     constexpr std::size_t slots_per_timer = 2048;
     constexpr std::int64_t publish_every_ns = 250'000'000;
+    // Relaxed, because no other data depends on it.
     std::atomic_ref<std::int64_t>{store_.memory.core().alive_ns}.store(now_ns,
                                                                        std::memory_order_relaxed);
     if (transfer_ != nullptr) {

@@ -1,6 +1,8 @@
 // path: cold
 #include "actors/command/chain_output.h"
 
+#include "actors/book/book_json.h"
+#include "actors/publish/reader/value.h"
 #include "feed/event/decimal.h"
 #include "feed/event/json_writer.h"
 
@@ -240,13 +242,13 @@ std::string table_text(pinstrike_feed* feed, Values values, const ChainView& vie
     return out;
 }
 
+actors::Price price_of(std::int32_t value, unsigned decimals) {
+    return {value, static_cast<char>(decimals == 0 ? 'I' : 'A' + decimals - 1)};
+}
+
 /// Without trailing zeros, as in the output of `--book`.
 std::string exact_text(std::int32_t value, unsigned decimals) {
-    std::int64_t e8 = value;
-    for (unsigned place = decimals; place < 8; ++place) {
-        e8 *= 10;
-    }
-    return feed::normalised_decimal(e8);
+    return feed::normalised_decimal(price_of(value, decimals).e8());
 }
 
 std::string price_text(const pinstrike_price& price) {
@@ -285,67 +287,56 @@ std::string csv_text(Values values) {
     return out;
 }
 
-void add_price(feed::JsonWriter& json, std::string_view name, const pinstrike_price& price) {
-    if (price.present != 0) {
-        json.text(name, price_text(price));
-    } else {
-        json.null(name);
-    }
+std::optional<actors::Price> price_of(const pinstrike_price& price) {
+    return price.present != 0 ? std::optional{price_of(price.value, price.decimals)} : std::nullopt;
 }
 
-void add_side(feed::JsonWriter& json, std::string_view name, const pinstrike_best& side) {
+std::optional<actors::BestQuote> best_of(const pinstrike_best& side) {
     if (side.present == 0) {
-        json.null(name);
-        return;
+        return std::nullopt;
     }
-    feed::JsonWriter inner = json.object(name);
-    inner.character("participant", side.participant);
-    inner.text("price", exact_text(side.price, side.decimals));
-    inner.number("size", side.size);
-    inner.end();
+    return actors::BestQuote{side.participant, price_of(side.price, side.decimals), side.size};
 }
 
-void add_last(feed::JsonWriter& json, const pinstrike_value& value) {
-    if (value.last.present == 0) {
-        json.null("last");
-        return;
-    }
-    feed::JsonWriter inner = json.object("last");
-    inner.character("participant", value.last_participant);
-    inner.text("price", price_text(value.last));
-    inner.number("size", value.last_size);
-    inner.character("type", value.last_type);
-    inner.end();
+actors::SideState state_of(const pinstrike_best& side) {
+    return side.state == PINSTRIKE_SIDE_UNKNOWN ? actors::SideState::unknown
+           : side.state == PINSTRIKE_SIDE_STALE ? actors::SideState::stale
+                                                : actors::SideState::fresh;
 }
 
+/// The value as a book of this program holds it.
+actors::SeriesState series_state_of(const pinstrike_value& value) {
+    actors::SeriesState state;
+    state.key = reader::series_key_of(value.key).value_or(feed::SeriesKey{});
+    state.line = value.line;
+    state.bid = best_of(value.bid);
+    state.offer = best_of(value.offer);
+    state.bid_state = state_of(value.bid);
+    state.offer_state = state_of(value.offer);
+    state.open = price_of(value.open);
+    state.high = price_of(value.high);
+    state.low = price_of(value.low);
+    if (const auto last = price_of(value.last)) {
+        state.last =
+            actors::LastTrade{value.last_participant, *last, value.last_size, value.last_type};
+    }
+    state.volume = value.volume;
+    state.trades = value.trades;
+    state.quotes = value.quotes;
+    if (value.has_open_interest != 0) {
+        state.open_interest = value.open_interest;
+    }
+    return state;
+}
+
+/// The members of `--book`, and those that only published values have.
 std::string json_text(Values values) {
     std::string out;
     for (const pinstrike_value& value : values) {
-        const pinstrike_key& key = value.key;
         feed::JsonWriter json{out};
-        json.text("symbol", key.root);
-        json.text("expiration", date_text(key.expiration));
-        json.character("right", key.right);
-        json.text("strike", feed::normalised_decimal(key.strike_e8));
-        json.text("session", session_text(key));
-        json.number("id", key.id);
-        json.number("line", value.line);
-        add_side(json, "best_bid", value.bid);
-        add_side(json, "best_offer", value.offer);
-        json.text("bid_state", state_text(value.bid));
-        json.text("offer_state", state_text(value.offer));
-        add_price(json, "open", value.open);
-        add_price(json, "high", value.high);
-        add_price(json, "low", value.low);
-        add_last(json, value);
-        json.number("volume", value.volume);
-        json.number("trades", value.trades);
-        json.number("quotes", value.quotes);
-        if (value.has_open_interest != 0) {
-            json.number("open_interest", value.open_interest);
-        } else {
-            json.null("open_interest");
-        }
+        actors::add_series(json, series_state_of(value));
+        json.text("session", session_text(value.key));
+        json.number("id", value.key.id);
         json.number("changed_ns", value.changed_ns);
         json.boolean("old", value.old != PINSTRIKE_CURRENT);
         json.end();

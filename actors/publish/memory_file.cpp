@@ -182,7 +182,7 @@ bool MemoryFile::create(Problems& problems) {
     if (plan_.memory == PublishMemory::hugetlbfs) {
         const std::string mount = huge_page_mount();
         if (mount.empty()) {
-            add_problem(problems, "publish.memory", "found hugetlbfs, but no hugetlbfs is mounted");
+            add_problem(problems, "publish.memory", "expected a mounted hugetlbfs, found none");
             return false;
         }
         home = own_folder(mount + "/pinstrike", problems);
@@ -353,10 +353,14 @@ void MemoryFile::give_ids() {
         }
         const feed::SeriesKey key{
             named, std::atomic_ref<std::int64_t>{one.strike_e8}.load(std::memory_order_relaxed)};
-        id.store(ids_->id_of(key), std::memory_order_release);
-        // If the core replaced the series meanwhile, the new one gets its own id in the next pass.
-        if (name.load(std::memory_order_acquire) != named) {
-            id.store(0, std::memory_order_release);
+        // The core may replace the series at any time. An id that it sets itself stays, and one
+        // that was given to the series before is taken back; the new series gets its own in a later
+        // pass.
+        std::uint32_t none = 0;
+        std::uint32_t given = ids_->id_of(key);
+        const bool set = id.compare_exchange_strong(none, given, std::memory_order_acq_rel);
+        if (set && name.load(std::memory_order_acquire) != named) {
+            (void)id.compare_exchange_strong(given, 0, std::memory_order_acq_rel);
         }
     }
     if (next_series_ > used) {

@@ -4,7 +4,7 @@
  *
  * A feed publishes the state of every series, and optionally every event, in one memory file. Any
  * number of programs read it without a lock, and no reader writes to it. C11 and C++; no
- * dependency. README.md beside this file describes the layout field by field.
+ * dependency. The comments here describe each field; README.md says how they work together.
  *
  * Integers are in the byte order of the host. All times are nanoseconds since the Unix epoch.
  */
@@ -162,7 +162,7 @@ struct pinstrike_core {
     uint64_t base_ms;               /* since the Unix epoch, of all stamps of this core */
     uint8_t reserved0[40];
     /* 192: written a thousand times a second */
-    int64_t alive_ns;      /* time of the last sign of life */
+    int64_t alive_ns;      /* when the core last ran its timers */
     uint32_t series_count; /* records of the directory that were ever used */
     uint8_t reserved1[52];
     /* 256: written once for each batch of events */
@@ -228,7 +228,7 @@ size_t pinstrike_feeds(char* names, size_t bytes);
 enum pinstrike_condition {
     PINSTRIKE_FEED_LIVE,     /* values are current */
     PINSTRIKE_FEED_STARTING, /* the cores are not yet running */
-    PINSTRIKE_FEED_STUCK,    /* a core gave no sign of life for a second */
+    PINSTRIKE_FEED_STUCK,    /* a core ran no timer for a second */
     PINSTRIKE_FEED_DEAD,     /* the process is gone without an end */
     PINSTRIKE_FEED_ENDED     /* the feed was stopped */
 };

@@ -26,7 +26,7 @@ class SeriesIds {
     SeriesIds& operator=(const SeriesIds&) = delete;
 
     /// The id of a series, which is given now if it has none.
-    [[nodiscard]] std::uint32_t id_of(const feed::SeriesKey& key);
+    std::uint32_t id_of(const feed::SeriesKey& key);
 
   private:
     struct Hash {

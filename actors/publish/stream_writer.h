@@ -12,6 +12,7 @@
 #include "actors/publish/core_memory.h"
 #include "actors/publish/pinstrike.h"
 #include "actors/publish/stamp.h"
+#include "config/check.h"
 #include "config/hooks.h"
 #include "feed/event/event.h"
 
@@ -31,8 +32,8 @@ class StreamWriter {
     explicit StreamWriter(const CoreMemory& memory)
         : core_(&memory.core()), records_(memory.span<feed::Event>(memory.core().stream)) {}
 
-    /// Appends whole messages, fewer records than the ring holds, and publishes the clock's stamp.
-    /// Without a stream, or without records, only the stamp is published.
+    /// Appends whole messages, no more records than the ring holds, and publishes the clock's
+    /// stamp. Without a stream, or without records, only the stamp is published.
     void append(std::span<const feed::Event> records, const StampClock& clock) {
         if (!records_.empty() && !records.empty()) {
             copy(records);
@@ -42,6 +43,7 @@ class StreamWriter {
 
   private:
     void copy(std::span<const feed::Event> records) {
+        PINSTRIKE_CHECK(records.size() <= records_.size());
         const std::uint64_t end = tail_ + records.size();
         std::atomic_ref<std::uint64_t>{core_->intent}.store(end, std::memory_order_relaxed);
         std::atomic_thread_fence(std::memory_order_release);

@@ -19,7 +19,8 @@ namespace pinstrike::actors {
 namespace {
 
 /// Assigns each series once to its core. It holds at most twice as many series as the actors have
-/// memory for, whatever the size of the file.
+/// memory for, whatever the size of the file. If the feed publishes its state, it also holds the
+/// key of each row, because the ids count all series of the file.
 class ShardAssignment {
   public:
     ShardAssignment(const FeedConfig& config, SeriesList& list)

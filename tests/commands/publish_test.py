@@ -83,6 +83,34 @@ class Publish(unittest.TestCase):
         self.assertTrue(all(row["expiration"] in table for row in own))
         self.assertNotIn("\x1b", table, "no colours in a pipe")
 
+    def test_it_is_printed_again_until_the_user_ends_it(self):
+        root = json.loads(self.run_well("chain", "--json").splitlines()[0])["symbol"]
+        with subprocess.Popen([PINSTRIKE, "chain", root, "--watch", "0.1"], env=self.environment, text=True,
+                              stdout=subprocess.PIPE) as watch:
+            heads = 0
+            while heads < 3:
+                heads += watch.stdout.readline().startswith("feed day:")
+            watch.send_signal(signal.SIGINT)
+            watch.stdout.close()
+        help_text = self.run_well("chain", "--help")
+        self.assertIn("--watch", help_text)
+
+    def test_too_little_space_is_refused_with_the_right_status(self):
+        """More than the file system holds needs a change (78); more than is free now may be retried (1)."""
+        if os.geteuid() != 0:
+            self.skipTest("only root may mount a small file system")
+        small = self.folder / "small"
+        small.mkdir()
+        script = """mount -t tmpfs -o size=$1,mode=750 none $2 && { [ -z "$3" ] || fallocate -l $3 $2/other; } &&
+            PINSTRIKE_FOLDER=$2 exec "$0" replay $4 --publish day"""
+        for size, other, status, words in (("100m", "", 78, "the whole file system has"),
+                                           ("1g", "900m", 1, "cannot allocate")):
+            done = subprocess.run(["unshare", "-m", "bash", "-c", script, PINSTRIKE, size, str(small), other,
+                                   str(self.folder / "day.pcap")],
+                                  capture_output=True, text=True, check=False, timeout=60)
+            self.assertEqual(done.returncode, status, done.stderr)
+            self.assertIn(words, done.stderr)
+
     def test_what_is_not_there_is_said(self):
         for arguments, words in ((("chain", "NONE"), "lists no such series"),
                                  (("chain", "X", "--feed", "other"), "other"),

@@ -58,6 +58,8 @@ def check_files(root, folders):
             yield root / folder / sorted(folders[folder])[0], 1, "readme", f"{folder} has no README.md"
             continue
         text = readme.read_text(encoding="utf-8")
+        if not re.match(r"# \S", text):
+            yield readme, 1, "readme", "does not begin with a heading"
         named = tokens(text)
         for name in sorted(folders[folder].difference(NOT_NAMED)):
             if not any(fnmatchcase(name, word) for word in named):

@@ -23,15 +23,14 @@ bool known(const FollowedSeries& series, const pinstrike_line& line) {
     return (series.has_quotes || series.has_trades) && !stamp_after(line.day, series.stamp);
 }
 
-/// What happens to a series' state of a peer and to the place that it covers when its numbers lose
-/// their meaning.
+/// Marks that the numbers which a peer's state covers are of another line or numbering from now on.
 void cover_elsewhere(FollowedSeries& series) {
     if (series.has_trades && (series.covered & PINSTRIKE_COVERED) != 0) {
         series.covered = PINSTRIKE_COVERED_ELSEWHERE;
     }
 }
 
-/// Whether the state of a peer includes a late message.
+/// Whether state that a peer gave already includes a late message.
 bool covers(const FollowedSeries& series, const feed::Header& header, bool foreign) {
     const bool behind = sequence_after(header.sequence, series.covered_sequence);
     if ((series.covered & PINSTRIKE_COVERED) != 0) {

@@ -84,7 +84,7 @@ std::string target_of(const Folder& folder, const std::string& feed, uid_t& owne
     }
     owner = status.st_uid;
     if (writable_by_others(status)) {
-        fail(folder.path, "others than its owner may write to the folder");
+        fail(folder.path, "users other than its owner may write to the folder");
     }
     if (!folder.given && owner != 0 && owner != ::geteuid() && owner != package_user()) {
         fail(folder.path, "the folder belongs neither to root, nor to pinstrike, nor to this user");
@@ -108,7 +108,7 @@ std::shared_ptr<const Mapping> map_file(const std::string& path, uid_t folder_ow
     const uid_t owner = status.st_uid;
     if (writable_by_others(status) ||
         (owner != 0 && owner != ::geteuid() && owner != folder_owner)) {
-        fail(path, "the file belongs to another user, or others may write to it");
+        fail(path, "the file belongs to another user, or other users may write to it");
     }
     const auto bytes = static_cast<std::size_t>(status.st_size);
     if (bytes < sizeof(pinstrike_header)) {
@@ -144,16 +144,16 @@ std::span<const T> view(std::span<const std::byte> memory, const pinstrike_array
 }
 
 void check_counts(const CoreView& view) {
-    require(view.lines.size() == lines_count, "the number of lines");
+    require(view.lines.size() == lines_count, "the number of lines is wrong");
     require(!view.entries.empty() && view.entries.size() == view.groups.size() * group_slots &&
                 view.entries.size() <= UINT32_MAX,
-            "the size of the table");
+            "the size of the table is wrong");
     require(!view.series.empty() && view.series.size() == view.trades.size() &&
                 view.series.size() <= PINSTRIKE_INDEX,
-            "the size of the directory");
-    require(std::has_single_bit(view.roots.size()), "the size of the table of roots");
+            "the size of the directory is wrong");
+    require(std::has_single_bit(view.roots.size()), "the size of the table of roots is wrong");
     require(view.stream.empty() || std::has_single_bit(view.stream.size()),
-            "the size of the stream");
+            "the size of the stream is wrong");
 }
 
 }  // namespace
@@ -205,8 +205,8 @@ void Mapping::check() {
     require(memory_.size() >= sizeof(pinstrike_header), "it is too short");
     const pinstrike_header header = copy_shared(shared());
     require(std::memcmp(header.magic, PINSTRIKE_MAGIC, sizeof header.magic) == 0,
-            "its first bytes are others");
-    require(header.byte_order == PINSTRIKE_BYTE_ORDER, "its byte order is another");
+            "it does not begin with PINSTRK");
+    require(header.byte_order == PINSTRIKE_BYTE_ORDER, "it has another byte order");
     require(header.major == PINSTRIKE_LAYOUT_MAJOR,
             "it has another major version of the layout; install the library of the same release");
     require(header.layout_hash == actors::layout_hash() &&
@@ -216,7 +216,7 @@ void Mapping::check() {
     require(header.file_bytes == memory_.size(), "its size is not that of its header");
     require(header.cores_count >= 1 && header.cores_count <= cores_max &&
                 sizeof header + header.cores_count * sizeof(pinstrike_core) <= memory_.size(),
-            "the number of cores");
+            "the number of cores is wrong");
     for (std::uint32_t i = 0; i < header.cores_count; ++i) {
         cores_.push_back(view_core(memory_, sizeof header + i * sizeof(pinstrike_core),
                                    static_cast<std::uint16_t>(i)));

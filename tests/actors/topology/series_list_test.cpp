@@ -9,6 +9,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -173,6 +174,29 @@ TEST_F(SeriesListTest, repeated_rows_are_no_series) {
     EXPECT_EQ(reported(), "");
     EXPECT_EQ(list.count(SeriesRow::announced), 600U);
     EXPECT_EQ(list.count(SeriesRow::repeated), 19U * 600U);
+}
+
+/// Line 7 is not taken by the feed, but its series have ids, so that another host has the same.
+TEST_F(SeriesListTest, an_id_is_the_position_in_the_sorted_list) {
+    config_.publish.memory = PublishMemory::shm;
+    const SeriesList list = read(
+        "SPX,A1626,,200.0,1,\n"
+        "QQQ,M1626,,50.0,7,\n"
+        "SPX,M1626,,200.0,1,\n"
+        "SPX,A1626,,100.0,1,\n"
+        "QQQ,A1626,,50.0,1,\n"
+        "SPX,A1626,,200.0,1,\n");
+    EXPECT_EQ(reported(), "");
+    EXPECT_EQ(list.ids, 5U);
+    std::map<std::uint32_t, std::string> found;
+    for (const feed::SeriesMap& map : list.by_core[0]) {
+        const auto bytes = map.series.bytes();
+        found[map.id] = std::string{bytes.data(), 3} + (map.series.call() ? 'C' : 'P') +
+                        std::to_string(map.series.strike_e8 / 100'000'000);
+    }
+    const std::map<std::uint32_t, std::string> expected{
+        {1, "QQQC50"}, {3, "SPXC100"}, {4, "SPXC200"}, {5, "SPXP200"}};
+    EXPECT_EQ(found, expected);
 }
 
 TEST_F(SeriesListTest, a_core_that_gets_more_than_its_share_is_refused) {
