@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Published memory, read as a user reads it: `replay --publish`, `chain` and `forget`.
 
-    publish_test.py PINSTRIKE
+    publish_test.py PINSTRIKE EXAMPLE...
 
 A generated session with losses and a restart is replayed and its memory is kept. `chain` must then show exactly
 the book that `--book` wrote.
@@ -19,7 +19,7 @@ import time
 import unittest
 from pathlib import Path
 
-PINSTRIKE = sys.argv[1]
+PINSTRIKE, EXAMPLES = sys.argv[1], sys.argv[2:]
 SESSION = ["--messages", "30000", "--series", "3000", "--roots", "60", "--lines", "1-4,201,220", "--loss-a", "0.03",
            "--loss-b", "0.04", "--restarts", "1"]
 
@@ -82,6 +82,20 @@ class Publish(unittest.TestCase):
         self.assertIn("feed day: ended, values are old", table)
         self.assertTrue(all(row["expiration"] in table for row in own))
         self.assertNotIn("\x1b", table, "no colours in a pipe")
+
+    def test_the_examples_print_the_chain(self):
+        root = json.loads(self.run_well("chain", "--json").splitlines()[0])["symbol"]
+        count = len(self.run_well("chain", root, "--json").splitlines())
+        self.assertEqual(len(EXAMPLES), 2)
+        for example in EXAMPLES:
+            done = subprocess.run([example, "day", root], env=self.environment, capture_output=True, text=True,
+                                  check=False, timeout=60)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(sum(row.startswith(root + " 20") for row in done.stdout.splitlines()), count, example)
+            missing = subprocess.run([example, "other", root], env=self.environment, capture_output=True, text=True,
+                                     check=False, timeout=60)
+            self.assertEqual(missing.returncode, 1)
+            self.assertIn("other", missing.stderr)
 
     def test_it_is_printed_again_until_the_user_ends_it(self):
         root = json.loads(self.run_well("chain", "--json").splitlines()[0])["symbol"]

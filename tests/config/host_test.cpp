@@ -140,6 +140,9 @@ TEST(Listening, NeedsARightBelowThePortsThatAreForAll) {
 
 /// A temporary folder, removed at the end.
 class ControlGroups : public testing::Test {
+  public:
+    ~ControlGroups() override { std::filesystem::remove_all(root_); }
+
   protected:
     ControlGroups() {
         std::string name = (std::filesystem::temp_directory_path() / "groups.XXXXXX").string();
@@ -148,8 +151,6 @@ class ControlGroups : public testing::Test {
         }
         root_ = name;
     }
-
-    ~ControlGroups() override { std::filesystem::remove_all(root_); }
 
     void write(const std::string& name, const std::string& text) const {
         std::filesystem::create_directories((root_ / name).parent_path());

@@ -18,6 +18,9 @@ namespace {
 namespace fs = std::filesystem;
 
 class AWholeFile : public testing::Test {
+  public:
+    ~AWholeFile() override { fs::remove_all(folder_); }
+
   protected:
     AWholeFile() {
         std::string name = (fs::temp_directory_path() / "whole_file.XXXXXX").string();
@@ -26,8 +29,6 @@ class AWholeFile : public testing::Test {
         }
         folder_ = name;
     }
-
-    ~AWholeFile() override { fs::remove_all(folder_); }
 
     [[nodiscard]] std::string path(const std::string& name) const {
         return (folder_ / name).string();

@@ -14,10 +14,11 @@ namespace {
 constexpr std::uint32_t today = 20261127;
 
 class Ids : public ::testing::Test {
+  public:
+    ~Ids() override { std::filesystem::remove(file_); }
+
   protected:
     Ids() { std::filesystem::remove(file_); }
-
-    ~Ids() override { std::filesystem::remove(file_); }
 
     [[nodiscard]] static feed::SeriesKey key(std::uint64_t name) { return {name, 100}; }
 

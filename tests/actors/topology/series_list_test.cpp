@@ -21,6 +21,9 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 class SeriesListTest : public ::testing::Test {
+  public:
+    ~SeriesListTest() override { std::filesystem::remove_all(folder_); }
+
   protected:
     SeriesListTest() {
         std::filesystem::remove_all(folder_);
@@ -36,8 +39,6 @@ class SeriesListTest : public ::testing::Test {
         }
         set_cores(1);
     }
-
-    ~SeriesListTest() override { std::filesystem::remove_all(folder_); }
 
     void set_cores(unsigned count) {
         config_.cores.clear();

@@ -311,13 +311,14 @@ TEST(SeriesMapping, ManyBadRowsAreCountedAndFewTold) {
 }
 
 class SeriesMappingFiles : public testing::Test {
+  public:
+    ~SeriesMappingFiles() override { std::filesystem::remove_all(folder_); }
+
   protected:
     SeriesMappingFiles() {
         std::filesystem::remove_all(folder_);
         std::filesystem::create_directory(folder_);
     }
-
-    ~SeriesMappingFiles() override { std::filesystem::remove_all(folder_); }
 
     std::filesystem::path folder_ =
         std::filesystem::path{testing::TempDir()} / "pinstrike_series_mapping";

@@ -27,6 +27,14 @@ TEST(Heartbeat, beatsOnlyWhenAllHaveGoneOn) {
 
 /// A service manager that listens at an abstract address, and the environment of its service.
 class ServiceManagerTest : public testing::Test {
+  public:
+    ~ServiceManagerTest() override {
+        ::close(socket_);
+        for (const char* variable : {"NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"}) {
+            ::unsetenv(variable);
+        }
+    }
+
   protected:
     ServiceManagerTest() {
         name_ = fmt::format("@pinstrike-test-{}", ::getpid());
@@ -37,13 +45,6 @@ class ServiceManagerTest : public testing::Test {
         const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + name_.size());
         EXPECT_EQ(::bind(socket_, reinterpret_cast<const sockaddr*>(&address), length), 0);
         ::setenv("NOTIFY_SOCKET", name_.c_str(), 1);
-    }
-
-    ~ServiceManagerTest() override {
-        ::close(socket_);
-        for (const char* variable : {"NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"}) {
-            ::unsetenv(variable);
-        }
     }
 
     /// The next datagram; empty: none.

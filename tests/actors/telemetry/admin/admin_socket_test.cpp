@@ -29,13 +29,14 @@ namespace {
 using testing::HasSubstr;
 
 class Admin : public testing::Test {
+  public:
+    ~Admin() override { std::filesystem::remove_all(folder_); }
+
   protected:
     Admin() {
         std::string name = testing::TempDir() + "adminXXXXXX";
         folder_ = ::mkdtemp(name.data());
     }
-
-    ~Admin() override { std::filesystem::remove_all(folder_); }
 
     [[nodiscard]] std::string path() const { return folder_ + "/a.sock"; }
 
