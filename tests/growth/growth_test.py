@@ -163,7 +163,8 @@ class Traffic:
     def directory(self, line, session, ids):
         """The series of ids, without numbers. Each copy is delivered."""
         for first in range(0, 40, 4):
-            streams = self.random.choice(["AB", "A", "B"]) if self.loses else "AB"
+            streams = self.random.choice(["AB", "A", "B"])  # also without losses: the same numbers follow
+            streams = streams if self.loses else "AB"
             group = range(first, first + 4)
             messages = [message("D", ids[i], struct.pack("<5s3xI", f"R{line}".encode().ljust(5), 100 + i))
                         for i in group]
