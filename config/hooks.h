@@ -11,7 +11,7 @@
 
 #include <thread>
 
-namespace pinstrike::actors {
+namespace pinstrike {
 
 /// If set, called at every RING_HOOK of this thread with the point's name.
 inline thread_local void (*weave_point)(const char* where) = nullptr;
@@ -35,18 +35,18 @@ class ThreadOwner {
     std::thread::id owner_;
 };
 
-}  // namespace pinstrike::actors
+}  // namespace pinstrike
 
-#define RING_HOOK(where)                             \
-    do {                                             \
-        if (::pinstrike::actors::weave_point) {      \
-            ::pinstrike::actors::weave_point(where); \
-        }                                            \
+#define RING_HOOK(where)                     \
+    do {                                     \
+        if (::pinstrike::weave_point) {      \
+            ::pinstrike::weave_point(where); \
+        }                                    \
     } while (false)
 
 #else
 
-namespace pinstrike::actors {
+namespace pinstrike {
 
 class ThreadOwner {
   public:
@@ -55,7 +55,7 @@ class ThreadOwner {
     void forget() {}
 };
 
-}  // namespace pinstrike::actors
+}  // namespace pinstrike
 
 #define RING_HOOK(where) static_cast<void>(0)
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace pinstrike::actors {
+namespace pinstrike {
 
 /// In ascending order of severity, so that levels can be compared.
 enum class LogLevel : std::uint8_t { debug, info, warning, error };
@@ -17,4 +17,4 @@ constexpr std::string_view word_of(LogLevel level) {
     return log_level_words[static_cast<std::size_t>(level)];
 }
 
-}  // namespace pinstrike::actors
+}  // namespace pinstrike

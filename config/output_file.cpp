@@ -12,7 +12,7 @@
 #include <filesystem>
 #include <system_error>
 
-namespace pinstrike::command {
+namespace pinstrike {
 bool write_text(const std::string& path, const std::string& text) {
     const bool written = write_whole(path, [&text](std::FILE* file) {
         return std::fwrite(text.data(), 1, text.size(), file) == text.size();
@@ -60,4 +60,4 @@ bool overwrites_none(const std::vector<std::string>& outputs, std::vector<std::s
     return good;
 }
 
-}  // namespace pinstrike::command
+}  // namespace pinstrike

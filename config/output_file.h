@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace pinstrike::command {
+namespace pinstrike {
 
 /// Writes a file ("-": standard output) and replaces an existing one. On failure prints the reason
 /// to standard error and returns false.
@@ -22,4 +22,4 @@ namespace pinstrike::command {
 [[nodiscard]] bool overwrites_none(const std::vector<std::string>& outputs,
                                    std::vector<std::string> inputs);
 
-}  // namespace pinstrike::command
+}  // namespace pinstrike

@@ -3,7 +3,7 @@
 
 #include <cstdio>
 
-namespace pinstrike::command {
+namespace pinstrike {
 
 void print_problems(const Problems& problems) {
     for (const Problem& problem : problems) {
@@ -18,4 +18,4 @@ void print_complaint(const std::string& text) {
     std::fputs(("pinstrike: " + text + "\n").c_str(), stderr);
 }
 
-}  // namespace pinstrike::command
+}  // namespace pinstrike

@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-namespace pinstrike::command {
+namespace pinstrike {
 
 /// Prints each problem as one text line on standard error: its place, then its text.
 void print_problems(const Problems& problems);
@@ -22,4 +22,4 @@ void complain(fmt::format_string<Values...> format, Values&&... values) {
     print_complaint(fmt::format(format, std::forward<Values>(values)...));
 }
 
-}  // namespace pinstrike::command
+}  // namespace pinstrike

@@ -1,7 +1,7 @@
 // path: cold
 #include "config/xml_text.h"
 
-namespace pinstrike::actors {
+namespace pinstrike {
 
 std::string xml_escaped(std::string_view text) {
     std::string out;
@@ -28,4 +28,4 @@ std::string xml_escaped(std::string_view text) {
     return out;
 }
 
-}  // namespace pinstrike::actors
+}  // namespace pinstrike

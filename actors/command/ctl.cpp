@@ -255,7 +255,7 @@ void add_actions(CLI::App* ctl, const std::shared_ptr<CtlOptions>& options, Outc
         })
         ->add_option("LEVEL", options->level, "debug, info, warning or error")
         ->required()
-        ->check(CLI::IsMember(actors::log_level_words));
+        ->check(CLI::IsMember(log_level_words));
     add(ctl, options, outcome, "clear", "Reset the counts that ctl and top show; metrics continue",
         asking("clear"));
     add(ctl, options, outcome, "drain",

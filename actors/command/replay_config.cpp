@@ -34,7 +34,7 @@ actors::FeedConfig default_config(bool timed) {
     core.wait = timed ? actors::WaitStrategy::spin : actors::WaitStrategy::park;
     config.cores.push_back(std::move(core));
     // Only warnings, because the output of the command is its results.
-    config.log_level = actors::LogLevel::warning;
+    config.log_level = LogLevel::warning;
     return config;
 }
 

@@ -132,7 +132,7 @@ json AdminHandler::view(const std::string& ask) {
     reply["process"] = ::getpid();
     reply["config_file"] = reloader_.file();
     reply["counted_seconds"] = counters.seconds - cleared_s_;
-    reply["log_level"] = actors::word_of(reloader_.config().log_level);
+    reply["log_level"] = word_of(reloader_.config().log_level);
     if (ask == "histograms") {
         reply["histograms"] = actors::reading_json(actors::latency_of(counters));
     }
@@ -155,13 +155,13 @@ void AdminHandler::clear(const std::string& by) {
 
 AdminHandler::Reply AdminHandler::set_level(const json& request, const std::string& by) {
     const std::string word = text_in(request, "level");
-    constexpr auto& words = actors::log_level_words;
+    constexpr auto& words = log_level_words;
     const auto at = std::find(words.begin(), words.end(), word);
     if (at == words.end()) {
         return refusal("level: found " + shown(word) + ", expected debug, info, warning or error");
     }
     log_request(by, "log level " + word);
-    reloader_.set_log_level(static_cast<actors::LogLevel>(at - words.begin()), log_);
+    reloader_.set_log_level(static_cast<LogLevel>(at - words.begin()), log_);
     return done();
 }
 

@@ -46,7 +46,7 @@ actors::LogCode code_of(actors::peer::PeerEvent::Kind kind) {
 
 }  // namespace
 
-DriveLog::DriveLog(actors::LogLevel level)
+DriveLog::DriveLog(LogLevel level)
     : writer_(STDERR_FILENO),
       log_({level, actors::is_journal(STDERR_FILENO),
             [this](std::string_view line) { return write(line); }, journal()}) {}
@@ -74,17 +74,17 @@ void DriveLog::say(std::string_view text) {
 }
 
 nic::dpdk::LogSink DriveLog::device_sink() const {
-    return [mailbox = mailbox_](nic::dpdk::LogLevel level, std::string_view line) {
-        mailbox->put({code_of(level), "dpdk", std::string{line}});
+    return [queue = queue_](nic::dpdk::LogLevel level, std::string_view line) {
+        queue->put({code_of(level), "dpdk", std::string{line}});
     };
 }
 
 /// All unknown hosts have one subject, however many there are.
 actors::peer::PeerListener DriveLog::peer_sink() const {
-    return [mailbox = mailbox_](const actors::peer::PeerEvent& event) {
+    return [queue = queue_](const actors::peer::PeerEvent& event) {
         const bool stranger = event.kind == actors::peer::PeerEvent::Kind::turned_away;
-        mailbox->put({code_of(event.kind), stranger ? "strangers" : "peer " + event.peer,
-                      stranger ? event.peer + ": " + event.text : event.text});
+        queue->put({code_of(event.kind), stranger ? "strangers" : "peer " + event.peer,
+                    stranger ? event.peer + ": " + event.text : event.text});
     };
 }
 
@@ -104,12 +104,12 @@ void DriveLog::step() {
 }
 
 void DriveLog::fetch_mail() {
-    const actors::Mailbox::Mail mail = mailbox_->take();
-    for (const actors::Mailbox::Message& message : mail.messages) {
+    const actors::LogQueue::Taken taken = queue_->take();
+    for (const actors::LogQueue::Message& message : taken.messages) {
         log_.add(message.entry, message.time);
     }
-    if (mail.left_out != 0) {
-        add(actors::LogCode::lines_left_out, "log", fmt::format("{} left out", mail.left_out));
+    if (taken.left_out != 0) {
+        add(actors::LogCode::lines_left_out, "log", fmt::format("{} left out", taken.left_out));
     }
 }
 

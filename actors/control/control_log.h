@@ -7,7 +7,7 @@
 #include "actors/appliance/appliance.h"
 #include "actors/telemetry/log/line_writer.h"
 #include "actors/telemetry/log/log.h"
-#include "actors/telemetry/log/mailbox.h"
+#include "actors/telemetry/log/log_queue.h"
 #include "actors/telemetry/log/watch.h"
 #include "nic/dpdk/log.h"
 
@@ -22,7 +22,7 @@ namespace pinstrike::command {
 
 class DriveLog {
   public:
-    explicit DriveLog(actors::LogLevel level);
+    explicit DriveLog(LogLevel level);
 
     DriveLog(const DriveLog&) = delete;
     DriveLog& operator=(const DriveLog&) = delete;
@@ -48,14 +48,14 @@ class DriveLog {
     /// Must be called often.
     void step();
 
-    /// Logs the entries that other threads left in the mailbox.
+    /// Logs the entries that other threads left in the queue.
     void fetch_mail();
 
     /// To be called after the appliance's stop: logs the last changes and the entries that were
     /// held back.
     void finish(actors::Appliance& appliance);
 
-    void set_level(actors::LogLevel level) { log_.set_level(level); }
+    void set_level(LogLevel level) { log_.set_level(level); }
 
     /// True: lines go to last_lines() only. False: they go to standard error too.
     void keep_off_screen(bool kept) { kept_ = kept; }
@@ -76,7 +76,7 @@ class DriveLog {
     std::deque<std::string> last_lines_;
     bool kept_ = false;
     actors::Log log_;
-    std::shared_ptr<actors::Mailbox> mailbox_ = std::make_shared<actors::Mailbox>();
+    std::shared_ptr<actors::LogQueue> queue_ = std::make_shared<actors::LogQueue>();
     actors::Watch watch_;
     std::vector<std::string> remarks_logged_;
 };

@@ -84,7 +84,7 @@ ReloadOutcome Reloader::reload(actors::Appliance& appliance, DriveLog& log, cons
     return outcome;
 }
 
-void Reloader::set_log_level(actors::LogLevel level, DriveLog& log) {
+void Reloader::set_log_level(LogLevel level, DriveLog& log) {
     config_.log_level = level;
     log.set_level(level);
 }

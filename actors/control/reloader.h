@@ -32,7 +32,7 @@ class Reloader {
     ReloadOutcome reload(actors::Appliance& appliance, DriveLog& log, const std::string& by);
 
     /// Changes only the log level, until the next reload that changes it.
-    void set_log_level(actors::LogLevel level, DriveLog& log);
+    void set_log_level(LogLevel level, DriveLog& log);
 
     /// The config in use.
     [[nodiscard]] const actors::FeedConfig& config() const { return config_; }

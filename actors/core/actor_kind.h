@@ -70,8 +70,8 @@ class ActorKind {
     /// Bytes that one actor maps at its start.
     [[nodiscard]] virtual std::size_t bytes(const ActorSetup& /*setup*/) const { return 0; }
 
-    /// The shape of the memory in which other programs can read its state, of one core and without
-    /// a stream; nullopt: it publishes nothing.
+    /// The sizes of one core's arrays in published memory, without the stream of events; nullopt:
+    /// it publishes nothing.
     [[nodiscard]] virtual std::optional<CoreShape> published_shape(
         const ActorSetup& /*setup*/) const {
         return std::nullopt;

@@ -19,8 +19,9 @@ namespace pinstrike::actors {
 
 struct StateRings;
 
-/// A table of figures that actors publish as metrics. Each metric is named <subject>_<name>_<unit>,
-/// without the unit if the name contains it.
+/// A table of figures that actors publish as metrics. Each metric is named
+/// pinstrike_<subject>_<name>_<unit>, without the unit if the name contains it; the name of a
+/// counter ends in _total.
 struct ActorTable {
     std::string_view of;       ///< owner of the figures, for texts: "a book"
     std::string_view subject;  ///< "book"
@@ -61,9 +62,9 @@ class ActorReport {
     /// Its most quoted series, in no particular order. Called by any thread, at any time.
     [[nodiscard]] virtual std::vector<RankedSeries> busiest() const { return {}; }
 
-    /// Takes over the rings for the exchange of state with peers, before on_start. If `takes`, the
-    /// actor requests a peer's state at the start. False: the actor has no such state and leaves
-    /// the rings.
+    /// Takes over the rings (actors/book/transfer/state_record.h) for the exchange of state with
+    /// peers, before on_start. If `takes`, the recovery thread requests a peer's state at the start
+    /// and sends it through them. False: the actor has no such state and leaves the rings.
     virtual bool join_transfer(bool /*takes*/, StateRings& /*rings*/) { return false; }
 
   protected:

@@ -30,7 +30,7 @@ void add_comment(std::string& out, std::string_view text) {
 
 CheckReport check_report(const FeedConfig& config, bool config_only) {
     const Topology topology = plan_topology(config);
-    HostReport report = report_on(read_host(config), config, topology);
+    HostReport report = report_on(read_host_resources(config), config, topology);
     CheckReport out{effective_config(config) + "\n", {}};
     add_comment(out.text, to_text(topology, config));
     if (!config_only) {

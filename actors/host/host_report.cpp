@@ -29,7 +29,7 @@ std::string hugepages_text(const std::vector<nic::dpdk::Hugepages>& pages) {
     return text.empty() ? "this kernel has no hugepages\n" : text;
 }
 
-void check_sources(const Host& host, const nic::PortConfig& port, Problems& problems) {
+void check_sources(const HostResources& host, const nic::PortConfig& port, Problems& problems) {
     if (nic::row_of(port.kind).socket_for_each_group && !host.interfaces.contains(port.interface)) {
         add_problem(problems, Place{},
                     fmt::format("port {}: there is no interface {}", port.name, port.interface),
@@ -61,7 +61,7 @@ std::string confinement_text(const FeedConfig& config, const Topology& topology)
 /// Whether the host has enough pages of 2 MiB for published memory, beside those of DPDK, which may
 /// also be larger. Pages that are not free may be those of an earlier start, which the program
 /// gives back at its start.
-void report_published(const Host& host, const FeedConfig& config, const Topology& topology,
+void report_published(const HostResources& host, const FeedConfig& config, const Topology& topology,
                       HostReport& report) {
     if (!topology.published_on_hugepages) {
         return;
@@ -100,8 +100,8 @@ std::set<std::string> read_interfaces() {
 
 }  // namespace
 
-Host read_host(const FeedConfig& config) {
-    Host host{read_machine(), nic::dpdk::read_machine(), read_interfaces(), {}};
+HostResources read_host_resources(const FeedConfig& config) {
+    HostResources host{read_machine(), nic::dpdk::read_port_resources(), read_interfaces(), {}};
     for (const nic::PortConfig& port : config.ports) {
         for (const std::string& file : port.files) {
             if (::access(file.c_str(), R_OK) == 0) {  // opening a pipe would consume its bytes
@@ -112,7 +112,8 @@ Host read_host(const FeedConfig& config) {
     return host;
 }
 
-HostReport report_on(const Host& host, const FeedConfig& config, const Topology& topology) {
+HostReport report_on(const HostResources& host, const FeedConfig& config,
+                     const Topology& topology) {
     HostReport report;
     TopologyFindings findings = check_topology(topology, config, host.machine);
     report.problems = std::move(findings.problems);

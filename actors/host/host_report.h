@@ -1,7 +1,7 @@
 // path: cold
 //
-// Compares the needs of a config with the host that it would run on. read_host() reads the host,
-// and report_on() decides, so that tests can describe hosts by hand.
+// Compares the needs of a config with the host that it would run on. read_host_resources() reads
+// the host, and report_on() decides, so that tests can describe hosts by hand.
 #pragma once
 
 #include "actors/topology/feed_config.h"
@@ -16,9 +16,9 @@
 
 namespace pinstrike::actors {
 
-struct Host {
+struct HostResources {
     Machine machine;
-    nic::dpdk::Machine dpdk;           ///< hugepages, rights, devices
+    nic::dpdk::PortResources dpdk;     ///< hugepages, rights, devices
     std::set<std::string> interfaces;  ///< network interfaces of the kernel
     std::set<std::string> files;       ///< the config's captures that can be read
 };
@@ -29,9 +29,9 @@ struct HostReport {
     std::vector<std::string> remarks;  ///< they would not prevent it
 };
 
-[[nodiscard]] Host read_host(const FeedConfig& config);
+[[nodiscard]] HostResources read_host_resources(const FeedConfig& config);
 
-[[nodiscard]] HostReport report_on(const Host& host, const FeedConfig& config,
+[[nodiscard]] HostReport report_on(const HostResources& host, const FeedConfig& config,
                                    const Topology& topology);
 
 }  // namespace pinstrike::actors

@@ -26,7 +26,7 @@ ClientSession::ClientSession(const Identity& identity, const SessionLimits& limi
                              const BlockReader& read_block, ClientCounters& counters,
                              const Nonce& nonce, std::span<const std::byte> channel,
                              std::int64_t now_ns)
-    : Session(identity, limits, now_ns),
+    : PeerSession(identity, limits, now_ns),
       read_block_(read_block),
       counters_(counters),
       channel_(channel.begin(), channel.end()) {

@@ -5,7 +5,7 @@
 // hold numbers of a request that is still open. Other blocks are counted and dropped.
 #pragma once
 
-#include "actors/peer/session.h"
+#include "actors/peer/peer_session.h"
 #include "actors/peer/state_ends.h"
 #include "actors/peer/state_frames.h"
 #include "config/counter.h"
@@ -62,7 +62,7 @@ struct BlockReader {
     feed::Numbering numbering;
 };
 
-class ClientSession final : public Session {
+class ClientSession final : public PeerSession {
   public:
     /// The references must outlive the session; `channel` is copied (see Handshake). `nonce` must
     /// be new for each connection.

@@ -6,7 +6,7 @@ namespace pinstrike::actors::peer {
 ServerSession::ServerSession(const Identity& identity, const SessionLimits& limits,
                              feed::History& history, ServerCounters& counters, const Nonce& nonce,
                              std::span<const std::byte> channel, std::int64_t now_ns)
-    : Session(identity, limits, now_ns),
+    : PeerSession(identity, limits, now_ns),
       history_(history),
       counters_(counters),
       channel_(channel.begin(), channel.end()),

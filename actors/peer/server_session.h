@@ -5,7 +5,7 @@
 #pragma once
 
 #include "actors/peer/budget.h"
-#include "actors/peer/session.h"
+#include "actors/peer/peer_session.h"
 #include "actors/peer/state_ends.h"
 #include "actors/peer/state_frames.h"
 #include "config/counter.h"
@@ -49,7 +49,7 @@ struct ServerCounters {
     Counters<SessionEnd, SessionEnd_count> ends;
 };
 
-class ServerSession final : public Session {
+class ServerSession final : public PeerSession {
   public:
     /// The references must outlive the session; `channel` is copied (see Handshake). `nonce` must
     /// be new for each connection.

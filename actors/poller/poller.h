@@ -8,7 +8,9 @@
 //     PollerLines::find            here    which line, which stream
 //     Codec::open                  feed    a block with valid header and checksum, or a reason
 //     Arbiter::classify_by_header  feed    all of it, nothing of it, or the slow path
+//     LineDay::original            feed    data of the trading day; else the slow path
 //     Codec::decode_fast           feed    messages, checked while they are written into the rings
+//     Arbiter::commit_next         feed    the line is past the block
 //     Router::publish              here    once for each step, which takes a burst of each port
 //
 // Nothing here blocks, allocates, or reads a clock: the caller passes the time of a step. Captures
@@ -46,37 +48,6 @@
 #include <vector>
 
 namespace pinstrike::actors {
-
-/// The EventSink (feed/event/event_sink.h) through which a codec writes the events of a line to the
-/// router. It also applies numbered control messages to the line. It lives for one call of the
-/// codec. `line` is the one that Router::begin() selected.
-struct LineEvents {
-    Router& router;
-    PollerLine& line;
-    bool test_symbols;  ///< the config wants test symbols
-
-    feed::Event* next_slots(std::size_t records) { return router.next_slots(records); }
-
-    void commit(std::size_t messages, std::size_t records) { router.commit(messages, records); }
-
-    void push(std::span<const feed::Event> message) { router.push(message); }
-
-    /// A control message with a number of its own.
-    void broadcast(const feed::Event& event) {
-        line.arbiter.counters().bump(feed::LineCount::controls);
-        router.broadcast(event);
-        if (event.body.control.forget != feed::Forget::nothing) {
-            line.arbiter.flush_at(event.header.number());
-        }
-        if (event.body.control.ends_day) {
-            line.day.end(event.header.ts_exchange_ns);
-        }
-    }
-
-    void filtered() { line.arbiter.counters().bump(feed::LineCount::filtered); }
-
-    [[nodiscard]] bool wants_tests() const { return test_symbols; }
-};
 
 /// Opens the next block of a datagram that was received at `ts_receive_ns`.
 template <class Codec>
@@ -118,7 +89,7 @@ class Poller final : public PollerTask, private feed::ArbiterSink {
     }
 
   private:
-    using Input = PollerInput;
+    using Input = PollerInput;  ///< a port and its latest burst
     using Lines = PollerLines<Codec>;
     using Line = CodecLine<Codec>;
 
@@ -245,6 +216,37 @@ class Poller final : public PollerTask, private feed::ArbiterSink {
                line.codec.decode_fast(block, header_of(block, 0), line.is_gth, events);
     }
 
+    /// The EventSink (feed/event/event_sink.h) through which a codec writes the events of a line to
+    /// the router. It also applies numbered control messages to the line. It lives for one call of
+    /// the codec. `line` is the one that Router::begin() selected.
+    struct LineEvents {
+        Router& router;
+        PollerLine& line;
+        bool test_symbols;  ///< the config wants test symbols
+
+        feed::Event* next_slots(std::size_t records) { return router.next_slots(records); }
+
+        void commit(std::size_t messages, std::size_t records) { router.commit(messages, records); }
+
+        void push(std::span<const feed::Event> message) { router.push(message); }
+
+        /// A control message that takes a number: it goes to all cores and is applied to the line.
+        void broadcast(const feed::Event& event) {
+            line.arbiter.counters().bump(feed::LineCount::controls);
+            router.broadcast(event);
+            if (event.body.control.forget != feed::Forget::nothing) {
+                line.arbiter.flush_at(event.header.number());
+            }
+            if (event.body.control.ends_day) {
+                line.day.end(event.header.ts_exchange_ns);
+            }
+        }
+
+        void filtered() { line.arbiter.counters().bump(feed::LineCount::filtered); }
+
+        [[nodiscard]] bool wants_tests() const { return test_symbols; }
+    };
+
     void select(Line& line) {
         line_ = &line;
         router_.begin(line.index);
@@ -275,8 +277,8 @@ class Poller final : public PollerTask, private feed::ArbiterSink {
         }
     }
 
-    /// Records the wall time from the exchange's stamp, or from the time when a capture's packet
-    /// was due, to the end of the burst, which is the start of this step. Every packet of a burst
+    /// Records the latency of the previous step's burst, which ended at the start of this step. It
+    /// begins at the exchange's stamp, or when a capture's packet was due. Every packet of a burst
     /// counts with the figure of the first: bursts grow when the poller is late, so one figure for
     /// each burst would make late packets look rare.
     void count_latency(std::int64_t now_ns) {

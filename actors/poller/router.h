@@ -25,9 +25,9 @@
 
 #include "actors/poller/pending_events.h"
 #include "actors/poller/sharding.h"
-#include "actors/poller/when_full.h"
 #include "actors/threads/parking.h"
 #include "actors/threads/ring.h"
+#include "actors/threads/when_full.h"
 #include "config/counter.h"
 #include "config/rows.h"
 #include "feed/event/event.h"
@@ -55,7 +55,7 @@ namespace pinstrike::actors {
 
 PINSTRIKE_ROWS(RingCount, PINSTRIKE_RING_COUNTS)
 
-/// Counters of one ring: routed = pushed + refused. Each is counted on its own where it happens.
+/// Counters of one ring: routed = pushed + refused. None of the three is computed from the others.
 /// None of the three includes broadcasts.
 using RingCounters = Counters<RingCount, RingCount_count>;
 
@@ -75,6 +75,7 @@ class Router {
     void begin(std::size_t line) noexcept { line_ = line; }
 
     /// Returns `records` contiguous slots in all, for messages that each have a series or a symbol.
+    /// It claims none of them: commit() does, and publish() shows them to the core.
     /// nullptr: there is no space, and the caller pushes message by message. With one core the
     /// slots are in its ring. With several cores they are in a buffer, from which commit() copies
     /// the messages to the rings. The decoder could not write into the rings at once: the ring

@@ -52,6 +52,7 @@
 #pragma once
 
 #include "actors/runtime/mailbox_actor.h"
+#include "actors/threads/when_full.h"
 #include "config/cache_line.h"
 #include "config/check.h"
 #include "config/counter.h"
@@ -76,7 +77,7 @@ enum class Sent : std::uint8_t {
     unwanted,  ///< the receiver's filter does not want it
 };
 
-enum class WhenFull : std::uint8_t { refuse, wait };
+using actors::WhenFull;
 
 /// The bounds of each sender of a mailbox.
 struct Bounds {

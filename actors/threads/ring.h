@@ -119,7 +119,7 @@ class Producer {
     /// Returns the next slots without claiming them; nullptr if claims of `count` in all would
     /// leave fewer than `spare` slots free. The caller fills some of the slots and then claims them
     /// with commit(). While it fills them, it prefetches later slots one by one
-    /// (feed/event/event.h, ask_ahead).
+    /// (config/ask_ahead.h).
     [[nodiscard]] T* next_slots(std::size_t count, std::size_t spare = 0) noexcept {
         owner_.check();
         return has_room(count + spare) ? next_slot() : nullptr;

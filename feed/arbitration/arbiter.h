@@ -27,9 +27,9 @@ namespace pinstrike::feed {
 /// The arbiter of one line. One thread uses it; any thread may read the counters. Allocates at
 /// construction only.
 ///
-/// Times are passed in and never decrease. The caller runs the timers, step(): in a replay up to a
-/// packet's time before it commits the block; live after the bursts that were waiting, because they
-/// may hold the copy that fills a hole.
+/// Times are passed in and never decrease. The caller runs the timers with step(). In a replay it
+/// first calls step() with the time of a packet and then commits the packet's blocks. Live it first
+/// processes all bursts that wait, because they may have the copy that fills a hole.
 class Arbiter {
   public:
     /// No deadline.
@@ -118,7 +118,7 @@ class Arbiter {
     void follow(const Block& block, Stream stream, StreamCount became);
 
     // The fast path touches one cache line of the sequencer, one cache line of the stream, and two
-    // cache lines of the recent blocks (their count and one beginning).
+    // cache lines of the recent blocks (their counter, and the first bytes of one of them).
     ArbiterState line_;
     SlowPath slow_;
 };

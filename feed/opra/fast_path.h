@@ -1,7 +1,7 @@
 // path: hot
 //
 // The fast path of a block that is the next of its line: one pass finds, checks and writes its
-// messages. The writer owns a slot that a ring reserves until commit(), so it may write an event
+// messages. No reader sees a reserved slot before commit(), so an event may be written
 // before the block is known to be valid. If a check fails, nothing is committed, and the block goes
 // through walk.h and decode.h, which also find the reason. The fast path therefore accepts only
 // blocks whose messages are all valid, and none of which goes to more than one core (controls) or

@@ -18,7 +18,7 @@ namespace pinstrike::feed::opra {
 
 /// The number of message `index`. Controls that carry no number of their own have that of the block
 /// (OPRA Block Sequence Number).
-[[nodiscard]] inline std::uint32_t number_of(const wire::Block& block, std::size_t index) {
+[[nodiscard]] inline std::uint32_t number_of(const wire::DecodedBlock& block, std::size_t index) {
     const wire::Message& message = block.messages[index];
     const bool unnumbered = message.category() == 'H' && detail::is_unnumbered(message.header.type);
     return unnumbered ? block.header.sequence

@@ -36,7 +36,8 @@ std::string date_text(const wire::Expiration& expiration) {
     return fmt::format("{}-{:02}-{:02}", 2000 + expiration.year, month, expiration.day);
 }
 
-void append_json(std::string& out, Origin origin, const wire::Block& block, std::size_t index) {
+void append_json(std::string& out, Origin origin, const wire::DecodedBlock& block,
+                 std::size_t index) {
     const wire::Message& message = block.messages[index];
     const wire::Header& header = message.header;
     MessageJson json{out};

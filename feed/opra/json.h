@@ -23,10 +23,12 @@ struct BlockError {
 };
 
 /// Appends one line, its newline included.
-void append_json(std::string& out, Origin origin, const wire::Block& block, std::size_t index);
+void append_json(std::string& out, Origin origin, const wire::DecodedBlock& block,
+                 std::size_t index);
 void append_json(std::string& out, const BlockError& error);
 
-void append_text(std::string& out, Origin origin, const wire::Block& block, std::size_t index);
+void append_text(std::string& out, Origin origin, const wire::DecodedBlock& block,
+                 std::size_t index);
 void append_text(std::string& out, const BlockError& error);
 
 }  // namespace pinstrike::feed::opra

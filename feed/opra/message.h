@@ -209,13 +209,13 @@ struct BlockHeader {
 
 /// An accepted block. `tail` holds the bytes after its last decodable message: nothing, the pad, or
 /// messages that cannot be decoded (then messages.size() < messages_count).
-struct Block {
+struct DecodedBlock {
     BlockHeader header;
     std::uint8_t messages_count = 0;  ///< as the header says
     std::vector<Message> messages;
     std::vector<std::byte> tail;
 
-    friend bool operator==(const Block&, const Block&) = default;
+    friend bool operator==(const DecodedBlock&, const DecodedBlock&) = default;
 };
 
 /// The first N characters of `text`, padded with spaces to N.

@@ -57,9 +57,9 @@ struct Opra {
     /// session.
     static constexpr bool is_gth(std::uint16_t line) { return is_gth_line(line); }
 
-    /// Whether silence on a line is a failure.
     static constexpr bool opens_by_receive_time = false;
 
+    /// Whether silence on a line is a failure.
     static constexpr bool sends_heartbeats(std::uint16_t line) { return has_line_integrity(line); }
 
     /// A datagram is one block of one line, and each line has groups of its own.

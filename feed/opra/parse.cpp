@@ -179,7 +179,7 @@ Parsed parse_block(std::span<const std::byte> payload, bool verify_checksum) {
         return parsed;
     }
     const std::byte* start = checked.bytes.data();
-    wire::Block& whole = parsed.block.emplace();
+    wire::DecodedBlock& whole = parsed.block.emplace();
     whole.header = {.retransmission = get_char<block::retransmission>(start),
                     .session = checked.session,
                     .sequence = static_cast<std::uint32_t>(checked.sequence),

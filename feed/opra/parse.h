@@ -21,7 +21,7 @@ namespace pinstrike::feed::opra {
 /// in `result`.
 struct Parsed {
     OpenResult result;
-    std::optional<wire::Block> block;
+    std::optional<wire::DecodedBlock> block;
 };
 
 [[nodiscard]] Parsed parse_block(std::span<const std::byte> payload, bool verify_checksum);

@@ -88,7 +88,8 @@ class TextWriter {
 
 }  // namespace
 
-void append_text(std::string& out, Origin origin, const wire::Block& block, std::size_t index) {
+void append_text(std::string& out, Origin origin, const wire::DecodedBlock& block,
+                 std::size_t index) {
     const wire::Message& message = block.messages[index];
     const wire::Header& header = message.header;
     // While a leap second is smeared, the nanoseconds may be a second or more.

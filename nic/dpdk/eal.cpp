@@ -128,7 +128,7 @@ std::shared_ptr<Eal> Eal::start(const EalConfig& config, Problems& problems) {
     }
     std::vector<PortDemand> ports = config.ports;
     std::erase_if(ports, [](const PortDemand& port) { return port.queues == 0; });
-    const Problems wrong = check_ports(ports, read_machine());
+    const Problems wrong = check_ports(ports, read_port_resources());
     if (!wrong.empty()) {
         problems.insert(problems.end(), wrong.begin(), wrong.end());
         return nullptr;

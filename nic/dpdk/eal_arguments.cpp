@@ -44,9 +44,9 @@ void check_arguments(const PortConfig& port, Problems& problems) {
     }
 }
 
-void check_pci(const PortConfig& port, const Machine& machine, Problems& problems) {
+void check_pci(const PortConfig& port, const PortResources& resources, Problems& problems) {
     const std::string address = device_name(port);
-    const std::optional<std::string> driver = pci_driver(address, machine.sys);
+    const std::optional<std::string> driver = pci_driver(address, resources.sys);
     if (!driver) {
         report(problems, port,
                fmt::format("found no PCI device {}: `lspci -D` lists them", address));
@@ -67,10 +67,10 @@ struct Right {
     std::string_view name;
 };
 
-void check_rights(const PortConfig& port, const Machine& machine, std::span<const Right> rights,
-                  Problems& problems) {
+void check_rights(const PortConfig& port, const PortResources& resources,
+                  std::span<const Right> rights, Problems& problems) {
     for (const Right& right : rights) {
-        if (!machine.capabilities.has(right.capability)) {
+        if (!resources.capabilities.has(right.capability)) {
             report(
                 problems, port,
                 fmt::format("{} needs the capability {}: run as root, or grant it to the service "
@@ -80,15 +80,15 @@ void check_rights(const PortConfig& port, const Machine& machine, std::span<cons
     }
 }
 
-void check_memory_lock(const PortDemand& port, const Machine& machine, Problems& problems) {
+void check_memory_lock(const PortDemand& port, const PortResources& resources, Problems& problems) {
     const std::size_t need = memory_need(port).pool_bytes;
-    if (!machine.capabilities.has(Capabilities::ipc_lock) && machine.memory_lock_bytes &&
-        *machine.memory_lock_bytes < need) {
+    if (!resources.capabilities.has(Capabilities::ipc_lock) && resources.memory_lock_bytes &&
+        *resources.memory_lock_bytes < need) {
         report(problems, port.config,
                fmt::format("{} locks {} MiB of buffers, the limit is {} MiB: LimitMEMLOCK=infinity "
                            "(ulimit -l unlimited)",
                            device_name(port.config), need / mebibyte + 1,
-                           *machine.memory_lock_bytes / mebibyte));
+                           *resources.memory_lock_bytes / mebibyte));
     }
 }
 
@@ -135,7 +135,7 @@ void check_captures(const PortDemand& port, const Vdev& vdev, Problems& problems
     }
 }
 
-void check_vdev(const PortDemand& port, const Machine& machine, Problems& problems) {
+void check_vdev(const PortDemand& port, const PortResources& resources, Problems& problems) {
     const Vdev vdev = parse_vdev(port.config.vdev);
     static constexpr Right raw{Capabilities::net_raw, "CAP_NET_RAW"};
     static constexpr Right admin{Capabilities::net_admin, "CAP_NET_ADMIN"};
@@ -147,13 +147,13 @@ void check_vdev(const PortDemand& port, const Machine& machine, Problems& proble
     if (vdev.driver == "net_pcap") {
         check_captures(port, vdev, problems);
     } else if (vdev.driver == "net_af_xdp") {
-        check_rights(port.config, machine, std::array{raw, admin, system}, problems);
-        check_memory_lock(port, machine, problems);
+        check_rights(port.config, resources, std::array{raw, admin, system}, problems);
+        check_memory_lock(port, resources, problems);
         check_queues(port, vdev, problems);
     } else if (vdev.driver == "net_af_packet") {
-        check_rights(port.config, machine, std::array{raw}, problems);
+        check_rights(port.config, resources, std::array{raw}, problems);
     } else if (vdev.driver == "net_tap") {
-        check_rights(port.config, machine, std::array{admin}, problems);
+        check_rights(port.config, resources, std::array{admin}, problems);
     }
 }
 
@@ -176,11 +176,11 @@ void check_together(std::span<const PortDemand> ports, Problems& problems) {
 
 }  // namespace
 
-Machine read_machine() {
+PortResources read_port_resources() {
     return {read_hugepages(), read_capabilities(), memory_lock_limit_bytes(), "/sys"};
 }
 
-Problems check_devices(std::span<const PortDemand> ports, const Machine& machine) {
+Problems check_devices(std::span<const PortDemand> ports, const PortResources& resources) {
     Problems problems;
     check_together(ports, problems);
     for (const PortDemand& port : ports) {
@@ -188,17 +188,17 @@ Problems check_devices(std::span<const PortDemand> ports, const Machine& machine
         if (port.config.pci.empty() == port.config.vdev.empty()) {
             report(problems, port.config, "expected exactly one of `pci` and `vdev`");
         } else if (!port.config.pci.empty()) {
-            check_pci(port.config, machine, problems);
+            check_pci(port.config, resources, problems);
         } else {
-            check_vdev(port, machine, problems);
+            check_vdev(port, resources, problems);
         }
     }
     return problems;
 }
 
-Problems check_ports(std::span<const PortDemand> ports, const Machine& machine) {
-    Problems problems = check_devices(ports, machine);
-    const Problems pages = check_hugepages(ports, machine.hugepages);
+Problems check_ports(std::span<const PortDemand> ports, const PortResources& resources) {
+    Problems problems = check_devices(ports, resources);
+    const Problems pages = check_hugepages(ports, resources.hugepages);
     problems.insert(problems.end(), pages.begin(), pages.end());
     return problems;
 }

@@ -15,22 +15,24 @@
 
 namespace pinstrike::nic::dpdk {
 
-/// The properties of the machine on which opening the ports depends.
-struct Machine {
+/// The properties of the host on which opening the ports depends.
+struct PortResources {
     std::vector<Hugepages> hugepages;
     Capabilities capabilities;
     std::optional<std::size_t> memory_lock_bytes;  ///< nullopt: unlimited
     std::string sys = "/sys";                      ///< root of the sysfs with the devices
 };
 
-[[nodiscard]] Machine read_machine();
+[[nodiscard]] PortResources read_port_resources();
 
-/// The problems of the ports on this machine, apart from memory: devices, drivers, files, rights,
+/// The problems of the ports on this host, apart from memory: devices, drivers, files, rights,
 /// and EAL arguments that contradict the derived ones.
-[[nodiscard]] Problems check_devices(std::span<const PortDemand> ports, const Machine& machine);
+[[nodiscard]] Problems check_devices(std::span<const PortDemand> ports,
+                                     const PortResources& resources);
 
 /// All problems of the ports: those that check_devices() finds, and those of hugepages.
-[[nodiscard]] Problems check_ports(std::span<const PortDemand> ports, const Machine& machine);
+[[nodiscard]] Problems check_ports(std::span<const PortDemand> ports,
+                                   const PortResources& resources);
 
 /// The argv of rte_eal_init. EAL's main lcore runs on `main_cpu`. Virtual devices are not included,
 /// because each is created when its port opens, so that an error names its port.

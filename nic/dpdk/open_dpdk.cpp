@@ -36,7 +36,7 @@ std::vector<std::unique_ptr<Port>> open_dpdk(const PortConfig& config,
     const PortDemand demand = demand_of(config, queues);
     std::shared_ptr<Eal> eal = Eal::running();
     if (eal != nullptr) {  // a running EAL cannot change its arguments and memory
-        const Problems wrong = check_devices(std::span(&demand, 1), read_machine());
+        const Problems wrong = check_devices(std::span(&demand, 1), read_port_resources());
         problems.insert(problems.end(), wrong.begin(), wrong.end());
         eal = wrong.empty() ? eal : nullptr;
     } else {

@@ -31,9 +31,9 @@ constexpr std::string_view fence_point = "fence";
 inline std::vector<std::string_view> points_of(const std::function<void()>& body) {
     static thread_local std::vector<std::string_view> points;
     points.clear();
-    actors::weave_point = [](const char* where) { points.emplace_back(where); };
+    weave_point = [](const char* where) { points.emplace_back(where); };
     body();
-    actors::weave_point = nullptr;
+    weave_point = nullptr;
     return points;
 }
 
@@ -139,10 +139,10 @@ class Weaver {
             makecontext(&fiber->context, &Weaver::enter, 0);
             fibers_.push_back(std::move(fiber));
         }
-        actors::weave_point = &Weaver::at_point;
+        weave_point = &Weaver::at_point;
         while (run_one(on_stuck)) {
         }
-        actors::weave_point = nullptr;
+        weave_point = nullptr;
     }
 
     bool run_one(const std::function<void(const std::string&)>& on_stuck) {

@@ -50,7 +50,7 @@ class Bench(unittest.TestCase):
         self.assertLess(shapes[2]["messages_per_packet"], 3)
         self.assertEqual(list(self.folder.iterdir()), [], "captures were left behind")
 
-    def test_the_text_tells_what_each_thread_takes(self):
+    def test_the_text_states_what_each_thread_takes(self):
         text = self.bench("stages", *QUICK, "--shape", "ordinary").stdout
         rows = {line[2:13].strip(): line.split() for line in text.splitlines()
                 if line.startswith("  ")}

@@ -179,7 +179,7 @@ class Generate(unittest.TestCase):
                 self.assertEqual(lines_of(account), lines_of(self.account()))
                 self.same_books(rows(self.folder / "book"), rows(self.folder / "t.book.json"))
 
-    def test_replay_tells_what_was_lost(self):
+    def test_replay_reports_what_was_lost(self):
         for seed in range(3):
             with self.subTest(seed=seed):
                 account = self.replay(self.with_truth(*LOSSY, "--seed", seed))

@@ -29,8 +29,8 @@ FeedConfig config_of(const std::string& ports, const std::string& poller_cpu = "
     return config.value_or(FeedConfig{});
 }
 
-Host good_host() {
-    Host host;
+HostResources good_host() {
+    HostResources host;
     host.machine.memory_bytes = std::size_t{8} << 30;
     host.machine.cpus = {{0, 0, 0}, {1, 1, 0}, {2, 2, 0}};
     host.dpdk.hugepages = {{two_mebibytes, 0, 1024, 1000}, {std::size_t{1} << 30, 0, 0, 0}};
@@ -40,7 +40,7 @@ Host good_host() {
     return host;
 }
 
-HostReport report(const Host& host, const FeedConfig& config) {
+HostReport report(const HostResources& host, const FeedConfig& config) {
     return report_on(host, config, plan_topology(config));
 }
 
@@ -63,7 +63,7 @@ TEST(HostReport, NoHugepagesNeededWithoutDpdk) {
 }
 
 TEST(HostReport, TooFewHugepagesNamesNeedAndCommand) {
-    Host host = good_host();
+    HostResources host = good_host();
     host.dpdk.hugepages[0].free_count = 3;
     const HostReport got =
         report(host, config_of("  - {name: d, kind: dpdk, vdev: net_null0, membership: static}\n"));
@@ -72,7 +72,7 @@ TEST(HostReport, TooFewHugepagesNamesNeedAndCommand) {
     EXPECT_NE(got.problems[0].text.find("sysctl -w vm.nr_hugepages="), std::string::npos);
 }
 
-TEST(HostReport, WhatIsNotThereIsToldAtOnce) {
+TEST(HostReport, WhatIsNotThereIsReportedAtOnce) {
     const HostReport got = report(good_host(), config_of("  - {name: u, kind: uring, interface: "
                                                          "eth9}\n",
                                                          "7"));
@@ -90,7 +90,7 @@ TEST(HostReport, SaysWhatARetryMayFix) {
     const FeedConfig pages = config_of(
         "  - {name: d, kind: dpdk, vdev: net_null0, membership: "
         "static}\n");
-    Host host = good_host();
+    HostResources host = good_host();
     host.dpdk.hugepages[0].free_count = 3;
     EXPECT_EQ(exit_of(report(host, pages).problems), Exit::failed);
     host.dpdk.hugepages[0].total_count = 3;
@@ -108,7 +108,7 @@ TEST(HostReport, SaysWhatARetryMayFix) {
 }
 
 TEST(HostReport, OpenFilesThatAreNeeded) {
-    Host host = good_host();
+    HostResources host = good_host();
     const FeedConfig config = config_of("  - {name: u, kind: uring, interface: eth1}\n");
     host.machine.open_files_max = 128 + 4;  // two lines, a socket for each stream
     EXPECT_EQ(text_of(report(host, config).problems), "");
@@ -160,7 +160,7 @@ class ControlGroups : public testing::Test {
     std::filesystem::path root_;
 };
 
-TEST_F(ControlGroups, WithoutALimitTellNothing) {
+TEST_F(ControlGroups, WithoutALimitGiveNothing) {
     EXPECT_FALSE(read_cgroup_memory(root_));
     write("proc/self/cgroup", "0::/a/b\n");
     write("sys/fs/cgroup/a/b/memory.max", "max\n");
@@ -170,7 +170,7 @@ TEST_F(ControlGroups, WithoutALimitTellNothing) {
     EXPECT_FALSE(read_cgroup_memory(root_));
 }
 
-TEST_F(ControlGroups, OfVersionTwoTellTheLeastOfThoseAround) {
+TEST_F(ControlGroups, OfVersionTwoGiveTheLowestOfThoseAround) {
     write("proc/self/cgroup", "0::/a/b\n");
     write("sys/fs/cgroup/a/b/memory.max", "5000\n");
     write("sys/fs/cgroup/a/b/memory.current", "4000\n");
@@ -185,7 +185,7 @@ TEST_F(ControlGroups, OfVersionTwoTellTheLeastOfThoseAround) {
     EXPECT_EQ(found->free_bytes, 3500U);  // 4000 - 2500 of 5000
 }
 
-TEST_F(ControlGroups, OfVersionOneInAContainerTellTheLimitAtTheTop) {
+TEST_F(ControlGroups, OfVersionOneInAContainerGiveTheLimitAtTheTop) {
     write("proc/self/cgroup", "4:memory:/docker/of-the-host\n3:cpu:/x\n0::/x\n");
     write("sys/fs/cgroup/memory/memory.limit_in_bytes", "4096\n");
     write("sys/fs/cgroup/memory/memory.usage_in_bytes", "5000\n");
@@ -197,7 +197,8 @@ TEST_F(ControlGroups, OfVersionOneInAContainerTellTheLimitAtTheTop) {
 }
 
 TEST(HostReport, ReadsThisHost) {
-    const Host host = read_host(config_of("  - {name: f, kind: pcap, files: [/proc/self/stat]}\n"));
+    const HostResources host =
+        read_host_resources(config_of("  - {name: f, kind: pcap, files: [/proc/self/stat]}\n"));
     EXPECT_FALSE(host.machine.cpus.empty());
     EXPECT_TRUE(host.interfaces.contains("lo"));
     EXPECT_TRUE(host.files.contains("/proc/self/stat"));

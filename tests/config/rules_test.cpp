@@ -57,7 +57,7 @@ struct Edit {
 
 class Rule : public testing::TestWithParam<Edit> {};
 
-TEST_P(Rule, BrokenIsToldWithItsPlace) {
+TEST_P(Rule, BrokenIsReportedWithItsPlace) {
     EXPECT_EQ(problems_of(edited(GetParam().from, GetParam().to)), GetParam().problem);
 }
 
@@ -362,7 +362,7 @@ TEST(Rules, OneActorOfACoreExchangesStateWithPeers) {
     EXPECT_EQ(found(), "");
 }
 
-TEST(Rules, EverythingIsToldAtOnceInTheOrderOfTheFile) {
+TEST(Rules, EverythingIsReportedAtOnceInTheOrderOfTheFile) {
     EXPECT_EQ(
         problems_of("nmae: x\n"
                     "lines: 1-3\n"

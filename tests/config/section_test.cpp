@@ -115,7 +115,7 @@ struct Wrong {
 
 class WrongValues : public testing::TestWithParam<Wrong> {};
 
-TEST_P(WrongValues, AreToldWithTheirPlace) {
+TEST_P(WrongValues, AreReportedWithTheirPlace) {
     EXPECT_EQ(read(GetParam().text).problems, GetParam().problem);
 }
 
@@ -170,7 +170,7 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"zebra: 3\n", "f:1:1: zebra: found an unknown key, expected one of a cart\n"},
         Wrong{"3\n", "f:1:1: the file: found \"3\", expected the keys of a cart (name: value)\n"}));
 
-TEST(Section, TellsEverythingAtOnce) {
+TEST(Section, ReportsEverythingAtOnce) {
     EXPECT_EQ(read("load: x\nslots: 3\nwheel: 1\nslots: 4\n").problems,
               "f:4:1: slots: found the key again, expected it once: it is already in line 2\n"
               "f:1:7: load: found \"x\", expected an integer from 0 to 100\n"
@@ -179,7 +179,7 @@ TEST(Section, TellsEverythingAtOnce) {
               "\"wheels\"?\n");
 }
 
-TEST(Section, RefusedNodesAreToldOnce) {
+TEST(Section, RefusedNodesAreReportedOnce) {
     EXPECT_EQ(read("owner: &x a\nload: *x\n").problems,
               "f:1:8: found the anchor \"x\", expected none: anchors and aliases are refused\n"
               "f:2:7: found an alias, expected the value itself: aliases are refused\n");

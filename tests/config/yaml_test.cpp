@@ -38,7 +38,7 @@ TEST(Yaml, NodesKnowTheirPlaces) {
     EXPECT_EQ(root->find("b"), nullptr);
 }
 
-TEST(Yaml, DuplicateKeyIsToldWithBothPlaces) {
+TEST(Yaml, DuplicateKeyIsReportedWithBothPlaces) {
     EXPECT_EQ(problems_of("a: 1\nb:\n  c: 1\n  d: 2\n  c: 3\na: 2\n"),
               "f.yaml:5:3: c: found the key again, expected it once: it is already in line "
               "3\nf.yaml:6:1: a: found the key again, expected it once: it is already in line 1\n");
@@ -79,7 +79,7 @@ TEST(Yaml, OddDocumentsAreRefused) {
               "f.yaml:1:3: found a key that is not one word, expected a name\n");
 }
 
-TEST(Yaml, WhatIsNotYamlIsToldWithItsPlace) {
+TEST(Yaml, WhatIsNotYamlIsReportedWithItsPlace) {
     EXPECT_EQ(
         problems_of("a:\t1\n\tb: 2\n"),
         "f.yaml:2:1: not YAML: found a tab character that violates indentation while scanning "

@@ -17,7 +17,7 @@ namespace {
 
 using namespace pinstrike::feed;
 
-void print(const opra::wire::Block& block) {
+void print(const opra::wire::DecodedBlock& block) {
     std::string out;
     for (std::size_t i = 0; i < block.messages.size(); ++i) {
         out.clear();

@@ -328,7 +328,7 @@ TEST(AfXdp, LinkChangesAreSeenCountedAndReportedAnew) {
     expect_v3_report({reports.back()}, IgmpRecord::join);
 }
 
-TEST(AfXdp, AnInterfaceThatWasMadeAgainIsTold) {
+TEST(AfXdp, AnInterfaceThatWasMadeAgainIsReported) {
     const auto make = [] {
         return std::system(
                    "ip link add again type veth peer name other && ip link set again up && "
@@ -361,7 +361,7 @@ TEST(AfXdp, SeveralQueuesNeedSteeringThatItCannotDo) {
     EXPECT_FALSE(problems.empty());
 }
 
-TEST(AfXdp, FramesSpreadOverSeveralQueuesWouldBeLostAndAreTold) {
+TEST(AfXdp, FramesSpreadOverSeveralQueuesWouldBeLostAndAreReported) {
     ASSERT_EQ(std::system("ip link add spread numrxqueues 4 numtxqueues 4 type veth peer name far"),
               0);
     PortConfig config = af_xdp_port();

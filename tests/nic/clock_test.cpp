@@ -162,7 +162,7 @@ TEST(PublishedLine, IsReadWholeWhileItChanges) {
     reader.join();
 }
 
-TEST(Clock, TellsTheMachinesTime) {
+TEST(Clock, GivesTheMachinesTime) {
     Clock clock;
     constexpr std::int64_t tolerance_ns = 1'000'000;
     for (int i = 0; i < 200; ++i) {

@@ -76,7 +76,7 @@ TEST_P(CaptureContract, Holds) {
 
 INSTANTIATE_TEST_SUITE_P(PortContract, CaptureContract, testing::Values(".pcap", ".pcapng"));
 
-TEST(OpenPort, TellsEveryFileItCannotOpenAndOpensNothing) {
+TEST(OpenPort, ReportsEveryFileItCannotOpenAndOpensNothing) {
     PortConfig config;
     config.name = "replay";
     config.kind = PortKind::capture;

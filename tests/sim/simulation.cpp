@@ -17,7 +17,7 @@ namespace {
 
 void send(const Plan& plan, Truth& truth) {
     for (const feed::opra::TrafficConfig& day : plan.days) {
-        feed::opra::traffic::Session session{day, plan.lines, truth};
+        feed::opra::traffic::TrafficSession session{day, plan.lines, truth};
         session.run();
     }
 }

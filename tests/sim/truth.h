@@ -8,7 +8,7 @@
 #include "feed/lines/line_config.h"
 #include "feed/opra/message.h"
 #include "feed/opra/traffic/random.h"
-#include "feed/opra/traffic/session.h"
+#include "feed/opra/traffic/traffic_session.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -257,7 +257,7 @@ bool Twin::request_state(const std::vector<std::uint16_t>& lines) {
 
 /// Adds how the sessions of the connection ended, if they did.
 void Twin::add_ends(TwinTraffic& traffic) const {
-    const auto add = [](const actors::peer::Session& session, auto& ends, auto& why) {
+    const auto add = [](const actors::peer::PeerSession& session, auto& ends, auto& why) {
         if (session.end()) {
             ends.push_back(*session.end());
         }
@@ -306,8 +306,8 @@ void Twin::cancel(std::uint64_t id) {
 }
 
 /// Sends a session's output over the connection, in pieces of random size.
-template <class Session>
-void Twin::send(Session& from, std::int64_t its_ns, Wire& over) {
+template <class Side>
+void Twin::send(Side& from, std::int64_t its_ns, Wire& over) {
     while (!from.output().empty()) {
         const std::size_t bytes = 1 + random_.below(from.output().size());
         const auto piece = from.output().first(bytes);

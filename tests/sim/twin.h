@@ -154,8 +154,8 @@ class Twin final : public feed::RepairSource, public actors::peer::StateSource {
     void stop();
     void keep(const Flight& flight);
     void connect(std::int64_t now_ns);
-    template <class Session>
-    void send(Session& from, std::int64_t its_ns, Wire& over);
+    template <class Side>
+    void send(Side& from, std::int64_t its_ns, Wire& over);
     [[nodiscard]] bool down() const;
     void add_ends(TwinTraffic& traffic) const;
 

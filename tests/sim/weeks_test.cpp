@@ -12,7 +12,7 @@
 #include "actors/threads/ring.h"
 #include "feed/opra/lines.h"
 #include "feed/opra/traffic/delivery.h"
-#include "feed/opra/traffic/session.h"
+#include "feed/opra/traffic/traffic_session.h"
 #include "feed/opra/traffic/truth_book.h"
 #include "feed/venue_services.h"
 
@@ -149,7 +149,7 @@ class Weeks final : public feed::opra::traffic::BlockSink {
         day.start_ns = start_ns;
         loses_ = loses;
         truth_.emplace();
-        feed::opra::traffic::Session session{day, lines_, *this};
+        feed::opra::traffic::TrafficSession session{day, lines_, *this};
         session.run();
         pass_to(now_ns_ + 2 * second_ns);
         std::ostringstream out;

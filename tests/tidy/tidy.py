@@ -143,7 +143,7 @@ LARGE_CLASSES = {
     ("actors/runtime/lane.h", "LaneBase"): (28, 32),  # both sides' indices, on lines of their own
     ("feed/arbitration/sequencer.h", "Sequencer"): (38, 16),  # expected number, hold and gaps of a line
     ("feed/opra/traffic/market.h", "Market"): (32, 9),  # one method for each kind of message
-    ("feed/opra/traffic/session.h", "Session"): (30, 21),  # one day, phase by phase
+    ("feed/opra/traffic/traffic_session.h", "TrafficSession"): (30, 21),  # one day, phase by phase
     ("feed/recovery/history.h", "History"): (21, 16),  # one ring of records and its index
     ("feed/recovery/recovery.h", "Recovery"): (31, 14),  # requests of all lines share one budget
     ("nic/dpdk/device.h", "Device"): (29, 17),  # a device and what it gives back at its end

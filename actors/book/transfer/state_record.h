@@ -42,14 +42,14 @@ enum class StateVerdict : std::uint8_t {
 struct alignas(64) StateRecord {
     enum class Kind : std::uint8_t {
         series,    ///< both ways: the state of one series
-        lost,      ///< both ways: place.sequence ends a loss on `line` that was reported late
+        lost,      ///< both ways: messages of `line` up to place.sequence were lost, known late
         place,     ///< both ways: the place of a core on `line` before it gave any series
         unplaced,  ///< to a core: not all cores of the peer gave a place on `line`
         give,      ///< to a core: give the state of all series
         end,       ///< from a core: all state was given
-        round,     ///< to a core: return this record in order; and the answer
+        round,     ///< to a core: send this record back after all earlier answers
         finish,    ///< to a core: no more state comes
-        refused,   ///< from a core: the `verdict` on a series of `line`
+        refused,   ///< from a core: the `verdict` on a series of `line`, also `taken`
         apart,     ///< from a core: its journal does not join a place of `line`, see `verdict`
     };
 

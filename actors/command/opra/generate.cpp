@@ -13,8 +13,8 @@
 #include "feed/opra/traffic/delivery.h"
 #include "feed/opra/traffic/presets.h"
 #include "feed/opra/traffic/series_map_file.h"
-#include "feed/opra/traffic/session.h"
 #include "feed/opra/traffic/traffic_config.h"
+#include "feed/opra/traffic/traffic_session.h"
 #include "feed/opra/traffic/truth_account.h"
 #include "feed/opra/traffic/truth_book.h"
 
@@ -209,7 +209,7 @@ Exit generate(GenerateOptions options) {
     traffic::Delivery delivery{config, *lines, options.streams, *output,
                                options.truth.empty() ? nullptr : &account};
     Audience audience{delivery, !options.truth.empty()};
-    traffic::Session{config, *lines, audience}.run();
+    traffic::TrafficSession{config, *lines, audience}.run();
     delivery.finish();
     const bool good = options.truth.empty() ||
                       write_truth(options.truth, audience, account, delivery.longest_hole_ns());

@@ -4,7 +4,7 @@
 #include "config/check.h"
 #include "feed/opra/lines.h"
 #include "feed/opra/opra.h"
-#include "feed/opra/traffic/session.h"
+#include "feed/opra/traffic/traffic_session.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -71,7 +71,7 @@ RecordedEvents record_events(feed::opra::TrafficConfig config) {
     RecordedEvents events;
     events.records.reserve(config.messages_count + config.messages_count / 2);
     Recorder recorder{events};
-    feed::opra::traffic::Session{config, lines, recorder}.run();
+    feed::opra::traffic::TrafficSession{config, lines, recorder}.run();
     return events;
 }
 

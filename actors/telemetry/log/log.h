@@ -6,7 +6,7 @@
 //
 // with the time (UTC), the level, the code (codes.h), the subject and a sentence with figures. In
 // systemd's journal, code and subject are fields. Only the control thread uses it. Other threads
-// leave their messages in a Mailbox (mailbox.h), and entries about hot threads are derived from
+// leave their messages in a LogQueue (log_queue.h), and entries about hot threads are derived from
 // their counters (watch.h).
 #pragma once
 

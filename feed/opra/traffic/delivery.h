@@ -8,8 +8,8 @@
 #include "feed/event/block.h"
 #include "feed/lines/line_config.h"
 #include "feed/opra/traffic/random.h"
-#include "feed/opra/traffic/session.h"
 #include "feed/opra/traffic/traffic_config.h"
+#include "feed/opra/traffic/traffic_session.h"
 #include "feed/opra/traffic/truth_account.h"
 #include "nic/packet/udp_frame_writer.h"
 

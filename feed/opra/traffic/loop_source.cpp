@@ -6,7 +6,7 @@
 #include "feed/opra/checksum.h"
 #include "feed/opra/layout.h"
 #include "feed/opra/traffic/delivery.h"
-#include "feed/opra/traffic/session.h"
+#include "feed/opra/traffic/traffic_session.h"
 #include "nic/packet/bytes.h"
 
 #include <algorithm>
@@ -142,7 +142,7 @@ LoopSource::LoopSource(const TrafficConfig& config, std::span<const LineConfig> 
       loop_messages_by_line_(lines.size()) {
     const TrafficConfig looped = loop_config(config);
     Recorder recorder{*this, looped, lines, groups};
-    Session session{looped, lines, recorder};
+    TrafficSession session{looped, lines, recorder};
     session.run_start();
     recorder.begin_loop();
     session.run_trading();

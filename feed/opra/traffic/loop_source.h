@@ -27,11 +27,11 @@ inline constexpr double unpaced_messages_per_second = 1e9;
 
 class LoopSource final : public nic::FrameSource {
   public:
-    /// Cold: generates and encodes. `config` is as for a Session, but restarts and the end of the
-    /// session are left out. If `config.session`, start of day, maps and open interest come once,
-    /// before the loop. fill() returns only frames for `groups`, but the messages of other lines
-    /// count towards the rate too. If the groups have no traffic, loop_blocks() is 0 and fill()
-    /// never returns a frame.
+    /// Cold: generates and encodes. `config` is as for a TrafficSession, but restarts and the end
+    /// of the session are left out. If `config.session`, start of day, maps and open interest come
+    /// once, before the loop. fill() returns only frames for `groups`, but the messages of other
+    /// lines count towards the rate too. If the groups have no traffic, loop_blocks() is 0 and
+    /// fill() never returns a frame.
     LoopSource(const TrafficConfig& config, std::span<const LineConfig> lines,
                std::span<const nic::Group> groups, nic::UdpChecksumSent udp_checksum);
     ~LoopSource() override;

@@ -3,7 +3,7 @@
 
 #include "feed/opra/lines.h"
 #include "feed/opra/traffic/delivery.h"
-#include "feed/opra/traffic/session.h"
+#include "feed/opra/traffic/traffic_session.h"
 #include "nic/capture/capture_writer.h"
 
 #include <cstdint>
@@ -59,7 +59,7 @@ std::size_t write_preset(const std::string& path, std::string_view preset, std::
     const std::vector<LineConfig> lines = quote_lines();
     Capture capture{*writer};
     Delivery delivery{config, lines, streams, capture, nullptr};
-    Session{config, lines, delivery}.run();
+    TrafficSession{config, lines, delivery}.run();
     delivery.finish();
     return writer->close(problems) ? capture.packets() : 0;
 }

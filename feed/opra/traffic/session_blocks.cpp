@@ -2,7 +2,7 @@
 //
 // The packing of messages into blocks, their numbers, and the passing of time.
 #include "config/check.h"
-#include "feed/opra/traffic/session.h"
+#include "feed/opra/traffic/traffic_session.h"
 
 #include <algorithm>
 #include <utility>
@@ -29,7 +29,7 @@ wire::Message control_message(char type, char participant) {
 
 }  // namespace
 
-void Session::advance() {
+void TrafficSession::advance() {
     const double share = config_.shape == PacketShape::blend ? config_.burst_share : 0;
     const double ordinary_rate = config_.rate_messages_per_second /
                                  (1 - share + share * std::max(config_.burst_factor, 1.0));
@@ -37,7 +37,7 @@ void Session::advance() {
     pass_time_to(now_ns_ + static_cast<std::int64_t>(random_.exponential(second_ns / rate)));
 }
 
-void Session::pass_time_to(std::int64_t ts_ns) {
+void TrafficSession::pass_time_to(std::int64_t ts_ns) {
     while (housekeep_ns_ <= ts_ns) {
         now_ns_ = std::max(now_ns_, housekeep_ns_);
         housekeep_ns_ += housekeep_every_ns;
@@ -51,7 +51,7 @@ void Session::pass_time_to(std::int64_t ts_ns) {
 
 /// Makes sure that no message waits longer than a second in a block that is not full, and that no
 /// line is silent for ten seconds.
-void Session::housekeep() {
+void TrafficSession::housekeep() {
     for (LineIndex i = 0; i < lines_.size(); ++i) {
         Line& line = lines_[i];
         flush(line);
@@ -63,7 +63,7 @@ void Session::housekeep() {
     }
 }
 
-void Session::switch_burst() {
+void TrafficSession::switch_burst() {
     if (bursting_) {
         flush_all();
     }
@@ -75,11 +75,11 @@ void Session::switch_burst() {
 
 /// The session indicator. On GTH lines it is X for OPRA's own messages, and the weekday of the
 /// trade date for messages of the exchanges.
-std::uint8_t Session::session_of(const Line& line, char participant) const {
+std::uint8_t TrafficSession::session_of(const Line& line, char participant) const {
     return line.use != LineUse::gth ? 0 : participant == 'O' ? 'X' : trade_weekday_;
 }
 
-void Session::post(LineIndex index, wire::Message message) {
+void TrafficSession::post(LineIndex index, wire::Message message) {
     Line& line = lines_[index];
     const std::size_t bytes = encoded_bytes(message);
     const std::uint8_t session = session_of(line, message.header.participant);
@@ -101,21 +101,21 @@ void Session::post(LineIndex index, wire::Message message) {
     }
 }
 
-void Session::post_alone(LineIndex index, const wire::Message& message) {
+void TrafficSession::post_alone(LineIndex index, const wire::Message& message) {
     Line& line = lines_[index];
     flush(line);
     post(index, message);
     flush(line);
 }
 
-void Session::control(LineIndex index, char type, char participant) {
+void TrafficSession::control(LineIndex index, char type, char participant) {
     pass_time_to(now_ns_ + control_spacing_ns);
     post_alone(index, control_message(type, participant));
 }
 
 /// Sends a control of type C or K with the number `sequence`, which no data message has. The next
 /// message has the number `sequence` + 1.
-void Session::restart_number(LineIndex index, char type, std::uint32_t sequence) {
+void TrafficSession::restart_number(LineIndex index, char type, std::uint32_t sequence) {
     pass_time_to(now_ns_ + control_spacing_ns);
     Line& line = lines_[index];
     flush(line);
@@ -126,7 +126,7 @@ void Session::restart_number(LineIndex index, char type, std::uint32_t sequence)
     line.next = sequence + 1;
 }
 
-void Session::flush(Line& line) {
+void TrafficSession::flush(Line& line) {
     if (line.pending.empty()) {
         return;
     }
@@ -140,7 +140,7 @@ void Session::flush(Line& line) {
 
 /// If the config says to announce the wrap, sends a K with number 1 before the block that would
 /// reach the wrap.
-void Session::roll_over(Line& line, std::size_t messages_count) {
+void TrafficSession::roll_over(Line& line, std::size_t messages_count) {
     if (!config_.rollover_reset || std::uint64_t{line.next} + messages_count <= numbers) {
         return;
     }
@@ -154,14 +154,14 @@ void Session::roll_over(Line& line, std::size_t messages_count) {
     line.next = 2;
 }
 
-void Session::flush_all() {
+void TrafficSession::flush_all() {
     for (Line& line : lines_) {
         flush(line);
     }
 }
 
-void Session::send(Line& line, std::span<const wire::Message> messages, std::uint32_t sequence,
-                   BlockRole role) {
+void TrafficSession::send(Line& line, std::span<const wire::Message> messages,
+                          std::uint32_t sequence, BlockRole role) {
     now_ns_ = std::max(now_ns_, last_block_ns_ + 1);  // no two blocks have the same time
     last_block_ns_ = now_ns_;
     SentBlock out;

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "feed/event/block.h"
-#include "feed/opra/traffic/session.h"
+#include "feed/opra/traffic/traffic_session.h"
 
 #include <array>
 #include <cstdint>

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "feed/opra/message.h"
-#include "feed/opra/traffic/session.h"
+#include "feed/opra/traffic/traffic_session.h"
 
 #include <cstdint>
 #include <iosfwd>

@@ -259,7 +259,7 @@ TEST(Appliance, is_scraped_while_it_starts_and_stops) {
     EXPECT_GT(appliance->seconds(), 0.0);
 }
 
-TEST(Appliance, tells_what_does_not_fit) {
+TEST(Appliance, reports_what_does_not_fit) {
     FeedConfig config = config_of({});
     config.pollers[0].cpu = 4'000;
     config.cores[0].actors = {"nothing"};

@@ -168,7 +168,7 @@ TEST(FlatTable, FewAreDisplaced) {
     EXPECT_LT(displaced, count / 100);
 }
 
-TEST(FlatTable, ASweepTakesOutWhatItIsTold) {
+TEST(FlatTable, ASweepRemovesWhatItIsGiven) {
     Table table(200);
     for (std::uint64_t number = 1; number <= 150; ++number) {
         table.insert(Key{number})->value = number;

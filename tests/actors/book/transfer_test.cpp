@@ -294,7 +294,7 @@ TEST(BookTransfer, AGapSaysNotInWhichNumberingALineBegins) {
     EXPECT_EQ(taker.take(given).verdicts[StateVerdict::taken], 2U);
 }
 
-TEST(BookTransfer, AResetToldBehindWhatFollowsItTakesNothingBack) {
+TEST(BookTransfer, AResetReportedBehindWhatFollowsItTakesNothingBack) {
     Instance giver(false);
     Instance taker(true);
     Events before;
@@ -336,7 +336,7 @@ TEST(BookTransfer, AStateWhosePlaceIsAResetCoversNothingBehindIt) {
     EXPECT_EQ(taker.book.find(spy)->bid_state, SideState::fresh);
 }
 
-TEST(BookTransfer, AStartOfDayToldBehindALaterResetIsNoPlace) {
+TEST(BookTransfer, AStartOfDayReportedBehindALaterResetIsNoPlace) {
     constexpr std::uint32_t number = 4'294'967'197;  // 0 is behind it
     Instance giver(false);
     Instance taker(true);
@@ -402,7 +402,7 @@ TEST(BookTransfer, PlacesOfLinesGoBeforeTheSeriesAndJoinOrNot) {
     EXPECT_TRUE(taker.take(giver.give()).apart.empty());
 }
 
-TEST(BookTransfer, StaleGoesAlongAndSoDoesALossToldLate) {
+TEST(BookTransfer, StaleGoesAlongAndSoDoesALossReportedLate) {
     Instance giver(false);
     Instance taker(true);
     Events before;

@@ -146,7 +146,7 @@ TEST(CoreDeathTest, a_step_before_start_or_after_stop_is_our_own_mistake) {
     EXPECT_DEATH(late.core->step(2), "State::running");
 }
 
-TEST(Core, counts_messages_not_records_and_tells_broadcasts_apart) {
+TEST(Core, counts_messages_not_records_and_broadcasts_separately) {
     Scene scene;
     const auto series = series_of("SPX");
     scene.push({quote_of(series, 1, 3), Event{}, Event{}, quote_of(series, 2),
@@ -273,7 +273,7 @@ TEST(Core, reads_every_ring_each_step) {
     scene.core->stop();
 }
 
-TEST(Core, tells_busy_time_from_idle_time) {
+TEST(Core, separates_busy_time_from_idle_time) {
     Scene scene;
     scene.core->start();
     scene.core->step(1000);

@@ -198,7 +198,7 @@ struct NotLetIn {
 
 class PeersNotLetIn : public testing::TestWithParam<NotLetIn> {};
 
-TEST_P(PeersNotLetIn, AreTold) {
+TEST_P(PeersNotLetIn, AreReported) {
     Peers peers(GetParam().server, GetParam().client);
     peers.talk();
     EXPECT_EQ(peers.server.end(), SessionEnd::refused);
@@ -298,7 +298,7 @@ TEST(PeerSession, SomebodyBetweenTwoTlsChannelsIsFound) {
     EXPECT_EQ(peers.server.why(), PeerRefusal::not_authenticated);
 }
 
-TEST(PeerSession, AnotherVersionIsTold) {
+TEST(PeerSession, AnotherVersionIsReported) {
     Peers peers;
     peers.server.receive(from_hex("5053010000000000"), start_ns);
     EXPECT_EQ(peers.server.why(), PeerRefusal::wrong_version);
@@ -433,7 +433,7 @@ TEST(PeerSession, GivesNoMoreThanItsBudget) {
     EXPECT_FALSE(ask(501));  // the budget of unused seconds is not saved up
 }
 
-TEST(PeerSession, AReaderWhoDoesNotReadIsNotToldMore) {
+TEST(PeerSession, AReaderWhoDoesNotReadGetsNoMore) {
     Peers peers(identity_of(1), identity_of(2),
                 {.requests_per_second = 1'000'000,
                  .messages_per_second = 4'000'000'000,

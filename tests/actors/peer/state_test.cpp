@@ -350,7 +350,7 @@ struct StateOfPeers : testing::Test, StateSource {
     std::unique_ptr<StateTransfer> transfer;
 };
 
-TEST_F(StateOfPeers, IsTakenAndTold) {
+TEST_F(StateOfPeers, IsTakenAndReported) {
     Events before;
     before.quote(key_of("SPY"), 1, 1);
     before.trade(key_of("QQQ"), 1, 2, 'I', 105, 7);

@@ -256,7 +256,7 @@ TEST_F(Transport, ManyAnswersAtOnceComeWhole) {
     EXPECT_EQ(client.peers->clients()[0].counters.drops.sum(), 0U);
 }
 
-TEST_F(Transport, AnotherSecretIsRefusedAndTold) {
+TEST_F(Transport, AnotherSecretIsRefusedAndReported) {
     serve();
     ask(config_of("another secret, which is long enough"));
     ASSERT_TRUE(until([&] { return reported(PeerEvent::Kind::refused, "not_authenticated"); }));
@@ -357,7 +357,7 @@ class Stranger {
     std::vector<std::byte> heard_;
 };
 
-TEST_F(Transport, StrangersAreToldAndLeft) {
+TEST_F(Transport, StrangersAreReportedAndLeft) {
     serve();
     Stranger browser(port);
     browser.say("GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n");

@@ -29,7 +29,7 @@ struct TwoSessions : Scene {
 
 /// Two resets follow each other, as in a failover to the disaster site. Stream A lost the first,
 /// and stream B brings it behind stream A's end of day (simulated seed 55503472).
-TEST(Poller, tells_behind_the_end_of_day_of_the_first_of_two_resets) {
+TEST(Poller, reports_the_first_of_two_resets_behind_the_end_of_day) {
     TwoSessions scene;
     scene.give(0, 0, group_a, feed::BlockRole::start_of_day);
     scene.give(0, 0, group_b, feed::BlockRole::start_of_day);
@@ -126,7 +126,7 @@ TEST(Poller, gives_no_core_what_is_a_test_outside_session_hours) {
 }
 
 /// The late reset belongs to the day that has ended, and still clears its state.
-TEST(Poller, tells_behind_the_end_of_day_of_a_reset_of_the_day) {
+TEST(Poller, reports_a_reset_of_the_day_behind_the_end_of_day) {
     TwoSessions scene;
     scene.give(0, 0, group_a, feed::BlockRole::start_of_day);
     scene.give(0, 0, group_b, feed::BlockRole::start_of_day);
@@ -139,7 +139,7 @@ TEST(Poller, tells_behind_the_end_of_day_of_a_reset_of_the_day) {
     EXPECT_THAT(scene.reported(), ::testing::HasSubstr("R79"));
 }
 
-TEST(Poller, tells_behind_the_end_of_day_what_a_numbering_of_the_day_lacks) {
+TEST(Poller, reports_what_a_numbering_of_the_day_lacks_behind_the_end_of_day) {
     TwoSessions scene;
     scene.scripts[0]->give(block_frame(0, 1, group_a, feed::BlockRole::start_of_day, 0));
     scene.scripts[0]->give(block_frame(1, 2, group_a, feed::BlockRole::data, 0));

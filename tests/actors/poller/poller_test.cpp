@@ -282,7 +282,7 @@ TEST(Poller, housekeeping_goes_on_when_the_clock_is_set) {
     }
 }
 
-TEST(Poller, tells_controls_to_the_cores_and_counts_them_and_what_is_filtered) {
+TEST(Poller, sends_controls_to_the_cores_and_counts_them_and_what_is_filtered) {
     Scene scene;
     scene.scripts[0]->give(block_frame(0, 1, group_a, feed::BlockRole::start_of_day));
     scene.scripts[0]->give(block_frame(0, 1, group_b, feed::BlockRole::start_of_day));
@@ -315,7 +315,7 @@ TEST(Poller, delivers_each_copy_of_a_message_without_a_number) {
     EXPECT_EQ(counts.read(feed::LineCount::delivered), 1U);
 }
 
-TEST(Poller, tells_the_codec_when_a_datagram_came) {
+TEST(Poller, gives_the_codec_the_time_of_receipt) {
     Scene scene;
     Toy::opened_at_ns = 0;
     scene.scripts[0]->give(blocks_frame({{10, 1}, {11, 1}}));
@@ -426,7 +426,7 @@ TEST(Poller, marks_no_number_of_a_test) {
     EXPECT_EQ(scene.reported(), "S0 1 =1");
 }
 
-TEST(Poller, tells_every_core_of_a_stream_that_falls_silent_and_of_its_return) {
+TEST(Poller, informs_every_core_of_a_stream_that_falls_silent_and_of_its_return) {
     Scene scene;
     scene.scripts[0]->give(block_frame(10, 1, group_a));
     scene.scripts[0]->give(block_frame(10, 1, group_b));

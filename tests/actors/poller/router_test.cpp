@@ -150,7 +150,7 @@ TEST(Router, broadcasts_reach_every_core_and_are_in_no_rings_count) {
     EXPECT_EQ(scene.router->counters(0).read(RingCount::routed), 0U);
 }
 
-TEST(Router, what_a_full_ring_refuses_is_told_as_one_gap_when_there_is_room) {
+TEST(Router, what_a_full_ring_refuses_is_reported_as_one_gap_when_there_is_room) {
     Scene scene;
     const std::size_t taken = slots - spare;
     scene.route_many(1, taken + 10);
@@ -361,7 +361,7 @@ TEST(Router, a_lost_message_without_a_number_counts_in_the_range_of_the_others) 
     }
 }
 
-TEST(Router, losses_of_several_lines_are_told_apart) {
+TEST(Router, losses_of_several_lines_are_kept_separate) {
     Scene scene;
     scene.route_many(1, slots - spare);
     scene.route_many(2000, 1);
@@ -378,7 +378,7 @@ TEST(Router, losses_of_several_lines_are_told_apart) {
     EXPECT_EQ(records[1].body.gap.first, 2000U);
 }
 
-TEST(Router, steady_overload_is_told_by_housekeeping) {
+TEST(Router, steady_overload_is_reported_by_housekeeping) {
     Scene scene;
     scene.route_many(1, slots);
     scene.router->publish();
@@ -391,7 +391,7 @@ TEST(Router, steady_overload_is_told_by_housekeeping) {
 
 /// Random traffic to a slow consumer: at every seed, the messages that arrive and those reported as
 /// refused are the messages that were routed.
-TEST(Router, arrived_plus_told_as_lost_is_what_was_routed) {
+TEST(Router, arrived_plus_reported_as_lost_is_what_was_routed) {
     const std::uint64_t seed = std::random_device{}();
     SCOPED_TRACE(seed);
     std::mt19937_64 random{seed};

@@ -18,7 +18,7 @@ nic::Datagram to(std::uint32_t group, std::uint16_t port, std::uint32_t from = 0
     return datagram;
 }
 
-TEST(UnknownGroups, areToldByFrequencyWithWhoSentLast) {
+TEST(UnknownGroups, areReportedByFrequencyWithWhoSentLast) {
     UnknownGroups groups;
     EXPECT_TRUE(groups.most_frequent().empty());
     groups.count(to(0xEF01'0404, 31004, 1));

@@ -36,7 +36,7 @@ std::vector<std::uint32_t> numbers(const std::vector<Item>& items) {
     return numbers;
 }
 
-TEST(FanOut, tells_every_subscriber_and_says_who_could_not_be_told) {
+TEST(FanOut, sends_to_every_subscriber_and_names_those_out_of_reach) {
     Executor executor{asleep_at_once};
     auto& one = executor.add<Keeper>(Bounds{.most = 2});
     auto& two = executor.add<Keeper>(Bounds{.most = 1});
@@ -81,7 +81,7 @@ TEST(Workers, each_message_goes_to_the_least_loaded_one) {
     EXPECT_EQ(workers.send({}), Sent::stopped);
 }
 
-TEST(FanOut, a_filter_takes_no_room_and_is_told_apart_from_a_full_mailbox) {
+TEST(FanOut, a_filter_takes_no_room_and_is_distinguished_from_a_full_mailbox) {
     Executor executor{asleep_at_once};
     auto& picky = executor.add<Third<0>>();
     auto& all = executor.add<Keeper>(Bounds{.most = 4});
@@ -105,7 +105,7 @@ TEST(FanOut, a_filter_takes_no_room_and_is_told_apart_from_a_full_mailbox) {
     EXPECT_EQ(numbers(all.kept), (std::vector<std::uint32_t>{0, 1, 2, 3}));
 }
 
-TEST(FanOut, an_actor_that_tells_a_slow_subscriber_waits_and_nobody_misses_anything) {
+TEST(FanOut, an_actor_that_sends_to_a_slow_subscriber_waits_and_nobody_misses_anything) {
     Executor here{asleep_at_once};
     Executor there{asleep_at_once};
     Executor elsewhere{asleep_at_once};

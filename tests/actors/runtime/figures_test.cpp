@@ -149,7 +149,7 @@ TEST_F(Figures, an_actor_that_waits_for_room_has_a_backlog) {
     EXPECT_EQ(look().backlog, 0U);
 }
 
-TEST_F(Figures, are_told_as_a_table_of_what_happened_since_the_last_one) {
+TEST_F(Figures, are_reported_as_a_table_of_what_happened_since_the_last_one) {
     FiguresText text;
     text.add("keeper", keeper.figures(), time_ns);
     text.add("quiet", nullptr, time_ns);
@@ -168,7 +168,7 @@ TEST_F(Figures, are_told_as_a_table_of_what_happened_since_the_last_one) {
               std::string::npos);
 }
 
-TEST_F(Figures, are_told_as_metrics_since_the_start) {
+TEST_F(Figures, are_reported_as_metrics_since_the_start) {
     FiguresText text;
     text.add("a \"keeper\"", keeper.figures(), time_ns);
     publish(150);

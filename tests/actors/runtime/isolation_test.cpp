@@ -152,7 +152,7 @@ std::string complaint_of(bool fails, unsigned copies) {
     return "";
 }
 
-TEST(Isolation, an_actor_that_ends_too_early_is_told) {
+TEST(Isolation, an_actor_that_ends_too_early_is_reported) {
     EXPECT_EQ(complaint_of(false, 1), "after 30 messages: it has ended");
     EXPECT_EQ(complaint_of(true, 1), "after 30 messages: its handler threw an exception");
     EXPECT_EQ(complaint_of(true, 3), "after 30 messages: its handler threw an exception")

@@ -14,7 +14,7 @@
 namespace pinstrike::actors::runtime {
 namespace {
 
-TEST(Monitor, is_told_what_a_handler_threw) {
+TEST(Monitor, gets_what_a_handler_threw) {
     Executor here{asleep_at_once};
     Executor there{asleep_at_once};
     auto& mourner = here.add<Mourner>();
@@ -45,7 +45,7 @@ TEST(Monitor, is_told_what_a_handler_threw) {
     EXPECT_EQ(to.send({}), Sent::stopped);
 }
 
-TEST(Monitor, is_told_of_a_plain_end_and_of_one_that_is_over) {
+TEST(Monitor, is_notified_of_a_plain_end_and_of_one_that_is_over) {
     Executor executor{asleep_at_once};
     auto& mourner = executor.add<Mourner>();
     auto& late = executor.add<Mourner>();
@@ -108,7 +108,7 @@ class Thrower : public MailboxActor {
     Where where_;
 };
 
-TEST(Monitor, is_told_wherever_an_actor_throws_and_whatever) {
+TEST(Monitor, is_notified_wherever_an_actor_throws_and_whatever) {
     for (const auto where : {Thrower::Where::start, Thrower::Where::handler, Thrower::Where::timer,
                              Thrower::Where::stop}) {
         SCOPED_TRACE(static_cast<int>(where));

@@ -13,7 +13,7 @@ namespace {
 
 constexpr Bounds waiting_four{.most = 4, .when_full = WhenFull::wait, .overflow = 2};
 
-TEST(Mailbox, is_told_in_order_and_after_on_start) {
+TEST(Mailbox, comes_in_order_and_after_on_start) {
     Executor executor{asleep_at_once};
     auto& keeper = executor.add<Keeper>();
     auto to = keeper.items.sender();
@@ -394,14 +394,14 @@ class Clockwork : public Keeper {
     using Keeper::Keeper;
     using Keeper::on;
 
-    void on(Tick&) { told_at.push_back(now_ns()); }
+    void on(Tick&) { ticks_at.push_back(now_ns()); }
 
     Timer<Tick> tick{this};
     Timer<Item> later{this, Item{7, 7}};
-    std::vector<std::int64_t> told_at;
+    std::vector<std::int64_t> ticks_at;
 };
 
-TEST(Timer, tells_once_and_again_on_the_time_of_the_step) {
+TEST(Timer, reports_once_and_again_on_the_time_of_the_step) {
     Executor executor{asleep_at_once};
     auto& clock = executor.add<Clockwork>();
     executor.drain(100);
@@ -411,16 +411,16 @@ TEST(Timer, tells_once_and_again_on_the_time_of_the_step) {
     for (std::int64_t now = 100; now <= 140; ++now) {
         executor.drain(now);
     }
-    EXPECT_EQ(clock.told_at, (std::vector<std::int64_t>{110, 120, 130, 140}));
+    EXPECT_EQ(clock.ticks_at, (std::vector<std::int64_t>{110, 120, 130, 140}));
     ASSERT_EQ(clock.kept.size(), 1U);
     EXPECT_EQ(clock.kept[0].from, 7U);
-    clock.told_at.clear();
+    clock.ticks_at.clear();
     executor.drain(175);
     executor.drain(180);
-    EXPECT_EQ(clock.told_at, (std::vector<std::int64_t>{175, 180})) << "on the grid, missed: once";
+    EXPECT_EQ(clock.ticks_at, (std::vector<std::int64_t>{175, 180})) << "on the grid, missed: once";
     clock.tick.cancel();
     executor.drain(1000);
-    EXPECT_EQ(clock.told_at.size(), 2U);
+    EXPECT_EQ(clock.ticks_at.size(), 2U);
 }
 
 TEST(Timer, waits_with_its_actor_for_room) {
@@ -437,10 +437,10 @@ TEST(Timer, waits_with_its_actor_for_room) {
     to.flush();
     executor.drain(1);
     executor.drain(35);
-    EXPECT_TRUE(clock.told_at.empty());
+    EXPECT_TRUE(clock.ticks_at.empty());
     there.drain(0);
     executor.drain(36);
-    EXPECT_EQ(clock.told_at.size(), 1U) << "once for all that it missed";
+    EXPECT_EQ(clock.ticks_at.size(), 1U) << "once for all that it missed";
 }
 
 TEST(Timer, many_come_in_their_order) {
@@ -460,7 +460,7 @@ TEST(Timer, many_come_in_their_order) {
         executor.drain(now);
     }
     for (std::int64_t i = 0; i < 100; ++i) {
-        const auto& reported = clocks[static_cast<std::size_t>(i)]->told_at;
+        const auto& reported = clocks[static_cast<std::size_t>(i)]->ticks_at;
         if (i % 3 == 0) {
             EXPECT_TRUE(reported.empty());
         } else {

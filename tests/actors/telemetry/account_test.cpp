@@ -239,7 +239,7 @@ TEST(Account, IsReadAsTables) {
     }
 }
 
-TEST(Account, TellsOfChecksumOffloadWhereEveryChecksumIsWrong) {
+TEST(Account, ReportsChecksumOffloadWhereEveryChecksumIsWrong) {
     using nic::Drop;
     CounterSnapshot counters;
     QueueSnapshot& queue = counters.pollers.emplace_back().queues.emplace_back();

@@ -98,7 +98,7 @@ TEST(ConfigChange, the_rest_needs_a_restart) {
     EXPECT_EQ(changes("name: c0}", "name: c0}, {name: c1}"), "!cores: a list of 1 -> a list of 2");
 }
 
-TEST(ConfigChange, several_are_all_told) {
+TEST(ConfigChange, several_are_all_reported) {
     EXPECT_EQ(changes("", "log_level: error\nmetrics_address: 127.0.0.1:1\n"),
               R"(!metrics_address: none -> "127.0.0.1:1"; log_level: info -> error)");
 }

@@ -110,7 +110,7 @@ TEST(Topology, that_fits_has_no_problem) {
     EXPECT_THAT(findings.remarks, IsEmpty());
 }
 
-TEST(Topology, tells_every_cpu_that_is_missing_or_taken) {
+TEST(Topology, reports_every_cpu_that_is_missing_or_taken) {
     const FeedConfig config = config_of(0, 0, 9, 10);
     const auto found = texts(check_topology(plan_topology(config), config, two_sockets()).problems);
     EXPECT_EQ(found.size(), 3U);

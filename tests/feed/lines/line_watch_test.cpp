@@ -35,7 +35,7 @@ struct Watcher {
 
 using Changes = std::vector<std::string>;
 
-TEST(LineWatch, TellsNothingWhileBothStreamsAreHeard) {
+TEST(LineWatch, ReportsNothingWhileBothStreamsAreHeard) {
     Watcher line;
     for (int i = 0; i < 100; ++i) {
         line.look(10 * i, static_cast<std::uint64_t>(i), static_cast<std::uint64_t>(i));
@@ -44,7 +44,7 @@ TEST(LineWatch, TellsNothingWhileBothStreamsAreHeard) {
     EXPECT_EQ(line.watch.heard_ns(Stream::a), (1'000'000 + 990) * s);
 }
 
-TEST(LineWatch, TellsOfSilenceOnceAndOfItsEnd) {
+TEST(LineWatch, ReportsSilenceOnceAndOfItsEnd) {
     Watcher line;
     line.look(0, 1, 1);
     line.look(11, 1, 5);

@@ -206,7 +206,7 @@ Header base_of(const Block& block) {
 
 }  // namespace
 
-std::vector<std::byte> encode(const wire::Block& parsed) {
+std::vector<std::byte> encode(const wire::DecodedBlock& parsed) {
     std::vector<std::byte> bytes(block::bytes_max);
     BlockBuilder{bytes}.begin(parsed.header);
     bytes.resize(block::header_bytes);

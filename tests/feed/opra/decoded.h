@@ -63,7 +63,7 @@ class Collector {
 Collector decode_all(std::span<const std::byte> payload, bool gth = false, bool tests = true);
 
 /// The bytes of a block as it was parsed: with its own tail instead of a new pad.
-std::vector<std::byte> encode(const wire::Block& block);
+std::vector<std::byte> encode(const wire::DecodedBlock& block);
 
 /// How `event` (all records of one message) differs from `message`; empty: it does not.
 std::string difference(const std::vector<Event>& event, const wire::Message& message, bool gth);

@@ -269,7 +269,7 @@ TEST(SeriesMapping, ARowOfAGthLineIsASeriesOfThatSession) {
     EXPECT_EQ(all[2].series.expiration_letter(), 'A');
 }
 
-TEST(SeriesMapping, TellsBadRowsWithTheirPlaces) {
+TEST(SeriesMapping, ReportsBadRowsWithTheirPlaces) {
     MappingRows rows;
     const auto all = series_in(
         "AMZN,L2923,,133.0,4\n"      // 1: five fields
@@ -295,7 +295,7 @@ TEST(SeriesMapping, TellsBadRowsWithTheirPlaces) {
     EXPECT_EQ(lines, (std::vector<unsigned>{1, 2, 3, 4, 5, 6, 7, 8, 10, 11}));
 }
 
-TEST(SeriesMapping, ManyBadRowsAreCountedAndFewTold) {
+TEST(SeriesMapping, ManyBadRowsAreCountedAndFewReported) {
     std::string text;
     for (int i = 0; i < 100'000; ++i) {
         text += i % 2 == 0 ? std::string(300, '\x1B') + "\n" : "AMZN,L2923,,133.0,4,\n";

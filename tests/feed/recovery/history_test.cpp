@@ -145,7 +145,7 @@ TEST(History, FindsOnlyTheLatestSessionIfTheCodecRecognisesSessions) {
     }
 }
 
-TEST(History, TimesTellWhichEpochIsMeant) {
+TEST(History, TimesSelectTheEpoch) {
     HistoryOf of({.keep_ns = 1000, .memory_bytes = 1 << 20});
     of.keep(1, 100, 10, 10);
     of.keep(1, 110, 10, 20);

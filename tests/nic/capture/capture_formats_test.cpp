@@ -200,7 +200,7 @@ TEST(Pcapng, InterfacesEndWithTheirSection) {
     EXPECT_THAT(read.complaint, HasSubstr("1 packets of an interface that the file does not"));
 }
 
-TEST(Pcapng, LeavesOutWhatItCannotReadAndTellsIt) {
+TEST(Pcapng, LeavesOutWhatItCannotReadAndReportsIt) {
     Blocks blocks;
     blocks.interface(1, 0);
     blocks.interface(105, 0);
@@ -250,7 +250,7 @@ TEST(Pcapng, StopsWhereItIsDamaged) {
     }
 }
 
-TEST(Pcapng, IsToldWhereverItIsCut) {
+TEST(Pcapng, IsReportedWhereverItIsCut) {
     Blocks blocks;
     blocks.interface(1, 0);
     const std::size_t first = blocks.bytes().size();

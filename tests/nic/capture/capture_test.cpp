@@ -181,7 +181,7 @@ TEST(CaptureReader, TakesAnotherFamilyOfLoopbackForNoIpv4) {
     EXPECT_EQ(parse_udp(packet_of(frame.bytes), ChecksumCheck::off, datagram), Drop::not_ipv4);
 }
 
-TEST(CaptureReader, TellsWhatItCannotOpen) {
+TEST(CaptureReader, ReportsWhatItCannotOpen) {
     const ScratchDirectory scratch;
     Problems problems;
     EXPECT_FALSE(CaptureReader::open(scratch.file("absent"), problems));
@@ -199,7 +199,7 @@ TEST(CaptureReader, TellsWhatItCannotOpen) {
     EXPECT_NE(problems[3].text.find("105"), std::string::npos) << problems[3].text;
 }
 
-TEST(CaptureReader, TellsWhatARetryMayOpen) {
+TEST(CaptureReader, ReportsWhatARetryMayOpen) {
     const ScratchDirectory scratch;
     write_capture(scratch.file("a.pcap"), {{"a", 1}});
     Problems problems;
@@ -215,7 +215,7 @@ TEST(CaptureReader, TellsWhatARetryMayOpen) {
     }
 }
 
-TEST(CaptureWriter, TellsWhatItCannotWrite) {
+TEST(CaptureWriter, ReportsWhatItCannotWrite) {
     Problems problems;
     EXPECT_FALSE(CaptureWriter::open("/nonexistent/directory/x.pcap", problems));
     ASSERT_EQ(problems.size(), 1U);
@@ -312,7 +312,7 @@ std::string played(std::span<PcapPort* const> ports, std::int64_t begin_ns, std:
 constexpr std::int64_t second_ns = 1'000'000'000;
 constexpr std::int64_t day_ns = 24 * 3600 * second_ns;
 
-TEST(PcapPort, PassesOverLeapsOfMoreThanAnHourAndTellsThem) {
+TEST(PcapPort, PassesOverLeapsOfMoreThanAnHourAndReportsThem) {
     const ScratchDirectory scratch;
     const std::int64_t wrong = 2'000 * day_ns;
     write_capture(scratch.file("a"), {{"zero", 0},
@@ -354,7 +354,7 @@ TEST(PcapPort, WaitsAnHourAndPassesOverWhatNoPortHasFramesIn) {
     EXPECT_TRUE(a->remarks().empty());
 }
 
-TEST(PcapPort, TellsSomeOfManyLeaps) {
+TEST(PcapPort, ReportsSomeOfManyLeaps) {
     const ScratchDirectory scratch;
     std::vector<Frame> frames;
     for (int i = 0; i < 10; ++i) {
@@ -416,7 +416,7 @@ TEST(PcapPort, EachFrameGoesToExactlyOneQueue) {
     EXPECT_EQ(drain(*open({}), 0).size(), 4U);
 }
 
-TEST(PcapPort, CountsAndTellsACutFile) {
+TEST(PcapPort, CountsAndReportsACutFile) {
     const ScratchDirectory scratch;
     write_capture(scratch.file("a"), {{"whole", 1}, {"cut", 2}});
     std::filesystem::resize_file(scratch.file("a"),
@@ -430,7 +430,7 @@ TEST(PcapPort, CountsAndTellsACutFile) {
     EXPECT_NE(port.remarks()[0].find("within record 2"), std::string::npos) << port.remarks()[0];
 }
 
-TEST(PcapPort, TellsFramesOfItsGroupsThatTheSnapshotLengthCut) {
+TEST(PcapPort, ReportsFramesOfItsGroupsThatTheSnapshotLengthCut) {
     const ScratchDirectory scratch;
     const Bytes whole = udp_frame(route_of_tests, bytes_of("a payload that is cut"));
     const Bytes foreign = udp_frame(route_to(Ipv4{0xE000CC09}, 45009), bytes_of("cut as well"));
@@ -491,7 +491,7 @@ TEST(PcapPort, OpensManyFilesWhenTheyAreDue) {
     EXPECT_TRUE(port->unread().empty());
 }
 
-TEST(PcapPort, TellsAFileThatIsGoneWhenItIsDue) {
+TEST(PcapPort, ReportsAFileThatIsGoneWhenItIsDue) {
     const ScratchDirectory scratch;
     Names files;
     for (int i = 0; i < 70; ++i) {

@@ -262,7 +262,7 @@ TEST_F(DpdkDriver, RulesMatchBehindTheVlanTag) {
                                           "addresses CC:01 CC:02"));
 }
 
-TEST_F(DpdkDriver, AddressesDoWhereTheyTellQueuesApart) {
+TEST_F(DpdkDriver, AddressesDoWhereTheyDistinguishQueues) {
     driver.matches_ports = false;
     EXPECT_EQ(open({{first}, {second, {second.address, 45009}}}).size(), 2U);
     EXPECT_THAT(driver.asked,

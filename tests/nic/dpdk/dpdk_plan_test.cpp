@@ -38,11 +38,11 @@ PortConfig vdev_port(std::string name, std::string vdev) {
     return port;
 }
 
-Machine mighty_machine() {
-    Machine machine;
-    machine.hugepages = {{2 * mebibyte, 0, 4096, 4096}};
-    machine.capabilities.effective = ~std::uint64_t{0};
-    return machine;
+PortResources ample_resources() {
+    PortResources resources;
+    resources.hugepages = {{2 * mebibyte, 0, 4096, 4096}};
+    resources.capabilities.effective = ~std::uint64_t{0};
+    return resources;
 }
 
 std::string texts_of(const Problems& problems) {
@@ -216,7 +216,7 @@ TEST(Arguments, WithHugepagesNothingIsLeftBehindAndOnlyOurDevicesAreTaken) {
     EXPECT_THAT(arguments, Contains("--log-level=pmd:debug"));
 }
 
-TEST(Check, EveryProblemIsToldAtOnce) {
+TEST(Check, EveryProblemIsReportedAtOnce) {
     const ScratchDirectory scratch;
     std::ofstream(scratch.file("text")) << "no capture at all";
     PortConfig pci = vdev_port("p", "");
@@ -239,9 +239,9 @@ TEST(Check, EveryProblemIsToldAtOnce) {
         {vdev_port("text", "net_pcap1,rx_pcap=" + scratch.file("text")), 1, 0},
         {vdev_port("queues", "net_pcap2,rx_pcap=/nosuch.pcap"), 2, 0},
     };
-    Machine machine = mighty_machine();
-    machine.sys = scratch.file("sys");
-    const std::string reported = texts_of(check_ports(demands, machine));
+    PortResources resources = ample_resources();
+    resources.sys = scratch.file("sys");
+    const std::string reported = texts_of(check_ports(demands, resources));
     EXPECT_THAT(reported, HasSubstr("port p: found no PCI device 0000:3b:00.0"));
     EXPECT_THAT(reported, HasSubstr("port both: expected exactly one of `pci` and `vdev`"));
     EXPECT_THAT(reported, HasSubstr("port eal: EAL argument --lcores follows from the config"));
@@ -254,19 +254,19 @@ TEST(Check, EveryProblemIsToldAtOnce) {
     EXPECT_THAT(reported, HasSubstr("port queues: net_pcap has one queue per rx_pcap: 1 given, 2"));
 }
 
-TEST(Check, RightsAndLimitsAreToldByName) {
-    Machine machine;
-    machine.memory_lock_bytes = 8 * mebibyte;
+TEST(Check, RightsAndLimitsAreReportedByName) {
+    PortResources resources;
+    resources.memory_lock_bytes = 8 * mebibyte;
     const PortDemand demand{vdev_port("a0", "net_af_xdp0,iface=lo"), 1, 0};
-    const std::string reported = texts_of(check_ports(std::span(&demand, 1), machine));
+    const std::string reported = texts_of(check_ports(std::span(&demand, 1), resources));
     EXPECT_THAT(reported, HasSubstr("CAP_NET_RAW"));
     EXPECT_THAT(reported, HasSubstr("CAP_NET_ADMIN"));
     EXPECT_THAT(reported, HasSubstr("CAP_SYS_ADMIN"));
     EXPECT_THAT(reported, HasSubstr("the limit is 8 MiB: LimitMEMLOCK=infinity"));
-    EXPECT_TRUE(check_ports(std::span(&demand, 1), mighty_machine()).empty());
+    EXPECT_TRUE(check_ports(std::span(&demand, 1), ample_resources()).empty());
 }
 
-TEST(Check, PciDeviceOfTheKernelIsToldWithTheBindingCommand) {
+TEST(Check, PciDeviceOfTheKernelIsReportedWithTheBindingCommand) {
     const ScratchDirectory scratch;
     namespace fs = std::filesystem;
     const std::string devices = "sys/bus/pci/devices/";
@@ -279,9 +279,9 @@ TEST(Check, PciDeviceOfTheKernelIsToldWithTheBindingCommand) {
     PortConfig bound = vdev_port("b0", "");
     bound.pci = "0000:01:00.1,mprq_en=1";
     const std::vector<PortDemand> demands{{held, 1, 0}, {bound, 1, 0}};
-    Machine machine = mighty_machine();
-    machine.sys = scratch.file("sys");
-    const Problems problems = check_ports(demands, machine);
+    PortResources resources = ample_resources();
+    resources.sys = scratch.file("sys");
+    const Problems problems = check_ports(demands, resources);
     ASSERT_EQ(problems.size(), 1U) << texts_of(problems);
     EXPECT_THAT(problems[0].text, HasSubstr("held by e1000e"));
     EXPECT_THAT(problems[0].text, HasSubstr("driverctl set-override 0000:01:00.0 vfio-pci"));

@@ -359,14 +359,14 @@ TEST(DpdkPort, SeveralCapturesFeedSeveralQueues) {
                 HasSubstr("port a0/1: its queue receives only the groups steered to it"));
 }
 
-TEST(DpdkPort, WhatCannotBeOpenedIsToldAndLeavesNothing) {
+TEST(DpdkPort, WhatCannotBeOpenedIsReportedAndLeavesNothing) {
     EXPECT_THAT(refusal(vdev_port("net_nosuch0")), HasSubstr("port a0: cannot create net_nosuch0"));
     EXPECT_THAT(refusal(vdev_port("net_null0,nosuch=1")), HasSubstr("cannot create"));
     EXPECT_THAT(refusal(vdev_port("net_ring0"), GroupsByQueue(1000)), HasSubstr("1000 pollers"));
     EXPECT_NE(open_one(vdev_port("net_null0")), nullptr);
 }
 
-TEST(DpdkPort, SteeringThatTheDriverRefusesIsTold) {
+TEST(DpdkPort, SteeringThatTheDriverRefusesIsReported) {
     const std::string reported =
         refusal(vdev_port("net_ring0"), {{group}, {{{0xE000CC02}, 45002}}});
     EXPECT_THAT(reported, HasSubstr("port a0: the driver refuses to steer"));

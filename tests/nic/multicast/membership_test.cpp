@@ -77,7 +77,7 @@ MembershipConfig config_of(std::size_t groups_count, unsigned version = 3) {
     return config;
 }
 
-TEST(ParseIgmpQuery, TellsVersionsApart) {
+TEST(ParseIgmpQuery, DistinguishesVersions) {
     const auto v1 = parse_igmp_query(v1_query());
     ASSERT_TRUE(v1);
     EXPECT_EQ(v1->version, 1U);

@@ -147,7 +147,7 @@ TEST(ParseUdp, WalksIpOptions) {
     EXPECT_EQ(parse(frame), Drop::ip_checksum) << "options are part of the header";
 }
 
-TEST(ParseUdp, TellsOtherProtocolsApart) {
+TEST(ParseUdp, DistinguishesOtherProtocols) {
     Bytes frame = good_frame();
     store_be16(frame.data() + 12, ethertype::arp);
     EXPECT_EQ(parse(frame), Drop::arp);

@@ -333,7 +333,7 @@ TEST_F(UringPortTest, JoinsAgainWhereItsInterfaceWasMadeAgain) {
     EXPECT_EQ(receive_all(*port, 1, 64, ChecksumCheck::offload).size(), 1U);
 }
 
-TEST_F(UringPortTest, TellsOfAStrictReversePathFilter) {
+TEST_F(UringPortTest, ReportsAStrictReversePathFilter) {
     ASSERT_EQ(std::system("echo 1 > /proc/sys/net/ipv4/conf/pin0/rp_filter"), 0);
     const std::unique_ptr<Port> port = open_near({contract_groups[0]});
     ASSERT_EQ(std::system("echo 0 > /proc/sys/net/ipv4/conf/pin0/rp_filter"), 0);
@@ -343,7 +343,7 @@ TEST_F(UringPortTest, TellsOfAStrictReversePathFilter) {
     EXPECT_TRUE(open_near({contract_groups[0]})->remarks().empty());
 }
 
-TEST_F(UringPortTest, TellsAnInterfaceThatIsNotThere) {
+TEST_F(UringPortTest, ReportsAnInterfaceThatIsNotThere) {
     PortConfig config = near_end();
     config.interface = "absent0";
     Problems problems;

@@ -79,7 +79,7 @@ RefusedCalls run_filtered(std::function<void()> call, std::vector<std::string_vi
     return refused_calls("core0", control);
 }
 
-TEST(CallFilter, refusesWhatIsNotOnTheListAndTellsWhichCallItWas) {
+TEST(CallFilter, refusesWhatIsNotOnTheListAndReportsWhichCallItWas) {
     int file_error = 0;
     int socket_error = 0;
     const RefusedCalls refused = run_filtered([&] {

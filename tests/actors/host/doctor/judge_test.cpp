@@ -22,7 +22,7 @@ TEST(Judge, TunedServerIsWell) {
               "synchronised by chronyd; error 12 us estimated, 300 us at most; offset 0 us");
 }
 
-TEST(Judge, UntunedServerIsToldEverythingAtOnce) {
+TEST(Judge, UntunedServerGetsAllFindingsAtOnce) {
     const Findings findings = judge(untuned_server(), two_nics());
     EXPECT_EQ(summary(findings),
               "error hugepages.node0\n"

@@ -58,7 +58,7 @@ class ServiceManagerTest : public testing::Test {
     int socket_ = -1;
 };
 
-TEST_F(ServiceManagerTest, isTold) {
+TEST_F(ServiceManagerTest, isReported) {
     const ServiceManager manager = ServiceManager::of_environment();
     EXPECT_TRUE(manager.listens());
     EXPECT_EQ(manager.obstacle(), "");
@@ -90,7 +90,7 @@ TEST_F(ServiceManagerTest, hasAWatchdogOfItsOwnProcessOnly) {
     }
 }
 
-TEST_F(ServiceManagerTest, saysWhyItIsNotTold) {
+TEST_F(ServiceManagerTest, saysWhyItIsNotReported) {
     ::setenv("NOTIFY_SOCKET", "/nowhere/at/all", 1);
     const ServiceManager missing = ServiceManager::of_environment();
     EXPECT_FALSE(missing.listens());

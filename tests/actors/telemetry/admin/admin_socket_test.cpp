@@ -307,7 +307,7 @@ TEST_F(Admin, takes_the_place_of_a_dead_one_and_of_nothing_else) {
     EXPECT_TRUE(std::filesystem::exists(path()));
 }
 
-TEST_F(Admin, tells_that_descriptors_ran_out_and_tries_again_after_a_second) {
+TEST_F(Admin, reports_that_descriptors_ran_out_and_tries_again_after_a_second) {
     constexpr std::int64_t second_ns = 1'000'000'000;
     const auto socket = opened();
     const nic::FileDescriptor client = connected();

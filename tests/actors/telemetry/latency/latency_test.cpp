@@ -109,7 +109,7 @@ TEST(Latency, EveryBucketSurvivesTheSocket) {
     EXPECT_TRUE(same(got->stages[0].all, all));
 }
 
-TEST(Latency, WhatIsNoReadingIsToldAsSuch) {
+TEST(Latency, WhatIsNoReadingIsReportedAsSuch) {
     std::string complaint;
     EXPECT_FALSE(parse_reading(json::object(), complaint));
     EXPECT_NE(complaint.find("the answer has no reading"), std::string::npos) << complaint;

@@ -2,7 +2,7 @@
 #include "actors/telemetry/log/log.h"
 
 #include "actors/telemetry/log/line_writer.h"
-#include "actors/telemetry/log/mailbox.h"
+#include "actors/telemetry/log/log_queue.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -83,7 +83,7 @@ TEST(Log, aLevelKeepsOutWhatIsLessSevere) {
     }
 }
 
-TEST(Log, theSameIsToldAtOneTwoFourSecondsAndThenOnceAMinute) {
+TEST(Log, theSameIsReportedAtOneTwoFourSecondsAndThenOnceAMinute) {
     Written written(LogLevel::info);
     std::vector<double> reported;
     constexpr double hour_s = 3600;
@@ -102,7 +102,7 @@ TEST(Log, theSameIsToldAtOneTwoFourSecondsAndThenOnceAMinute) {
     EXPECT_EQ(reported.size(), 6U + static_cast<std::size_t>((hour_s - 63) / 60 + 1));
 }
 
-TEST(Log, whatWasHeldBackIsCountedAndItsLastIsTold) {
+TEST(Log, whatWasHeldBackIsCountedAndItsLastIsReported) {
     Written written(LogLevel::info);
     for (int i = 1; i <= 5; ++i) {
         written.log.add(gap("line 3", fmt::format("{} lost", i)), at(0.1 * i));
@@ -119,7 +119,7 @@ TEST(Log, whatWasHeldBackIsCountedAndItsLastIsTold) {
     EXPECT_EQ(written.lines.size(), 2U) << "nothing is held back any more";
 }
 
-TEST(Log, anEntryThatMayBeToldSaysHowManyWereNot) {
+TEST(Log, anEntryThatMayBeReportedSaysHowManyWereNot) {
     Written written(LogLevel::info);
     written.log.add(gap("line 3"), at(0));
     written.log.add(gap("line 3"), at(0.5));
@@ -179,7 +179,7 @@ TEST(Log, anEntryIsOneLineOfBoundedLengthWhateverItSays) {
     EXPECT_THAT(written.lines[1], ::testing::EndsWith("x...\n"));
 }
 
-TEST(LogCodes, areToldApartAndExplained) {
+TEST(LogCodes, areDistinguishedAndExplained) {
     std::set<std::string_view> codes;
     for (const LogRow& row : LogCode_rows) {
         EXPECT_TRUE(codes.insert(row.code).second) << row.code;
@@ -297,22 +297,22 @@ TEST(Journal, getsFieldsAndWhereItTakesNoneALine) {
     ::rmdir(folder.c_str());
 }
 
-TEST(Mailbox, takesFromManyThreadsUpToItsBound) {
-    Mailbox mailbox;
-    constexpr std::size_t each = Mailbox::messages_max;
+TEST(LogQueue, takesFromManyThreadsUpToItsBound) {
+    LogQueue queue;
+    constexpr std::size_t each = LogQueue::messages_max;
     std::vector<std::thread> threads;
     std::size_t taken = 0;
     std::uint64_t left_out = 0;
     const auto take = [&] {
-        const Mailbox::Mail mail = mailbox.take();
-        EXPECT_LE(mail.messages.size(), Mailbox::messages_max);
-        taken += mail.messages.size();
-        left_out += mail.left_out;
+        const LogQueue::Taken now = queue.take();
+        EXPECT_LE(now.messages.size(), LogQueue::messages_max);
+        taken += now.messages.size();
+        left_out += now.left_out;
     };
     for (int i = 0; i < 3; ++i) {
         threads.emplace_back([&] {
             for (std::size_t message = 0; message < each; ++message) {
-                mailbox.put({LogCode::dpdk_info, "dpdk", "said"}, at(0));
+                queue.put({LogCode::dpdk_info, "dpdk", "said"}, at(0));
             }
         });
     }
@@ -323,7 +323,7 @@ TEST(Mailbox, takesFromManyThreadsUpToItsBound) {
     take();
     EXPECT_EQ(taken + left_out, 3 * each);
     EXPECT_GE(taken, each);
-    EXPECT_THAT(mailbox.take().messages, IsEmpty());
+    EXPECT_THAT(queue.take().messages, IsEmpty());
 }
 
 }  // namespace

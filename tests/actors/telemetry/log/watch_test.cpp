@@ -89,7 +89,7 @@ TEST(Watch, saysNothingWhereNothingChanged) {
     EXPECT_THAT(watched.look(), IsEmpty());
 }
 
-TEST(Watch, theFirstLookTellsOfLinksAndStreams) {
+TEST(Watch, theFirstLookReportsLinksAndStreams) {
     CounterSnapshot snapshot = quiet();
     snapshot.pollers[0].queues[1].device.link_up = false;
     set_packets(snapshot.pollers[0].lines[0], 5, 0);
@@ -253,7 +253,7 @@ TEST(Watch, tellsWhatDevicesLost) {
                     is(LogCode::device_errors, "port nic-b", "1 packet damaged")));
 }
 
-TEST(Watch, aLinkIsToldOncePerPortAndFlapsAreSeen) {
+TEST(Watch, aLinkIsReportedOncePerPortAndFlapsAreSeen) {
     Watched watched;
     watched.queue(0).port = watched.queue(1).port = "nic";
     watched.queue(0).device.link_up = watched.queue(1).device.link_up = false;
@@ -293,7 +293,7 @@ TEST(Watch, tellsDropsAndRejectsByReason) {
     EXPECT_EQ(entries[0].text.find("239.1.4.4"), std::string::npos) << "nothing new goes there";
 }
 
-TEST(Watch, aStreamOrLineThatIsNoLongerHeardIsToldOnce) {
+TEST(Watch, aStreamOrLineThatIsNoLongerHeardIsReportedOnce) {
     using feed::LineState;
     Watched watched;
     watched.line(0).states[0] = LineState::stream_silent;

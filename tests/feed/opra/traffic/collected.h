@@ -1,7 +1,7 @@
 // path: cold
 #pragma once
 
-#include "feed/opra/traffic/session.h"
+#include "feed/opra/traffic/traffic_session.h"
 
 #include <cstddef>
 #include <vector>
@@ -36,7 +36,7 @@ class Collector final : public BlockSink {
 inline std::vector<KeptBlock> blocks_of(const TrafficConfig& config,
                                         std::span<const LineConfig> lines) {
     Collector collector;
-    Session{config, lines, collector}.run();
+    TrafficSession{config, lines, collector}.run();
     return std::move(collector.blocks);
 }
 

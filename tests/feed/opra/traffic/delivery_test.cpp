@@ -41,7 +41,7 @@ Delivered run(const TrafficConfig& config, const std::vector<LineConfig>& lines)
     Keep keep;
     AccountTruth account;
     Delivery delivery{config, lines, "AB", keep, &account};
-    Session{config, lines, delivery}.run();
+    TrafficSession{config, lines, delivery}.run();
     delivery.finish();
     std::stringstream text;
     account.write(text);

@@ -173,7 +173,7 @@ TEST(LoopSource, BothStreamsCarryTheSameBlocks) {
     }
 }
 
-TEST(LoopSource, SendsNoUdpChecksumWhereToldSo) {
+TEST(LoopSource, SendsNoUdpChecksumWhereAskedNotTo) {
     const auto lines = some_lines();
     LoopSource source{small_loop(), lines, groups_of(lines, "A"), nic::UdpChecksumSent::none};
     std::array<nic::Packet, 64> burst;

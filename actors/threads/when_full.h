@@ -5,8 +5,7 @@
 
 namespace pinstrike::actors {
 
-/// What a poller does when the ring of a core is full: drop the message and declare it lost, or
-/// wait (replays).
+/// What a sender does when a ring or a mailbox has no room: refuse the message, or wait.
 enum class WhenFull : std::uint8_t { refuse, wait };
 
 }  // namespace pinstrike::actors

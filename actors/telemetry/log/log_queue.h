@@ -14,7 +14,7 @@
 
 namespace pinstrike::actors {
 
-class Mailbox {
+class LogQueue {
   public:
     static constexpr std::size_t messages_max = 1000;
 
@@ -23,29 +23,29 @@ class Mailbox {
         LogTime time;
     };
 
-    struct Mail {
+    struct Taken {
         std::vector<Message> messages;
-        std::uint64_t left_out = 0;  ///< messages dropped because the mailbox was full
+        std::uint64_t left_out = 0;  ///< messages dropped because the queue was full
     };
 
     /// Any thread.
     void put(LogEntry entry, LogTime time = LogTime::now()) {
         const std::lock_guard lock(mutex_);
-        if (mail_.messages.size() < messages_max) {
-            mail_.messages.push_back({std::move(entry), time});
+        if (taken_.messages.size() < messages_max) {
+            taken_.messages.push_back({std::move(entry), time});
         } else {
-            ++mail_.left_out;
+            ++taken_.left_out;
         }
     }
 
-    [[nodiscard]] Mail take() {
+    [[nodiscard]] Taken take() {
         const std::lock_guard lock(mutex_);
-        return std::exchange(mail_, {});
+        return std::exchange(taken_, {});
     }
 
   private:
     std::mutex mutex_;
-    Mail mail_;
+    Taken taken_;
 };
 
 }  // namespace pinstrike::actors

@@ -57,7 +57,7 @@ struct SessionLimits {
 /// The reason for the end of a connection.
 PINSTRIKE_ROWS(SessionEnd, PINSTRIKE_SESSION_ENDS)
 
-class Session {
+class PeerSession {
   public:
     /// True if both sides are authenticated and the session has not ended.
     [[nodiscard]] bool open() const { return open_ && !end_; }
@@ -79,14 +79,14 @@ class Session {
     }
 
   protected:
-    Session(const Identity& identity, const SessionLimits& limits, std::int64_t now_ns)
+    PeerSession(const Identity& identity, const SessionLimits& limits, std::int64_t now_ns)
         : identity_(identity),
           limits_(limits),
           begun_ns_(now_ns),
           received_ns_(now_ns),
           sent_ns_(now_ns) {}
 
-    ~Session() = default;
+    ~PeerSession() = default;
 
     [[nodiscard]] bool too_late(std::int64_t now_ns) const {
         return !open_ && !end_ && now_ns - begun_ns_ >= limits_.authenticate_within_ns;

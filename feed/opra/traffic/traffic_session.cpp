@@ -1,7 +1,7 @@
 // path: cold
 //
 // The phases of the day and their messages. Packing and time are in session_blocks.cpp.
-#include "feed/opra/traffic/session.h"
+#include "feed/opra/traffic/traffic_session.h"
 
 #include "config/check.h"
 
@@ -35,7 +35,8 @@ std::uint8_t weekday_of(std::int64_t ts_ns) {
 
 }  // namespace
 
-Session::Session(const TrafficConfig& config, std::span<const LineConfig> lines, BlockSink& sink)
+TrafficSession::TrafficSession(const TrafficConfig& config, std::span<const LineConfig> lines,
+                               BlockSink& sink)
     : config_(config),
       sink_(sink),
       random_(scramble(config.seed ^ 0x5345'5353ULL)),
@@ -61,7 +62,7 @@ Session::Session(const TrafficConfig& config, std::span<const LineConfig> lines,
 }
 
 /// For a capture from the middle of a day: gives the series the quotes sent before the capture.
-void Session::warm_up() {
+void TrafficSession::warm_up() {
     const std::uint64_t count = 2 * std::min(config_.messages_count, warm_up_quotes_max);
     for (std::uint64_t i = 0; i < count && config_.mix > 0; ++i) {
         static_cast<void>(market_.quote(choose_series()));
@@ -69,7 +70,7 @@ void Session::warm_up() {
     market_.begin_record();
 }
 
-void Session::run_start() {
+void TrafficSession::run_start() {
     if (config_.session) {
         start_of_day();
     } else {
@@ -83,7 +84,7 @@ void Session::run_start() {
     flush_all();
 }
 
-void Session::run() {
+void TrafficSession::run() {
     run_start();
     run_trading();
     if (config_.session) {
@@ -98,7 +99,7 @@ void Session::run() {
     }
 }
 
-void Session::start_of_day() {
+void TrafficSession::start_of_day() {
     for (LineIndex i = 0; i < lines_.size(); ++i) {
         if (lines_[i].use != LineUse::maps) {
             restart_number(i, 'C', 0);
@@ -108,7 +109,7 @@ void Session::start_of_day() {
 
 /// Applies config.first_sequence. A session reaches it by a reset, a capture from the middle of a
 /// day begins with it.
-void Session::renumber() {
+void TrafficSession::renumber() {
     if (config_.first_sequence <= 1) {
         return;
     }
@@ -122,12 +123,12 @@ void Session::renumber() {
     }
 }
 
-std::size_t Session::share_of_messages(double share) const {
+std::size_t TrafficSession::share_of_messages(double share) const {
     return static_cast<std::size_t>(share * config_.mix *
                                     static_cast<double>(config_.messages_count));
 }
 
-void Session::say_map(SeriesIndex index) {
+void TrafficSession::say_map(SeriesIndex index) {
     const LineIndex line = universe_.series()[index].line;
     if (lines_[line].use != LineUse::regular) {
         return;
@@ -141,7 +142,7 @@ void Session::say_map(SeriesIndex index) {
     }
 }
 
-void Session::send_maps() {
+void TrafficSession::send_maps() {
     if (regular_.empty()) {
         return;
     }
@@ -156,7 +157,7 @@ void Session::send_maps() {
     flush_all();
 }
 
-void Session::send_open_interest() {
+void TrafficSession::send_open_interest() {
     for (const LineIndex line : regular_) {
         control(line, 'L');
     }
@@ -173,7 +174,7 @@ void Session::send_open_interest() {
     }
 }
 
-SeriesIndex Session::choose_series() {
+SeriesIndex TrafficSession::choose_series() {
     const std::size_t tests = universe_.gth_begin() - universe_.tests_begin();
     const std::size_t gth = universe_.series().size() - universe_.gth_begin();
     if (regular_.empty() || (gth != 0 && random_.chance(gth_share))) {
@@ -190,7 +191,7 @@ SeriesIndex Session::choose_series() {
     return index;
 }
 
-void Session::say_something() {
+void TrafficSession::say_something() {
     const SeriesIndex index = choose_series();
     const LineIndex line = universe_.series()[index].line;
     double dice = random_.unit();
@@ -213,13 +214,13 @@ void Session::say_something() {
     }
 }
 
-bool Session::finished() const {
+bool TrafficSession::finished() const {
     return messages_ >= config_.messages_count ||
            (config_.packets_count != 0 && blocks_ >= config_.packets_count);
 }
 
 /// Restarts come at equal distances, the disaster at two thirds of the messages.
-void Session::run_trading() {
+void TrafficSession::run_trading() {
     const std::uint64_t begin = messages_;
     const std::uint64_t span = config_.messages_count > begin ? config_.messages_count - begin : 0;
     const std::uint64_t part = span / (config_.restarts_count + 1);
@@ -244,7 +245,7 @@ void Session::run_trading() {
 /// Sends a cold restart: numbers begin anew, no best persists, and every known quote is zeroed. If
 /// the disaster site takes over, several resets precede its announcement, and no zero quotes are
 /// sent.
-void Session::restart(bool disaster) {
+void TrafficSession::restart(bool disaster) {
     flush_all();
 
     struct Known {
@@ -286,7 +287,7 @@ void Session::restart(bool disaster) {
 
 /// Sends, for one exchange after the other, the start of its summaries, the summaries of the series
 /// that it quoted, and their end.
-void Session::summarize() {
+void TrafficSession::summarize() {
     const std::size_t each = share_of_messages(summaries_share) / summarizing_exchanges;
     for (unsigned i = 0; i < summarizing_exchanges; ++i) {
         const char exchange = exchange_ids[i * 2];
@@ -311,7 +312,7 @@ void Session::summarize() {
     }
 }
 
-void Session::end_of_day() {
+void TrafficSession::end_of_day() {
     flush_all();
     for (LineIndex i = 0; i < lines_.size(); ++i) {
         if (lines_[i].use != LineUse::maps) {

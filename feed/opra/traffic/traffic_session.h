@@ -41,11 +41,11 @@ class BlockSink {
     virtual void block(const SentBlock& block) = 0;
 };
 
-class Session {
+class TrafficSession {
   public:
     /// `lines` and `config` must outlive the session. At most the first config.lines_count lines
     /// are used.
-    Session(const TrafficConfig& config, std::span<const LineConfig> lines, BlockSink& sink);
+    TrafficSession(const TrafficConfig& config, std::span<const LineConfig> lines, BlockSink& sink);
 
     /// Generates the whole day, or the part to which the config limits it.
     void run();
