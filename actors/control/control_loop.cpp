@@ -16,6 +16,7 @@
 #include "actors/topology/actor_kinds.h"
 #include "config/output_file.h"
 #include "config/print_problems.h"
+#include "config/units.h"
 #include "config/version.h"
 #include "config/whole_file.h"
 #include "nic/port_kind.h"
@@ -384,6 +385,10 @@ Exit drive(const actors::FeedConfig& config, const DriveOptions& options) {
     }
     appliance->start();
     log.add(actors::LogCode::running, feed, running_text(*appliance));
+    if (const actors::MemoryFile* const file = appliance->published()) {
+        log.add(actors::LogCode::published, feed,
+                fmt::format("{}, {} bytes", file->path(), grouped(file->bytes())));
+    }
     service.ready(actors::take_counter_snapshot(*appliance));
     const End end = control(*appliance, config, options, std::move(admin), metrics.get(), signals,
                             log, service);

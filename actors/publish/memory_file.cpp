@@ -322,8 +322,7 @@ void MemoryFile::set_live() {
 void MemoryFile::wake_readers() {
     std::uint64_t tails = 0;
     for (std::size_t i = 0; i < plan_.cores.size(); ++i) {
-        tails +=
-            std::atomic_ref<std::uint64_t>{core_header(i).tail}.load(std::memory_order_acquire);
+        tails += stream_records(i);
     }
     if (tails == std::exchange(seen_tails_, tails)) {
         return;
@@ -331,7 +330,13 @@ void MemoryFile::wake_readers() {
     std::uint32_t& wake = header().wake;
     std::atomic_ref<std::uint32_t>{wake}.fetch_add(1, std::memory_order_release);
     const long woken = ::syscall(SYS_futex, &wake, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
-    woken_ += woken > 0 ? static_cast<std::uint64_t>(woken) : 0;
+    // Relaxed: one thread adds, and no data depends on the count.
+    woken_.fetch_add(woken > 0 ? static_cast<std::uint64_t>(woken) : 0, std::memory_order_relaxed);
+}
+
+/// Acquire: whoever wakes readers for these records does so after they were written.
+std::uint64_t MemoryFile::stream_records(std::size_t core) const {
+    return std::atomic_ref<std::uint64_t>{core_header(core).tail}.load(std::memory_order_acquire);
 }
 
 /// Looks at a few series of the directory at each call, so that a pass over two million takes about

@@ -21,6 +21,7 @@
 #include "actors/publish/series_ids.h"
 #include "config/problem.h"
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -71,8 +72,15 @@ class MemoryFile {
     /// The time of the start, which identifies the file.
     [[nodiscard]] std::int64_t start_ns() const { return start_ns_; }
 
-    /// Readers that were woken so far.
-    [[nodiscard]] std::uint64_t woken() const { return woken_; }
+    [[nodiscard]] const std::string& path() const { return path_; }
+
+    /// Readers that were woken so far. Any thread.
+    [[nodiscard]] std::uint64_t woken() const {
+        return woken_.load(std::memory_order_relaxed);  // relaxed: no data depends on it
+    }
+
+    /// The position of a core's stream: records written so far. Any thread.
+    [[nodiscard]] std::uint64_t stream_records(std::size_t core) const;
 
     /// Bytes of a file of this plan.
     [[nodiscard]] static std::size_t bytes_for(const MemoryPlan& plan);
@@ -97,7 +105,7 @@ class MemoryFile {
     int descriptor_ = -1;
     std::byte* at_ = nullptr;
     std::uint64_t seen_tails_ = 0;  ///< sum of the streams' positions at the last call
-    std::uint64_t woken_ = 0;
+    std::atomic<std::uint64_t> woken_{0};
     std::optional<SeriesIds> ids_;
     std::size_t next_core_ = 0;
     std::size_t next_series_ = 1;

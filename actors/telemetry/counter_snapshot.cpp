@@ -254,6 +254,24 @@ CoreSnapshot take_core_snapshot(const Core& core, Running running) {
     return snapshot;
 }
 
+namespace {
+
+std::optional<PublishedSnapshot> published_snapshot(const Appliance& appliance) {
+    const MemoryFile* const file = appliance.published();
+    if (file == nullptr) {
+        return std::nullopt;
+    }
+    PublishedSnapshot published{file->bytes(), file->start_ns(), file->woken(), {}};
+    if (appliance.config().publish.stream) {
+        for (std::size_t core = 0; core < appliance.cores_count(); ++core) {
+            published.stream_records.push_back(file->stream_records(core));
+        }
+    }
+    return published;
+}
+
+}  // namespace
+
 CounterSnapshot take_counter_snapshot(Appliance& appliance, Running running) {
     CounterSnapshot snapshot;
     read_program(snapshot, appliance);
@@ -273,6 +291,7 @@ CounterSnapshot take_counter_snapshot(Appliance& appliance, Running running) {
         snapshot.recovery.not_kept += poller.history_skipped.value_or(0);
     }
     snapshot.peers = peers_snapshot(appliance);
+    snapshot.published = published_snapshot(appliance);
     return snapshot;
 }
 

@@ -216,6 +216,14 @@ struct PeersSnapshot {
     bool state_whole = false;
 };
 
+/// The memory published for readers.
+struct PublishedSnapshot {
+    std::size_t bytes = 0;
+    std::int64_t start_ns = 0;                  ///< wall time of the start that created it
+    std::uint64_t wakeups = 0;                  ///< of readers
+    std::vector<std::uint64_t> stream_records;  ///< by core; empty: there is no stream
+};
+
 struct CounterSnapshot {
     std::string feed;
     double seconds = 0;
@@ -232,6 +240,7 @@ struct CounterSnapshot {
     /// Packets that the kernel's reverse path filter dropped, on all interfaces; nullopt: there is
     /// no port of kind uring.
     std::optional<std::uint64_t> reverse_path_drops;
+    std::optional<PublishedSnapshot> published;  ///< nullopt: nothing is
     RecoverySnapshot recovery;
     PeersSnapshot peers;
     std::vector<PollerSnapshot> pollers;

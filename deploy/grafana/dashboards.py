@@ -245,6 +245,12 @@ CORES = Dashboard(
               "start, in this time range", "short",
               [worst("increase(pinstrike_hot_allocations_total{{S}}[$__range])", of="sum")],
               least=0, alerts=["PinstrikeHotAllocation"]),
+        lines("Published records", "Written to the stream of each core, for readers on this host", "cps",
+              [worst(f"rate(pinstrike_published_stream_records_total{{{ON_CORE}}}{RATE})", "core")],
+              least=0, empty="The config publishes no stream"),
+        lines("Readers woken", "Readers on this host that waited for events", "cps",
+              [worst(f"rate(pinstrike_published_reader_wakeups_total{{{{S}}}}{RATE})", of="sum")],
+              least=0, empty="The config publishes nothing"),
     ], [CORE])
 
 NIC = Dashboard(

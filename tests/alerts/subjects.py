@@ -85,6 +85,8 @@ class Simulated:
         before the program."""
         self.here, self.name, self.pinstrike, self.more = here, name, pinstrike, more
         self.feed = feed or name
+        if feed is None:  # two feeds of one name cannot publish on one host
+            self.more += "\npublish: {memory: shm, stream: on, stream_records: 1024}"
         self.address = f"127.0.0.1:{9500 + number}"
         self.path, self.log = folder / f"{name}.yaml", folder / f"{name}.log"
         self.before, self.environment, self.process = before, environment, None
@@ -96,7 +98,7 @@ class Simulated:
             *self.before, self.pinstrike, "run", self.path, stdout=subprocess.DEVNULL,
             stderr=open(self.log, "a", encoding="utf-8"),
             start_new_session=True,  # without a terminal, whose SIGHUP would be an end
-            env={**os.environ, **(self.environment or {})})
+            env={**os.environ, "PINSTRIKE_FOLDER": str(self.path.parent), **(self.environment or {})})
 
     def said(self):
         return self.log.read_text()

@@ -2,11 +2,13 @@
 
 import contextlib
 import json
+import os
 import re
 import subprocess
 import time
 import urllib.parse
 import urllib.request
+from pathlib import Path
 
 from endpoint import fail, free_port
 
@@ -26,6 +28,7 @@ ports: [{{name: nothing, kind: dpdk, vdev: "net_null0,no-rx=1", membership: stat
 pollers: [{{name: poller0, wait: park}}]
 cores: [{{name: core0, wait: park, actors: [book]}}]
 book: {{series_capacity: 20000}}
+publish: {{memory: shm, stream: on, stream_records: 1024}}
 history: {{keep: 10s, memory: 16MiB}}
 recovery: {{sources: [peer]}}
 peer: {{listen: "127.0.0.1:{listen}", connect: ["127.0.0.1:{nobody}"],
@@ -69,9 +72,11 @@ def wait_for(what, seconds, look):
 
 @contextlib.contextmanager
 def instance(pinstrike, config, port, seconds=120, admin=None):
-    """A running instance, with an admin socket if one is named; yields the address of its metrics."""
+    """A running instance, with an admin socket if one is named; yields the address of its metrics. It publishes in
+    the folder of its config, which only this user may write to."""
     with subprocess.Popen([pinstrike, "run", config, "--for", f"{seconds}s",
                            *(["--admin", admin] if admin else [])],
+                          env={**os.environ, "PINSTRIKE_FOLDER": str(Path(config).parent)},
                           stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
         try:
             url = f"http://127.0.0.1:{port}/metrics"

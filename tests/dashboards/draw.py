@@ -41,6 +41,7 @@ ports: [{{name: simulator, kind: sim}}]
 pollers: [{{name: poller0, wait: park}}]
 cores: [{{name: core0, wait: park, actors: [book]}}, {{name: core1, wait: park, actors: [book]}}]
 book: {{series_capacity: 100000}}
+publish: {{memory: shm, stream: on}}
 traffic: {{lines_count: 96, roots_count: 1000, series_count: 50000,
   rate_messages_per_second: 60000,
   a: {{loss: 0.004, reorder: 0.0005, corrupt: 0.0001}}, b: {{loss: 0.003, skew: 400us}}}}
@@ -56,6 +57,7 @@ ports: [{{name: simulator, kind: sim}}]
 pollers: [{{name: poller0, wait: park}}]
 cores: [{{name: core0, wait: park, actors: [book]}}]
 book: {{series_capacity: 20000}}
+publish: {{memory: shm, stream: on}}
 traffic: {{lines_count: 4, series_count: 10000, rate_messages_per_second: 3000,
   a: {{loss: 1}}, b: {{loss: 0.0005}}}}
 metrics_address: 127.0.0.1:{port}

@@ -23,6 +23,8 @@ namespace pinstrike::actors {
         "does not stop the program, but should be known: where a thread was placed, a capture " \
         "cut short") \
     ROW(metrics_open, info, 1, "Prometheus can scrape at the address given") \
+    ROW(published, info, 1, \
+        "the feed publishes its state in the memory file given; other programs can attach") \
     ROW(admin_open, info, 1, "root and the program's group can connect to the admin socket given") \
     ROW(admin_asked, info, 100, "somebody requested a change at the admin socket: who, and which") \
     ROW(admin_untaken, warning, 1, \

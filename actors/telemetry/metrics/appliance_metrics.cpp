@@ -171,6 +171,18 @@ void add_core(Families& out, const CoreSnapshot& core) {
     }
 }
 
+void add_published(Families& out, const PublishedSnapshot& published,
+                   const std::vector<CoreSnapshot>& cores) {
+    out.value(Metric::published_bytes, {}, number(published.bytes));
+    out.value(Metric::published_start_timestamp_seconds, {},
+              static_cast<double>(published.start_ns) * 1e-9);
+    out.value(Metric::published_reader_wakeups_total, {}, number(published.wakeups));
+    for (std::size_t i = 0; i < published.stream_records.size(); ++i) {
+        out.value(Metric::published_stream_records_total, {{"core", cores[i].name}},
+                  number(published.stream_records[i]));
+    }
+}
+
 // ---------------------------------------------------------------- recovery and peers
 
 void add_recovery(Families& out, const RecoverySnapshot& recovery) {
@@ -291,6 +303,9 @@ std::vector<prometheus::MetricFamily> appliance_metrics(const CounterSnapshot& c
     }
     for (const CoreSnapshot& core : counters.cores) {
         add_core(out, core);
+    }
+    if (counters.published) {
+        add_published(out, *counters.published, counters.cores);
     }
     add_recovery(out, counters.recovery);
     add_peers(out, counters.peers);

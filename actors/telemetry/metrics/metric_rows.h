@@ -75,6 +75,13 @@ inline constexpr std::string_view metric_prefix = "pinstrike_";
         "batch; one batch in 8") \
     ROW(actor_service_seconds, histogram, "Time in the actor's call, sampled by the batch") \
     ROW(core_sleeps_total, counter, "Times that the thread went to sleep because it had no work") \
+    ROW(published_bytes, gauge, "Size of the published memory. Absent where nothing is published") \
+    ROW(published_start_timestamp_seconds, gauge, \
+        "Time of the start that created the published memory, by which readers notice a restart") \
+    ROW(published_reader_wakeups_total, counter, \
+        "Readers woken from waiting for the streams of events") \
+    ROW(published_stream_records_total, counter, \
+        "Position of the core's stream: records of 64 bytes written. Absent without a stream") \
     ROW(recovery_running, gauge, \
         "1: the thread of recovery and peers runs. 0: it ended because of an error. Absent where " \
         "there is none") \

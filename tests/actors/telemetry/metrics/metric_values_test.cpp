@@ -10,6 +10,7 @@
 #include "feed/opra/traffic/generator.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -57,6 +58,10 @@ FeedConfig config(const std::string& secret_file) {
     made.peer.listen.port = 0;
     made.peer.connect = {{nic::Ipv4{0x7F00'0001}, 1}};  // nobody listens
     made.peer.secret_file = secret_file;
+    made.publish.memory = PublishMemory::shm;
+    made.publish.stream = true;
+    made.publish.stream_records = 1024;
+    made.publish.name = "metric-values-" + std::to_string(::getpid());
     return made;
 }
 
@@ -145,6 +150,9 @@ TEST_F(MetricValues, seconds_are_seconds) {
     within(Metric::running_seconds, 0.95, ran_);
     within(Metric::stream_last_packet_timestamp_seconds, started_at_, stopped_at_);
     within(Metric::history_oldest_timestamp_seconds, started_at_ - 1, stopped_at_);
+    const double published_at = static_cast<double>(appliance_->published()->start_ns()) * 1e-9;
+    within(Metric::published_start_timestamp_seconds, published_at, published_at);
+    EXPECT_NEAR(published_at, started_at_, 60);
     within(Metric::loop_busy_seconds_total, 1e-6, ran_);
     within(Metric::loop_idle_seconds_total, 1e-6, ran_);
     within(Metric::loop_longest_step_seconds, 1e-8, ran_);
@@ -173,6 +181,15 @@ TEST_F(MetricValues, seconds_are_seconds) {
             EXPECT_TRUE(judged_[name]) << name << " is held against nothing";
         }
     }
+}
+
+TEST_F(MetricValues, the_stream_has_every_event_of_its_core) {
+    within(Metric::published_bytes, static_cast<double>(appliance_->published()->bytes()),
+           static_cast<double>(appliance_->topology().published_bytes));
+    const double events =
+        static_cast<double>(take_counter_snapshot(*appliance_).cores[0].actors[0].events);
+    EXPECT_GT(events, 0);
+    within(Metric::published_stream_records_total, events, 10 * events);  // quotes may have two
 }
 
 TEST_F(MetricValues, the_time_of_a_run_ends_with_it) {
