@@ -47,7 +47,8 @@ int sync(const std::string& path) {
 bool is_written_directly(const std::string& path) {
     // /dev/stdout may refer to a regular file. A rename would replace that file, and not write to
     // the open one.
-    const bool by_descriptor = path.starts_with("/dev/") || path.starts_with("/proc/");
+    const bool by_descriptor =
+        (path.starts_with("/dev/") && !path.starts_with("/dev/shm/")) || path.starts_with("/proc/");
     std::error_code ignored;
     const fs::file_status status = fs::status(path, ignored);
     return by_descriptor || (fs::exists(status) && !fs::is_regular_file(status));

@@ -120,6 +120,7 @@ TEST_F(AWholeFile, is_not_made_of_pipes_and_devices) {
         EXPECT_EQ(WholeFile{each}.where(), each);
     }
     EXPECT_FALSE(is_written_directly(path("new")));
+    EXPECT_FALSE(is_written_directly("/dev/shm/new")) << "a folder like others";
     EXPECT_TRUE(write("/dev/null", "gone"));
     EXPECT_FALSE(write("/dev/full", "gone"));
     EXPECT_TRUE(fs::is_fifo(path("pipe")));
