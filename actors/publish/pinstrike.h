@@ -159,7 +159,8 @@ struct pinstrike_core {
     struct pinstrike_array series;  /* pinstrike_series; the first is unused */
     struct pinstrike_array roots;   /* pinstrike_root; count is a power of two */
     struct pinstrike_array stream;  /* records of 64 bytes; count is a power of two, or 0: none */
-    uint64_t base_ms;               /* since the Unix epoch, of all stamps of this core */
+    uint64_t base_ms;               /* since the Unix epoch, of all stamps of this core; changes if
+                                       the first event had a wrong time of receipt */
     uint8_t reserved0[40];
     /* 192: written a thousand times a second */
     int64_t alive_ns;      /* when the core last ran its timers */

@@ -40,14 +40,14 @@ class StampClock {
     class Stamps {
       public:
         explicit Stamps(StampClock& clock)
-            : clock_(clock), stamp_(clock.stamp_), next_ms_ns_(clock.next_ms_ns_) {}
+            : clock_(clock), stamp_(clock.stamp_), from_ns_(clock.from_ns_) {}
 
         [[gnu::always_inline]] std::uint64_t next(std::int64_t ts_ns) {
             stamp_ += PINSTRIKE_STAMP_PLACE;
-            if (ts_ns >= next_ms_ns_) [[unlikely]] {
+            if (is_elsewhere(ts_ns, from_ns_)) [[unlikely]] {
                 clock_.set(stamp_);
                 stamp_ = clock_.follow(ts_ns);
-                next_ms_ns_ = clock_.next_ms_ns_;
+                from_ns_ = clock_.from_ns_;
             }
             return stamp_;
         }
@@ -57,7 +57,7 @@ class StampClock {
       private:
         StampClock& clock_;
         std::uint64_t stamp_;  ///< here, so that it stays in a register
-        std::int64_t next_ms_ns_;
+        std::uint64_t from_ns_;
     };
 
     void set(std::uint64_t stamp) { stamp_ = stamp; }
@@ -85,26 +85,47 @@ class StampClock {
     /// the first events moves them by it until they state the time again.
     static constexpr std::uint64_t step_ms_max = 1 << 16;
 
+    /// A quarter of the range of stamps. If times differ by more, stamps cannot follow.
+    static constexpr std::uint64_t far_ms = std::uint64_t{1} << 30;
+
+    static constexpr std::uint64_t far_ns = far_ms * ms_ns;
+
+    /// Whether an event was received in a later millisecond than the last one, or far before it.
+    [[gnu::always_inline]] static bool is_elsewhere(std::int64_t ts_ns, std::uint64_t from_ns) {
+        return static_cast<std::uint64_t>(ts_ns) - from_ns >= far_ns;  // wraps far before
+    }
+
     [[gnu::noinline]] std::uint64_t follow(std::int64_t ts_ns) {
-        const auto now_ms = static_cast<std::uint64_t>(ts_ns / ms_ns);
-        if (base_ms_ == 0) {
-            base_ms_ = now_ms;
-        }
         ms_ = ms();  // more events than fit in a millisecond take places of the next
-        if (now_ms > base_ms_ + ms_) {
-            ms_ = std::min(now_ms - base_ms_, ms_ + step_ms_max);
-            stamp_ = ms_ * PINSTRIKE_STAMP_MS;
+        if (ts_ns >= ms_ns) {
+            const auto now_ms = static_cast<std::uint64_t>(ts_ns / ms_ns);
+            move_base(now_ms);
+            if (now_ms > base_ms_ + ms_) {
+                ms_ = std::min(now_ms - base_ms_, ms_ + step_ms_max);
+                stamp_ = ms_ * PINSTRIKE_STAMP_MS;
+            }
         }
         set_next();
         return stamp_;
     }
 
-    void set_next() { next_ms_ns_ = static_cast<std::int64_t>(base_ms_ + ms_ + 1) * ms_ns; }
+    /// The first event states the base. If another one is far from it, one of the two is wrong, and
+    /// the base moves instead of the stamp: it moves back with the next event that is right.
+    void move_base(std::uint64_t now_ms) {
+        const std::uint64_t at_ms = base_ms_ + ms_;
+        const std::uint64_t apart_ms = now_ms > at_ms ? now_ms - at_ms : at_ms - now_ms;
+        if (base_ms_ == 0 || apart_ms > far_ms) {
+            base_ms_ = now_ms - std::min(ms_, now_ms - 1);
+        }
+    }
+
+    void set_next() { from_ns_ = (base_ms_ + ms_ + 1) * ms_ns - far_ns; }
 
     std::uint64_t base_ms_ = 0;
     std::uint64_t stamp_ = 0;
     std::uint64_t ms_ = 0;
-    std::int64_t next_ms_ns_ = 1;
+    /// Events of the last millisecond, or somewhat before, have times less than far_ns behind this.
+    std::uint64_t from_ns_ = 1 - far_ns;
 };
 
 }  // namespace pinstrike::actors

@@ -50,6 +50,43 @@ TEST(Stamps, follow_a_leap_in_steps) {
     EXPECT_EQ(clock.ms(), 8U * 3600'000U);
 }
 
+/// The time of receipt that a reader computes from the clock's stamp.
+std::int64_t time_ns(const StampClock& clock) {
+    return static_cast<std::int64_t>(clock.base_ms() + clock.ms()) * ms;
+}
+
+TEST(Stamps, recover_from_a_first_event_with_a_wrong_time) {
+    constexpr std::int64_t year_ns = 365LL * 24 * 3600'000 * ms;
+    for (const std::int64_t wrong_ns : {std::int64_t{0}, std::int64_t{-1}, 20 * ms, year_ns,
+                                        begin_ns - 25 * year_ns, begin_ns + 25 * year_ns}) {
+        StampClock clock;
+        const std::uint64_t first = clock.next(wrong_ns);
+        EXPECT_EQ(clock.next(begin_ns), first + PINSTRIKE_STAMP_PLACE) << wrong_ns;
+        EXPECT_EQ(time_ns(clock), begin_ns) << wrong_ns;
+        clock.next(begin_ns + 9 * ms);
+        EXPECT_EQ(time_ns(clock), begin_ns + 9 * ms) << wrong_ns;
+    }
+}
+
+TEST(Stamps, return_after_an_event_with_a_wrong_time) {
+    constexpr std::int64_t year_ns = 365LL * 24 * 3600'000 * ms;
+    for (const std::int64_t wrong_ns : {std::int64_t{0}, year_ns, begin_ns + 25 * year_ns}) {
+        StampClock writer;
+        writer.next(begin_ns);
+        writer.next(begin_ns + 5 * ms);
+        StampClock reader;
+        reader.start(writer.base_ms(), writer.stamp(), writer.ms());
+        const std::uint64_t before = writer.stamp();
+        EXPECT_EQ(writer.next(wrong_ns), before + PINSTRIKE_STAMP_PLACE);
+        EXPECT_EQ(reader.next(wrong_ns), writer.stamp());
+        for (int i = 5; i < 9; ++i) {
+            const std::uint64_t stamp = writer.next(begin_ns + i * ms);
+            EXPECT_EQ(reader.next(begin_ns + i * ms), stamp);
+            EXPECT_EQ(time_ns(writer), begin_ns + i * ms);
+        }
+    }
+}
+
 TEST(Stamps, continue_where_another_clock_was_also_after_the_wrap) {
     StampClock writer;
     std::int64_t now_ns = begin_ns;
