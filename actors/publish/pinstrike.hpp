@@ -1,7 +1,8 @@
 // path: cold
 //
 // pinstrike.h for C++20. Objects close themselves, errors are exceptions, and batches are spans.
-// All functions are in this header. The C functions need the library libpinstrike.
+// All functions are in this header. The C functions need the library libpinstrike. The feed handler
+// itself does not use the namespace, so that an actor can include this header too.
 #pragma once
 
 #include "pinstrike.h"
@@ -18,7 +19,7 @@
 #include <string_view>
 #include <vector>
 
-namespace pinstrike {
+namespace pinstrike::client {
 
 /// What a call could not do, in a sentence.
 class error : public std::runtime_error {
@@ -243,10 +244,10 @@ class feed {
     }
 
     /// As pinstrike_subscribe(). The stream may live longer than this object.
-    [[nodiscard]] pinstrike::stream subscribe(const filter& which = {}) {
+    [[nodiscard]] client::stream subscribe(const filter& which = {}) {
         return which.use([this](const pinstrike_filter* only) {
             pinstrike_stream* const made = pinstrike_subscribe(feed_.get(), only);
-            return pinstrike::stream{detail::checked(made, made == nullptr)};
+            return client::stream{detail::checked(made, made == nullptr)};
         });
     }
 
@@ -259,4 +260,4 @@ class feed {
     std::size_t expected_ = 0;  ///< values of the next chain
 };
 
-}  // namespace pinstrike
+}  // namespace pinstrike::client
