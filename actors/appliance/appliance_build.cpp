@@ -89,6 +89,7 @@ bool open_publisher(const FeedConfig& config, const SeriesList& list, bool live,
     MemoryPlan plan = memory_plan(config);
     plan.trade_date = live ? trade_date_now() : 0;  // a capture does not state its date
     plan.listed = list.ids;
+    plan.nodes = core_nodes(config, read_machine());
     auto file = MemoryFile::make(std::move(plan), problems);
     if (file) {
         publisher = std::make_unique<Publisher>(std::move(file));
@@ -136,7 +137,7 @@ std::unique_ptr<Appliance> Appliance::build(const FeedConfig& config, Problems& 
 bool Appliance::check(Problems& problems) {
     Problems found;
     hours_ = hours_of(config_, found).value_or(LineHours{});
-    TopologyFindings findings = check_topology(topology_, config_, read_machine());
+    TopologyFindings findings = check_topology(topology_, config_, read_machine_for(config_));
     remarks_ = std::move(findings.remarks);
     found.insert(found.end(), findings.problems.begin(), findings.problems.end());
     problems.insert(problems.end(), found.begin(), found.end());

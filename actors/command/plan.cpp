@@ -6,6 +6,7 @@
 #include "actors/command/command.h"
 #include "actors/topology/load_config.h"
 #include "actors/topology/machine.h"
+#include "actors/topology/topology.h"
 #include "config/output_file.h"
 #include "config/print_problems.h"
 
@@ -33,7 +34,7 @@ Exit plan(const PlanOptions& options) {
         print_problems(problems);
         return exit_of(problems);
     }
-    const auto machine = options.topology.empty() ? actors::read_machine()
+    const auto machine = options.topology.empty() ? actors::read_machine_for(*config)
                                                   : actors::described_machine(options.topology);
     if (!machine || machine->cpus.empty()) {
         complain(
@@ -51,13 +52,10 @@ Exit plan(const PlanOptions& options) {
     if (!options.svg_file.empty()) {
         written = write_text(options.svg_file, actors::plan::plan_svg(plan)) && written;
     }
-    for (const std::string& problem : plan.problems) {
-        complain("{}", problem);
+    for (const Problem& problem : plan.problems) {
+        complain("{}", problem.text);
     }
-    if (!written) {
-        return Exit::failed;
-    }
-    return plan.problems.empty() ? Exit::ok : Exit::config;
+    return written ? exit_of(plan.problems) : Exit::failed;
 }
 
 }  // namespace
@@ -71,8 +69,9 @@ void add_plan(CLI::App& app, Outcome& outcome) {
         "described one, so that a host can be planned before it exists. Threads that are not\n"
         "pinned, and NICs of an unknown node, are drawn separately. Rings between NUMA nodes are\n"
         "marked.\n"
-        "Exit status: 0 success, 1 a file cannot be written, 2 wrong use, 78 the config is wrong,\n"
-        "or the machine lacks a processor that it names (drawn all the same).\n\n"
+        "Exit status: 0 success, 1 a file cannot be written, or the machine has too little memory\n"
+        "free now, 2 wrong use, 78 the config is wrong, or the machine lacks a processor that it\n"
+        "names or is too small (drawn all the same).\n\n"
         "Examples:\n"
         "  pinstrike plan config/opra.yaml\n"
         "  pinstrike plan config/opra.yaml --topology \"pack:2 [numa] core:8 pu:2\" --svg "

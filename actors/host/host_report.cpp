@@ -58,21 +58,18 @@ std::string confinement_text(const FeedConfig& config, const Topology& topology)
                               to_text(core_calls({})));
 }
 
-/// Whether the host has enough pages of 2 MiB for published memory, beside those of DPDK, which may
-/// also be larger. Pages that are not free may be those of an earlier start, which the program
-/// gives back at its start.
+/// Whether the host has enough hugepages for published memory and DPDK together. check_topology()
+/// checks those of published memory. Pages that are not free may be those of an earlier start,
+/// which the program gives back at its start.
 void report_published(const HostResources& host, const FeedConfig& config, const Topology& topology,
                       HostReport& report) {
     if (!topology.published_on_hugepages) {
         return;
     }
     constexpr std::size_t page_bytes = 2 * mebibyte;
-    std::size_t small_bytes = 0;
     std::size_t all_bytes = 0;
     for (const nic::dpdk::Hugepages& size : host.dpdk.hugepages) {
-        const std::size_t bytes = size.page_bytes * size.total_count;
-        all_bytes += bytes;
-        small_bytes += size.page_bytes == page_bytes ? bytes : 0;
+        all_bytes += size.page_bytes * size.total_count;
     }
     std::size_t need = 0;
     for (const auto& [node, pages] : hugepages_needed(config, topology)) {
@@ -80,12 +77,12 @@ void report_published(const HostResources& host, const FeedConfig& config, const
     }
     const std::size_t published = topology.published_bytes / page_bytes;
     report.text += fmt::format("published memory {} hugepages of 2 MiB\n", published);
-    if (small_bytes / page_bytes < published || all_bytes / page_bytes < need) {
+    if (need > published && all_bytes / page_bytes < need) {
         add_problem(report.problems, Place{},
-                    fmt::format("publish.memory: found {} hugepages of 2 MiB, expected {} for "
-                                "published memory and {} together with the ports: `systemctl start "
+                    fmt::format("publish.memory: found {} MiB of hugepages, expected {} for "
+                                "published memory and the ports: `systemctl start "
                                 "pinstrike-hugepages`, or `sysctl -w vm/nr_hugepages={}`",
-                                small_bytes / page_bytes, published, need, need));
+                                all_bytes / mebibyte, 2 * need, need));
     }
 }
 
@@ -101,7 +98,8 @@ std::set<std::string> read_interfaces() {
 }  // namespace
 
 HostResources read_host_resources(const FeedConfig& config) {
-    HostResources host{read_machine(), nic::dpdk::read_port_resources(), read_interfaces(), {}};
+    HostResources host{
+        read_machine_for(config), nic::dpdk::read_port_resources(), read_interfaces(), {}};
     for (const nic::PortConfig& port : config.ports) {
         for (const std::string& file : port.files) {
             if (::access(file.c_str(), R_OK) == 0) {  // opening a pipe would consume its bytes

@@ -2,11 +2,13 @@
 #include "actors/publish/memory_file.h"
 
 #include "actors/publish/layout_hash.h"
+#include "actors/publish/publish_folder.h"
 #include "config/version.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <linux/futex.h>
+#include <linux/mempolicy.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
@@ -15,14 +17,12 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bitset>
 #include <cerrno>
 #include <chrono>
 #include <climits>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 #include <system_error>
 #include <utility>
 
@@ -30,82 +30,27 @@ namespace pinstrike::actors {
 namespace {
 
 constexpr std::size_t huge_page_bytes = 2 << 20;
-constexpr const char* package_folder = "/dev/shm/pinstrike";
-constexpr mode_t folder_mode = S_IRWXU | S_IRGRP | S_IXGRP;
+constexpr std::size_t nodes_max = 1024;
 constexpr mode_t file_mode = S_IRUSR | S_IWUSR | S_IRGRP;
 
 std::string reason(const char* what) {
     return fmt::format("{}: {}", what, std::strerror(errno));
 }
 
-/// Whether the folder is this user's and nobody else can write to it.
-bool is_own(const struct stat& status) {
-    return S_ISDIR(status.st_mode) && status.st_uid == ::geteuid() &&
-           (status.st_mode & (S_IWGRP | S_IWOTH)) == 0;
-}
-
-/// `packaged` if it is this user's own. Otherwise `packaged`-UID, which is created if it is
-/// missing. Empty, with a Problem: this folder belongs to somebody else, or others may write to it.
-std::string own_folder(const std::string& packaged, Problems& problems) {
-    struct stat status {};
-
-    if (::lstat(packaged.c_str(), &status) == 0 && is_own(status)) {
-        return packaged;
-    }
-    std::string own = fmt::format("{}-{}", packaged, ::geteuid());
-    const bool made = ::mkdir(own.c_str(), folder_mode) == 0 || errno == EEXIST;
-    if (!made || ::lstat(own.c_str(), &status) != 0) {
-        add_problem(problems, own, reason("cannot create the folder for published memory"),
-                    remedy_of(errno));
-        return {};
-    }
-    if (!is_own(status)) {
-        add_problem(
-            problems, own,
-            "found a folder of another user, or one that others may write to; expected a folder "
-            "of this user with mode 0750");
-        return {};
-    }
-    return own;
-}
-
-/// The first mounted hugetlbfs; empty: there is none.
-std::string huge_page_mount() {
-    std::ifstream mounts{"/proc/self/mounts"};
-    std::string row;
-    while (std::getline(mounts, row)) {
-        std::istringstream fields{row};
-        std::string device;
-        std::string folder;
-        std::string type;
-        if (fields >> device >> folder >> type && type == "hugetlbfs") {
-            return folder;
+/// Removes files of earlier starts that have no writer: also those that a start left which was
+/// killed before it made its link.
+void remove_dead(const std::string& folder, const std::string& feed) {
+    std::error_code error;
+    for (const auto& entry : std::filesystem::directory_iterator{folder, error}) {
+        const std::string name = entry.path().filename().string();
+        const bool of_feed =
+            name.size() > feed.size() + 1 && name.starts_with(feed) && name[feed.size()] == '.' &&
+            name.find_first_not_of("0123456789", feed.size() + 1) == std::string::npos;
+        if (of_feed && entry.symlink_status(error).type() == std::filesystem::file_type::regular &&
+            !has_writer(entry.path())) {
+            ::unlink(entry.path().c_str());
         }
     }
-    return {};
-}
-
-/// Whether a process holds the writer's lock on the file.
-bool has_writer(const std::string& path) {
-    const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (descriptor < 0) {
-        return false;
-    }
-
-    struct flock lock {};
-
-    lock.l_type = F_WRLCK;
-    lock.l_whence = SEEK_SET;
-    const bool held = ::fcntl(descriptor, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
-    ::close(descriptor);
-    return held;
-}
-
-/// The file to which the link leads; empty: there is no link.
-std::string target_of(const std::string& link) {
-    std::error_code error;
-    const std::filesystem::path target = std::filesystem::read_symlink(link, error);
-    return error ? std::string{} : (std::filesystem::path{link}.parent_path() / target).string();
 }
 
 std::int64_t now_ns() {
@@ -114,20 +59,6 @@ std::int64_t now_ns() {
 }
 
 }  // namespace
-
-std::string publish_folder(Problems& problems) {
-    if (const char* const given = ::secure_getenv("PINSTRIKE_FOLDER"); given != nullptr) {
-        struct stat status {};
-
-        if (::stat(given, &status) == 0 && is_own(status)) {
-            return given;
-        }
-        add_problem(problems, given,
-                    "PINSTRIKE_FOLDER names no folder of this user that others cannot write to");
-        return {};
-    }
-    return own_folder(package_folder, problems);
-}
 
 MemoryFile::MemoryFile(MemoryPlan plan)
     : plan_(std::move(plan)), bytes_(bytes_for(plan_)), start_ns_(now_ns()) {}
@@ -143,7 +74,7 @@ std::size_t MemoryFile::bytes_for(const MemoryPlan& plan) {
 
 std::unique_ptr<MemoryFile> MemoryFile::make(MemoryPlan plan, Problems& problems) {
     std::unique_ptr<MemoryFile> made{new MemoryFile{std::move(plan)}};
-    if (!made->create(problems) || !made->allocate(problems) || !made->map(problems)) {
+    if (!made->create(problems) || !made->map(problems) || !made->allocate(problems)) {
         return nullptr;
     }
     made->write_header();
@@ -178,18 +109,11 @@ bool MemoryFile::create(Problems& problems) {
         }
         ::unlink(before.c_str());
     }
-    std::string home = folder;
-    if (plan_.memory == PublishMemory::hugetlbfs) {
-        const std::string mount = huge_page_mount();
-        if (mount.empty()) {
-            add_problem(problems, "publish.memory", "expected a mounted hugetlbfs, found none");
-            return false;
-        }
-        home = own_folder(mount + "/pinstrike", problems);
-        if (home.empty()) {
-            return false;
-        }
+    const std::string home = file_folder(plan_.memory, folder, problems);
+    if (home.empty()) {
+        return false;
     }
+    remove_dead(home, plan_.feed);
     path_ = fmt::format("{}/{}.{}", home, plan_.feed, start_ns_);
     descriptor_ =
         ::open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, file_mode);
@@ -207,39 +131,58 @@ bool MemoryFile::create(Problems& problems) {
     return true;
 }
 
-bool MemoryFile::allocate(Problems& problems) {
+bool MemoryFile::map(Problems& problems) {
     struct statfs space {};
 
     if (::fstatfs(descriptor_, &space) == 0 && space.f_bsize > 0) {
-        const auto page = static_cast<std::size_t>(space.f_bsize);  // huge pages may have 1 GiB
-        bytes_ = (bytes_ + page - 1) / page * page;
+        page_bytes_ = static_cast<std::size_t>(space.f_bsize);  // huge pages may have 1 GiB
+        bytes_ = (bytes_ + page_bytes_ - 1) / page_bytes_ * page_bytes_;
     }
-    const int error = ::posix_fallocate(descriptor_, 0, static_cast<off_t>(bytes_));
-    if (error == 0) {
-        return true;
-    }
-    const auto all =
-        static_cast<std::uint64_t>(space.f_blocks) * static_cast<std::uint64_t>(space.f_bsize);
-    const bool never_fits = all != 0 && bytes_ > all;
-    add_problem(problems, path_,
-                fmt::format("cannot allocate {} bytes: {}{}", bytes_, std::strerror(error),
-                            never_fits ? fmt::format(" (the whole file system has {})", all) : ""),
-                never_fits ? Remedy::change : Remedy::retry);
-    return false;
-}
-
-bool MemoryFile::map(Problems& problems) {
-    // Populated, so that no thread meets a page fault later.
     void* const mapped =
-        ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, descriptor_, 0);
+        ::ftruncate(descriptor_, static_cast<off_t>(bytes_)) == 0
+            ? ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor_, 0)
+            : MAP_FAILED;
     if (mapped == MAP_FAILED) {
         add_problem(problems, path_, reason("cannot map the published memory"), Remedy::retry);
         return false;
     }
     at_ = static_cast<std::byte*>(mapped);
-    // Advice only: it works if shmem_enabled is `advise`.
-    (void)::madvise(at_, bytes_, MADV_HUGEPAGE);
     return true;
+}
+
+/// Huge pages and NUMA nodes are chosen when a page is allocated, so the advice comes before.
+/// Writing by madvise() fails where an ordinary write would raise SIGBUS.
+bool MemoryFile::allocate(Problems& problems) {
+    (void)::madvise(at_, bytes_, MADV_HUGEPAGE);  // works if the mount has the option huge=advise
+    prefer_nodes();
+    if (::madvise(at_, bytes_, MADV_POPULATE_WRITE) == 0) {
+        return true;
+    }
+    errno = errno == EFAULT ? ENOSPC : errno;
+    add_problem(problems, path_,
+                fmt::format("cannot allocate {} bytes: {}", bytes_, std::strerror(errno)),
+                Remedy::retry);
+    return false;
+}
+
+/// The control thread allocates the pages of all cores, so it says on which node each should be.
+/// The kernel takes another node if that has no page left.
+void MemoryFile::prefer_nodes() {
+    std::uint64_t at = sizeof(pinstrike_header) + plan_.cores.size() * sizeof(pinstrike_core);
+    for (std::size_t i = 0; i < plan_.nodes.size(); ++i) {
+        pinstrike_core core{};
+        const std::uint64_t end = lay_out(core, plan_.shape, at);
+        const std::uint64_t begin = core.entries.at / page_bytes_ * page_bytes_;
+        at = end;
+        std::bitset<nodes_max> mask;
+        if (plan_.nodes[i] < 0 || static_cast<std::size_t>(plan_.nodes[i]) >= nodes_max) {
+            continue;
+        }
+        mask.set(static_cast<std::size_t>(plan_.nodes[i]));
+        // Advice only: a kernel or container without NUMA policies has this call refused.
+        (void)::syscall(SYS_mbind, at_ + begin, end - begin, MPOL_PREFERRED, &mask, nodes_max + 1,
+                        0);
+    }
 }
 
 pinstrike_header& MemoryFile::header() const {

@@ -1,19 +1,12 @@
 // path: cold
 //
 // The memory file of a feed: one file for each start, which other programs map and read.
+// publish_folder.h says where it is.
 //
-//     FOLDER/FEED            symbolic link to the file of the latest start
-//     FOLDER/FEED.START      the file, by the time of the start in nanoseconds (memory: shm)
-//
-// FOLDER is /dev/shm/pinstrike, which the package creates, if it belongs to the user of this
-// process. Otherwise it is /dev/shm/pinstrike-UID, which this process creates. The environment
-// variable PINSTRIKE_FOLDER names another one, for tests and containers. With memory hugetlbfs, the
-// file itself is in a folder `pinstrike` or `pinstrike-UID` of a mounted hugetlbfs. The package's
-// folders have a setgid bit, so that the files get the readers' group.
-//
-// All bytes of the file are allocated at the start, so that no page is missing later. The writer
-// holds a lock on the open file. The kernel releases it when the process ends in any way, and a
-// reader can ask for it, so a reader knows at once whether the writer lives.
+// All bytes of the file are allocated at the start, so that no page is missing later, and those of
+// a core on the NUMA node of its thread. The writer holds a lock on the open file. The kernel
+// releases it when the process ends in any way, and a reader can ask for it, so a reader knows at
+// once whether the writer lives.
 #pragma once
 
 #include "actors/publish/core_memory.h"
@@ -35,6 +28,7 @@ struct MemoryPlan {
     std::string feed;
     PublishMemory memory = PublishMemory::shm;
     std::vector<std::string> cores;  ///< names
+    std::vector<int> nodes;          ///< NUMA nodes of the cores; -1, or none: no matter which
     CoreShape shape;                 ///< of each core
     bool by_underlying = false;      ///< the cores share the series by underlying
     std::uint32_t trade_date = 0;    ///< as 20261127; 0: unknown
@@ -89,8 +83,9 @@ class MemoryFile {
     explicit MemoryFile(MemoryPlan plan);
 
     bool create(Problems& problems);
-    bool allocate(Problems& problems);
     bool map(Problems& problems);
+    bool allocate(Problems& problems);
+    void prefer_nodes();
     bool link(Problems& problems);
     void write_header();
 
@@ -99,6 +94,7 @@ class MemoryFile {
 
     MemoryPlan plan_;
     std::size_t bytes_ = 0;
+    std::size_t page_bytes_ = 4096;
     std::int64_t start_ns_ = 0;
     std::string link_;
     std::string path_;
@@ -114,9 +110,5 @@ class MemoryFile {
 /// Removes the memory that a feed left. False, with a Problem: there is none, or a process
 /// publishes under this name.
 bool forget_memory(const std::string& feed, Problems& problems);
-
-/// The folder in which this process creates and looks for links; empty, with a Problem: the folder
-/// belongs to somebody else, or others may write to it.
-[[nodiscard]] std::string publish_folder(Problems& problems);
 
 }  // namespace pinstrike::actors

@@ -4,6 +4,7 @@
 // make up machines.
 #pragma once
 
+#include "actors/publish/publish_folder.h"
 #include "actors/topology/feed_config.h"
 
 #include <cstddef>
@@ -30,6 +31,9 @@ struct Machine {
     std::optional<std::size_t> open_files_max;  ///< limit of this process; nullopt: none
 
     [[nodiscard]] const MachineCpu* find(CpuIndex index) const;
+
+    /// For the memory that the config publishes; nullopt: it publishes none, or no limit is known.
+    std::optional<PublishSpace> publish_space;
 
     std::string no_call_filters;  ///< why the kernel has no system call filters; empty: it has them
 

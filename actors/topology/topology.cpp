@@ -428,6 +428,27 @@ MemoryPlan memory_plan(const FeedConfig& config) {
     return plan;
 }
 
+std::vector<int> core_nodes(const FeedConfig& config, const Machine& machine) {
+    std::vector<int> nodes;
+    for (const CoreConfig& core : config.cores) {
+        const MachineCpu* const cpu = machine.find(core.cpu);
+        nodes.push_back(cpu == nullptr ? -1 : static_cast<int>(cpu->numa_node));
+    }
+    return nodes;
+}
+
+Machine read_machine_for(const FeedConfig& config) {
+    Machine machine = read_machine();
+    if (published_shape(config)) {
+        machine.publish_space = publish_space(memory_plan(config).feed, config.publish.memory);
+        if (machine.publish_space && machine.free_bytes != 0 &&
+            config.publish.memory == PublishMemory::shm) {
+            machine.free_bytes += machine.publish_space->own_bytes;
+        }
+    }
+    return machine;
+}
+
 Topology plan_topology(const FeedConfig& config) {
     Topology topology;
     topology.control_cpu = config.control_cpu;
@@ -475,6 +496,9 @@ TopologyFindings check_topology(const Topology& topology, const FeedConfig& conf
     check_nodes(topology, config, machine, findings);
     check_memory(topology, machine, findings);
     check_open_files(topology, machine, findings);
+    if (machine.publish_space && topology.published_bytes != 0) {
+        check_space(*machine.publish_space, topology.published_bytes, findings.problems);
+    }
     if (!topology.recovery.sources.empty() && !topology.recovery.runs) {
         findings.remarks.emplace_back(
             "recovery: not run with captures; retransmitted messages in them fill gaps");

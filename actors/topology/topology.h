@@ -99,6 +99,13 @@ struct TopologyFindings {
 /// Without the trade date and the ids of the day's list.
 [[nodiscard]] MemoryPlan memory_plan(const FeedConfig& config);
 
+/// The NUMA node of each core's thread; -1: the thread is not pinned.
+[[nodiscard]] std::vector<int> core_nodes(const FeedConfig& config, const Machine& machine);
+
+/// This machine, with the space for what the config publishes. The memory of an earlier start
+/// counts as free, because the next start gives it back.
+[[nodiscard]] Machine read_machine_for(const FeedConfig& config);
+
 /// The streams that at least one port receives.
 [[nodiscard]] feed::StreamsReceived streams_received(const FeedConfig& config);
 

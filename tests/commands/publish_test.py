@@ -11,6 +11,7 @@ import csv
 import io
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -22,6 +23,15 @@ from pathlib import Path
 PINSTRIKE, EXAMPLES = sys.argv[1], sys.argv[2:]
 SESSION = ["--messages", "30000", "--series", "3000", "--roots", "60", "--lines", "1-4,201,220", "--loss-a", "0.03",
            "--loss-b", "0.04", "--restarts", "1"]
+
+SMALL = """name: small
+lines: 1
+ports: [{name: simulator, kind: sim}]
+pollers: [{name: poller0, wait: park}]
+cores: [{name: core0, wait: park}]
+book: {series_capacity: 1000000}
+publish: {memory: shm}
+"""
 
 
 def without_more(row):
@@ -116,14 +126,44 @@ class Publish(unittest.TestCase):
         small = self.folder / "small"
         small.mkdir()
         script = """mount -t tmpfs -o size=$1,mode=750 none $2 && { [ -z "$3" ] || fallocate -l $3 $2/other; } &&
-            PINSTRIKE_FOLDER=$2 exec "$0" replay $4 --publish day"""
-        for size, other, status, words in (("100m", "", 78, "the whole file system has"),
-                                           ("1g", "900m", 1, "cannot allocate")):
-            done = subprocess.run(["unshare", "-m", "bash", "-c", script, PINSTRIKE, size, str(small), other,
-                                   str(self.folder / "day.pcap")],
-                                  capture_output=True, text=True, check=False, timeout=60)
-            self.assertEqual(done.returncode, status, done.stderr)
-            self.assertIn(words, done.stderr)
+            PINSTRIKE_FOLDER=$2 exec "$0" "${@:4}" """
+        config = self.folder / "small.yaml"
+        config.write_text(SMALL)
+        commands = (("replay", self.folder / "day.pcap", "--publish", "day"), ("check", config), ("plan", config),
+                    ("run", config))
+        for size, other, status, words in (("100m", "", 78, "found 100 MiB in the whole file system"),
+                                           ("1g", "900m", 1, "found 124 MiB free of 1024"),
+                                           ("1g", "", 0, "")):
+            for command in commands if status else commands[:3]:
+                done = subprocess.run(["unshare", "-m", "bash", "-c", script, PINSTRIKE, size, small, other,
+                                       *command],
+                                      capture_output=True, text=True, check=False, timeout=60)
+                self.assertEqual(done.returncode, status, (command, done.stderr))
+                self.assertIn(words, done.stderr)
+
+    def test_huge_pages_are_used_where_the_mount_has_them(self):
+        if os.geteuid() != 0:
+            self.skipTest("only root may mount a file system")
+        place = self.folder / "huge"
+        place.mkdir()
+        script = """mount -t tmpfs -o huge=advise,mode=750 none $1 &&
+            PINSTRIKE_FOLDER=$1 exec "$0" replay $2 --publish huge --pace x0.01"""
+        with subprocess.Popen(["unshare", "-m", "bash", "-c", script, PINSTRIKE, place, self.folder / "day.pcap"],
+                              stdout=subprocess.DEVNULL) as writer:
+            try:
+                mapped = None
+                for _ in range(600):
+                    text = Path(f"/proc/{writer.pid}/smaps").read_text(encoding="utf-8")
+                    mapped = re.search(r"/huge\.\d+\n(?:\w+: .*\n)*?ShmemPmdMapped: +(\d+) kB", text)
+                    if mapped and int(mapped[1]) > 512 << 10:
+                        break
+                    time.sleep(0.05)
+                self.assertTrue(mapped, "the memory file is mapped")
+                if "[never]" in Path("/sys/kernel/mm/transparent_hugepage/enabled").read_text(encoding="utf-8"):
+                    self.skipTest("the kernel gives no transparent huge pages")
+                self.assertGreater(int(mapped[1]), 512 << 10)
+            finally:
+                writer.kill()
 
     def test_what_is_not_there_is_said(self):
         for arguments, words in ((("chain", "NONE"), "lists no such series"),

@@ -135,10 +135,13 @@ Plan make_plan(const FeedConfig& config, const Machine& machine, const std::stri
         plan.hugepages += fmt::format("{}{} {}", plan.hugepages.empty() ? "" : ", ",
                                       node < 0 ? "any" : fmt::format("node{}", node), pages);
     }
-    TopologyFindings findings = check_topology(topology, config, machine);
-    for (Problem& problem : findings.problems) {
-        plan.problems.push_back(std::move(problem.text));
+    if (topology.published_bytes != 0) {
+        plan.published = fmt::format("{:.1f} MiB, {}",
+                                     static_cast<double>(topology.published_bytes) / (1024 * 1024),
+                                     topology.published_on_hugepages ? "hugetlbfs" : "shm");
     }
+    TopologyFindings findings = check_topology(topology, config, machine);
+    plan.problems = std::move(findings.problems);
     for (std::string& remark : findings.remarks) {
         if (!remark.starts_with("ring ")) {  // the list of rings says the same
             plan.remarks.push_back(std::move(remark));

@@ -73,8 +73,9 @@ struct Plan {
     std::vector<Port> ports;
     std::vector<Ring> rings;
     std::string hugepages;  ///< "node0 132, any 437", pages of 2 MiB; empty: none are needed
-    std::vector<std::string> problems;  ///< they would prevent the start
-    std::vector<std::string> remarks;   ///< they would not prevent it
+    std::string published;  ///< "80.0 MiB, shm": published memory; empty: there is none
+    Problems problems;      ///< they would prevent the start
+    std::vector<std::string> remarks;  ///< they would not prevent it
 };
 
 /// `where` is the machine's name in the texts.

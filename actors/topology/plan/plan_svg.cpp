@@ -285,7 +285,11 @@ class Picture {
     void lists() {
         list("queues", queue_lines(plan_));
         list("rings", ring_lines(plan_));
-        list("prevents the start", plan_.problems);
+        std::vector<std::string> problems;
+        for (const Problem& problem : plan_.problems) {
+            problems.push_back(problem.text);
+        }
+        list("prevents the start", problems);
         list("remarks", plan_.remarks);
     }
 

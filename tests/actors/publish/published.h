@@ -23,8 +23,9 @@ namespace pinstrike::actors::test {
 /// A folder that the writer and the readers of this process use.
 class PublishFolder {
   public:
-    PublishFolder() {
-        std::string name = std::filesystem::temp_directory_path() / "pinstrike-test-XXXXXX";
+    explicit PublishFolder(
+        const std::filesystem::path& parent = std::filesystem::temp_directory_path()) {
+        std::string name = parent / "pinstrike-test-XXXXXX";
         path_ = ::mkdtemp(name.data());
         ::setenv("PINSTRIKE_FOLDER", path_.c_str(), 1);
     }
@@ -50,7 +51,7 @@ class PublishedFeed {
 
     explicit PublishedFeed(std::size_t cores_count = 1, std::size_t stream_records = 4096,
                            bool kept = false) {
-        MemoryPlan plan{.feed = "test", .cores = {}, .shape = book_shape(config, 1)};
+        MemoryPlan plan{.feed = "test", .cores = {}, .nodes = {}, .shape = book_shape(config, 1)};
         plan.shape.stream_records = stream_records;
         plan.kept = kept;
         plan.trade_date = 20261127;

@@ -1,0 +1,129 @@
+// path: cold
+//
+// The memory file: the pages of each core, its file system, and what earlier starts left.
+#include "actors/publish/memory_file.h"
+
+#include "actors/publish/publish_folder.h"
+#include "tests/actors/publish/published.h"
+#include "tests/config/problems.h"
+
+#include <gtest/gtest.h>
+#include <linux/mempolicy.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <fstream>
+
+namespace pinstrike::actors::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+MemoryPlan plan_of(std::vector<int> nodes) {
+    MemoryPlan plan{
+        .feed = "test", .cores = {}, .nodes = {}, .shape = book_shape(PublishedFeed::config, 1)};
+    plan.cores.assign(std::max<std::size_t>(nodes.size(), 1), "core");
+    plan.nodes = std::move(nodes);
+    return plan;
+}
+
+std::unique_ptr<MemoryFile> file_of(const MemoryPlan& plan) {
+    Problems problems;
+    auto file = MemoryFile::make(plan, problems);
+    EXPECT_NE(file, nullptr) << text_of(problems);
+    return file;
+}
+
+/// The kernel's answer for a page: the policy, or with MPOL_F_NODE its node. Negative: it refuses.
+int ask_of_page(const void* page, unsigned flags, std::array<unsigned long, 16>& nodes) {
+    int answer = 0;
+    const long done = ::syscall(SYS_get_mempolicy, &answer, nodes.data(), 64 * nodes.size(), page,
+                                flags | MPOL_F_ADDR);
+    return done == 0 ? answer : -1;
+}
+
+TEST(MemoryFiles, have_the_pages_of_a_core_on_its_node) {
+    const PublishFolder folder{"/dev/shm"};
+    const auto file = file_of(plan_of({0, -1}));
+    std::array<unsigned long, 16> nodes{};
+    for (const std::size_t core : {0U, 1U}) {
+        const CoreMemory memory = file->core(core);
+        for (const pinstrike_array& array :
+             {memory.core().entries, memory.core().lines, memory.core().series}) {
+            const void* const first = memory.span<std::byte>(array).data();
+            const int policy = ask_of_page(first, 0, nodes);
+            if (policy < 0) {
+                GTEST_SKIP() << "the kernel has no NUMA policies, or a container forbids them";
+            }
+            EXPECT_EQ(policy, core == 0 ? MPOL_PREFERRED : MPOL_DEFAULT) << core;
+            EXPECT_EQ(nodes[0], core == 0 ? 1U : 0U) << core;
+            EXPECT_EQ(ask_of_page(first, MPOL_F_NODE, nodes), 0) << "the node of the page";
+        }
+    }
+}
+
+TEST(MemoryFiles, are_allocated_as_a_whole) {
+    const PublishFolder folder{"/dev/shm"};
+    const auto file = file_of(plan_of({}));
+
+    struct stat status {};
+
+    ASSERT_EQ(::stat(file->path().c_str(), &status), 0);
+    EXPECT_EQ(static_cast<std::size_t>(status.st_size), file->bytes());
+    EXPECT_GE(static_cast<std::size_t>(status.st_blocks) * 512, file->bytes());
+}
+
+TEST(MemoryFiles, of_earlier_starts_are_removed_also_without_a_link) {
+    const PublishFolder folder;
+    const auto add = [&](const std::string& name) {
+        std::ofstream{folder.path() + '/' + name} << "x";
+        return folder.path() + '/' + name;
+    };
+    const std::string killed = add("test.1795811392618619736");
+    const std::vector<std::string> others{add("test.ids"), add("tester.1795811392618619736"),
+                                          add("test.1795811392618619736.2"), add("test.")};
+    const auto file = file_of(plan_of({}));
+    EXPECT_FALSE(fs::exists(killed));
+    for (const std::string& other : others) {
+        EXPECT_TRUE(fs::exists(other)) << other;
+    }
+    EXPECT_TRUE(fs::exists(file->path()));
+}
+
+TEST(Space, counts_what_the_next_start_gives_back) {
+    const PublishFolder folder{"/dev/shm"};
+    const auto before = publish_space("test", PublishMemory::shm);
+    const auto file = file_of(plan_of({}));
+    const auto space = publish_space("test", PublishMemory::shm);
+    ASSERT_TRUE(before && space);
+    EXPECT_EQ(before->own_bytes, 0U);
+    EXPECT_GE(space->own_bytes, file->bytes());
+    EXPECT_EQ(space->folder, folder.path());
+}
+
+TEST(Space, is_refused_with_the_remedy) {
+    const PublishSpace space{
+        .folder = "/f", .total_bytes = 100 << 20, .free_bytes = 10 << 20, .own_bytes = 30 << 20};
+    const auto remedy = [&](std::uint64_t bytes) {
+        Problems problems;
+        check_space(space, bytes, problems);
+        return problems.empty()                           ? ""
+               : problems.front().remedy == Remedy::retry ? "retry"
+                                                          : "change";
+    };
+    EXPECT_STREQ(remedy(40 << 20), "");
+    EXPECT_STREQ(remedy((40 << 20) + 1), "retry");
+    EXPECT_STREQ(remedy(100 << 20), "retry");
+    EXPECT_STREQ(remedy((100 << 20) + 1), "change");
+    Problems problems;
+    check_space({}, 1, problems);
+    ASSERT_EQ(problems.size(), 1U);
+    EXPECT_NE(problems.front().text.find("mounted hugetlbfs"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace pinstrike::actors::test
