@@ -1,14 +1,18 @@
 // path: cold
 #include "actors/host/doctor/read_host.h"
+#include "actors/publish/publish_folder.h"
 
 #include <arpa/inet.h>
+#include <grp.h>
 #include <ifaddrs.h>
 #include <linux/ethtool.h>
 #include <linux/sockios.h>
 #include <net/if.h>
 #include <netinet/in.h>
+#include <pwd.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/timex.h>
 #include <unistd.h>
@@ -17,6 +21,7 @@
 #include <array>
 #include <cstring>
 #include <memory>
+#include <string>
 
 namespace pinstrike::actors::doctor {
 namespace {
@@ -57,6 +62,29 @@ void ask_addresses(Host& host) {
     }
 }
 
+std::optional<HostDisk> ask_disk(const char* path) {
+    struct statvfs disk {};
+
+    if (::statvfs(path, &disk) != 0) {
+        return std::nullopt;
+    }
+    return HostDisk{path, std::uint64_t{disk.f_bavail} * disk.f_frsize,
+                    std::uint64_t{disk.f_blocks} * disk.f_frsize};
+}
+
+std::optional<HostFolder> ask_folder(const char* path) {
+    struct stat status {};
+
+    if (::lstat(path, &status) != 0 || !S_ISDIR(status.st_mode)) {
+        return std::nullopt;
+    }
+    const passwd* const user = ::getpwuid(status.st_uid);
+    const group* const members = ::getgrgid(status.st_gid);
+    return HostFolder{user == nullptr ? std::to_string(status.st_uid) : user->pw_name,
+                      members == nullptr ? std::to_string(status.st_gid) : members->gr_name,
+                      status.st_mode & 07777U};
+}
+
 /// Driver version and firmware, as in `ethtool -i`.
 void ask_driver(int any_socket, HostNic& nic) {
     ethtool_drvinfo info{};
@@ -90,14 +118,12 @@ void ask_kernel(Host& host) {
         ::close(any_socket);
     }
     for (const char* path : {"/var/log", "/var/lib"}) {  // the journal; captures and series maps
-
-        struct statvfs disk {};
-
-        if (::statvfs(path, &disk) == 0) {
-            host.disks.push_back({path, std::uint64_t{disk.f_bavail} * disk.f_frsize,
-                                  std::uint64_t{disk.f_blocks} * disk.f_frsize});
+        if (const auto disk = ask_disk(path)) {
+            host.disks.push_back(*disk);
         }
     }
+    host.shm = ask_disk("/dev/shm");
+    host.published = ask_folder(published_shm_folder);
 }
 
 }  // namespace pinstrike::actors::doctor

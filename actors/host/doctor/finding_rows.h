@@ -37,8 +37,9 @@ struct CheckRow {
         "which buffers are needed; none of this was checked", "") \
     ROW(hugepages, "hugepages{of_node}", "hugepages{on_node}", \
         "{need_mib} MiB free ({need_pages} pages of 2 MiB)", \
-        "NICs write packets into hugepages; with too few the program does not start, and with " \
-        "pages on another node than the NIC each packet crosses between sockets", "") \
+        "NICs write packets into hugepages, and published memory may lie in them; with too few " \
+        "the program does not start, and with pages on another node than the NIC each packet " \
+        "crosses between sockets", "") \
     ROW(memory, "memory", "memory beside hugepages", "{need_mib} MiB free", \
         "the program allocates rings, books and histories at its start; if they exceed the " \
         "free memory, the kernel kills a process, most likely this one", \
@@ -49,6 +50,24 @@ struct CheckRow {
     ROW(numa_balancing, "numa_balancing", "automatic NUMA balancing", "off", \
         "the kernel unmaps pages to learn which node uses them, so hot threads stop for page " \
         "faults", "") \
+    ROW(published_hugetlbfs, "published_hugetlbfs", "hugetlbfs for published memory", "mounted", \
+        "with publish.memory: hugetlbfs the memory is a file there; the program does not start " \
+        "without", "") \
+    ROW(published_space, "published_space", "published memory in /dev/shm", \
+        "{need_mib} MiB free, and {twice_mib} MiB in all", \
+        "the program allocates published memory at its start, and does not start without", "") \
+    ROW(published_space_for_one, "", "", "", \
+        "while readers map the memory of an earlier start, the next start needs as much again; " \
+        "it fails until they attach anew or end", "") \
+    ROW(published_huge_pages, "published_huge_pages", "huge pages of /dev/shm", \
+        "advise (or within_size, always)", \
+        "with publish.memory: shm the book's tables lie in /dev/shm; on pages of 4 KiB most " \
+        "quotes miss the TLB", "") \
+    ROW(published_folder, "published_folder", "folder of published memory", \
+        "{folder} of pinstrike, pinstrike-data, mode 2750", \
+        "members of the group pinstrike-data can read what the service publishes only there; " \
+        "other users publish in a folder of their own, for themselves", \
+        "`systemd-tmpfiles --create pinstrike.conf` (the package's file makes it at each boot)") \
     ROW(iommu, "iommu", "IOMMU", "on", \
         "vfio-pci gives a NIC to a program only through the IOMMU; without it the NIC could " \
         "write to any memory", "") \

@@ -89,6 +89,12 @@ struct HostDisk {
 };
 
 /// Limits of a process. nullopt: unlimited.
+struct HostFolder {
+    std::string user;
+    std::string group;
+    unsigned mode = 0;  ///< 02750
+};
+
 struct HostLimits {
     std::optional<std::uint64_t> locked_bytes;
     std::optional<std::uint64_t> open_files;
@@ -113,7 +119,11 @@ struct Host {
     // memory
     std::vector<nic::dpdk::Hugepages> hugepages;
     std::optional<std::size_t> free_bytes;
-    std::string transparent_hugepages;  ///< "madvise"; empty: not visible
+    std::string transparent_hugepages;    ///< "madvise"; empty: not visible
+    std::string shm_huge_pages;           ///< policy of /dev/shm, "never"; empty: not visible
+    bool hugetlbfs = false;               ///< one is mounted
+    std::optional<HostDisk> shm;          ///< /dev/shm
+    std::optional<HostFolder> published;  ///< of published memory; nullopt: there is none
 
     // devices
     std::vector<HostNic> nics;

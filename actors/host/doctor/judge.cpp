@@ -176,6 +176,7 @@ Findings judge(const Host& host, const Need& need) {
         add_finding(findings, Check::config, {unknown, "none was given"});
     }
     judge_memory(host, need, findings);
+    judge_published(host, need, findings);
     judge_nics(host, need, findings);
     judge_threads(host, need, findings);
     judge_processors(host, need, findings);

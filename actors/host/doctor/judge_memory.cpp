@@ -22,11 +22,12 @@ std::string mebibytes_text(std::size_t bytes) {
     return grouped((bytes + mebibyte - 1) / mebibyte);
 }
 
-/// Bytes of hugepages by NUMA node. Ports need them on the node of their device. All others, and
-/// DPDK itself, are counted on the node that needs most, or on any node.
+/// Bytes of hugepages by NUMA node. Ports need them on the node of their device. All others,
+/// published memory, and DPDK itself, are counted on the node that needs most, or on any node.
 std::map<int, std::size_t> hugepage_needs(const Host& host, const Need& need) {
     std::map<int, std::size_t> needs;
-    std::size_t anywhere = need.dpdk_programs * nic::dpdk::runtime_bytes;
+    std::size_t anywhere =
+        need.dpdk_programs * nic::dpdk::runtime_bytes + need.published_huge_bytes;
     for (const nic::dpdk::PortDemand& port : need.dpdk) {
         const std::size_t bytes = nic::dpdk::memory_need(port).total_bytes;
         const HostNic* nic = host.find_nic(nic::dpdk::device_name(port.config));
@@ -120,8 +121,9 @@ Measured transparent_hugepages(const std::string& seen) {
 }  // namespace
 
 void judge_memory(const Host& host, const Need& need, Findings& findings) {
-    for (const auto& [node, bytes] :
-         need.dpdk.empty() ? std::map<int, std::size_t>{} : hugepage_needs(host, need)) {
+    for (const auto& [node, bytes] : need.dpdk.empty() && need.published_huge_bytes == 0
+                                         ? std::map<int, std::size_t>{}
+                                         : hugepage_needs(host, need)) {
         add_finding(findings, Check::hugepages, hugepages(host, node, bytes),
                     fmt::arg("of_node", node == any_node ? "" : fmt::format(".node{}", node)),
                     fmt::arg("on_node", node == any_node ? "" : fmt::format(" on node {}", node)),

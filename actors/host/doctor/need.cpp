@@ -64,6 +64,8 @@ Need need_of(const std::vector<FeedConfig>& configs) {
         }
         need.memory_bytes += topology.memory_bytes();
         need.open_files += topology.open_files;
+        (topology.published_on_hugepages ? need.published_huge_bytes : need.published_shm_bytes) +=
+            topology.published_bytes;
         auto demands = dpdk_demands(config, topology);
         if (!demands.empty() && demands.front().config.hugepages) {
             ++need.dpdk_programs;

@@ -39,6 +39,8 @@ struct Need {
         endpoints;                 ///< metrics addresses, with the feeds that listen there
     std::size_t memory_bytes = 0;  ///< ordinary memory
     std::size_t open_files = 0;
+    std::size_t published_shm_bytes = 0;   ///< published memory in /dev/shm
+    std::size_t published_huge_bytes = 0;  ///< published memory on hugepages
 
     /// The CPUs of pinned hot threads.
     [[nodiscard]] CpuSet hot_cpus() const;

@@ -156,6 +156,36 @@ void read_processors(const fs::path& root, Host& host) {
     }
 }
 
+/// The policy of huge pages among the options of a tmpfs.
+std::string huge_option(const std::string& options) {
+    constexpr std::string_view key = "huge=";
+    std::istringstream in(options);
+    for (std::string option; std::getline(in, option, ',');) {
+        if (option.starts_with(key)) {
+            return option.substr(key.size());
+        }
+    }
+    return "never";
+}
+
+/// Whether a hugetlbfs is mounted, and the policy of huge pages of /dev/shm: an option of its
+/// mount, unless the kernel's setting overrides all mounts.
+void read_mounts(const fs::path& root, Host& host) {
+    std::istringstream in(read_word(root / "proc/self/mounts").value_or(""));
+    for (std::string device, folder, type, options, rest;
+         in >> device >> folder >> type >> options && std::getline(in, rest);) {
+        host.hugetlbfs = host.hugetlbfs || type == "hugetlbfs";
+        if (folder == "/dev/shm" && type == "tmpfs") {
+            host.shm_huge_pages = huge_option(options);
+        }
+    }
+    const std::string setting = chosen_word(
+        read_word(root / "sys/kernel/mm/transparent_hugepage/shmem_enabled").value_or(""));
+    if (!host.shm_huge_pages.empty() && (setting == "deny" || setting == "force")) {
+        host.shm_huge_pages = setting;
+    }
+}
+
 void read_memory(const fs::path& root, Host& host) {
     host.hugepages = nic::dpdk::read_hugepages((root / "sys").string());
     const std::string free_text = value_in(root / "proc/meminfo", "MemAvailable");
@@ -240,6 +270,7 @@ Host read_host(const fs::path& root) {
     read_kind(root, host);
     read_processors(root, host);
     read_memory(root, host);
+    read_mounts(root, host);
     read_nics(root, host);
     read_interfaces(root, host);
     read_interrupts(root, host);

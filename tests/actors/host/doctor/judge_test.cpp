@@ -74,6 +74,63 @@ TEST(Judge, EveryBadFindingSaysWhyAndWhatToDo) {
     }
 }
 
+std::size_t published_bytes() {
+    return publisher("shm").published_shm_bytes;
+}
+
+/// The finding about /dev/shm of a size in units of the published memory.
+Finding space_in(double free_units, double all_units, bool runs = false) {
+    Host host = tuned_server();
+    const auto bytes = [](double units) {
+        return static_cast<std::uint64_t>(units * static_cast<double>(published_bytes()));
+    };
+    host.shm = HostDisk{"/dev/shm", bytes(free_units), bytes(all_units)};
+    host.processes.insert(runs ? "pinstrike" : "bash");
+    return find(judge(host, publisher("shm")), "published_space");
+}
+
+TEST(Judge, PublishedMemoryNeedsSpaceForTwoStarts) {
+    EXPECT_GT(published_bytes(), std::size_t{500} << 20);
+    EXPECT_EQ(space_in(2.1, 2.1).severity, Severity::ok);
+    EXPECT_EQ(space_in(0.9, 2.1).severity, Severity::error);
+    EXPECT_EQ(space_in(0.9, 2.1, true).severity, Severity::advice);
+    EXPECT_EQ(space_in(0.9, 0.9, true).severity, Severity::error);
+    const Finding one = space_in(1.1, 1.9);
+    EXPECT_EQ(one.severity, Severity::warning);
+    EXPECT_NE(one.why.find("earlier start"), std::string::npos);
+    EXPECT_TRUE(one.fix.command.starts_with("mount -o remount,size=")) << one.fix.command;
+}
+
+TEST(Judge, PublishedMemoryOnHugePagesOfShm) {
+    Host host = tuned_server();
+    const auto finding = [&] {
+        return find(judge(host, publisher("shm")), "published_huge_pages");
+    };
+    EXPECT_EQ(finding().severity, Severity::ok);
+    host.shm_huge_pages = "never";
+    EXPECT_EQ(finding().severity, Severity::warning);
+    EXPECT_EQ(finding().fix.command, "mount -o remount,huge=advise /dev/shm");
+    host.shm_huge_pages = "deny";
+    EXPECT_NE(finding().fix.command.find("shmem_enabled"), std::string::npos);
+    host.shm_huge_pages = "";
+    EXPECT_EQ(finding().severity, Severity::unknown);
+}
+
+TEST(Judge, HugepagesHoldPublishedMemoryToo) {
+    const Need need = publisher("hugetlbfs");
+    Host host = tuned_server();
+    const std::size_t pages = need.published_huge_bytes / (2 << 20);
+    host.hugepages = {{2 << 20, 0, 1, 1}, {2 << 20, 1, pages - 2, pages - 2}};
+    EXPECT_EQ(find(judge(host, need), "hugepages").severity, Severity::error);
+    host.hugepages[1].total_count = host.hugepages[1].free_count = pages - 1;
+    EXPECT_EQ(find(judge(host, need), "hugepages").severity, Severity::ok);
+    EXPECT_EQ(find(judge(host, need), "published_hugetlbfs").severity, Severity::ok);
+    host.hugetlbfs = false;
+    EXPECT_EQ(find(judge(host, need), "published_hugetlbfs").severity, Severity::error);
+    host.published.reset();
+    EXPECT_EQ(find(judge(host, need), "published_folder").severity, Severity::advice);
+}
+
 TEST(Judge, VirtualMachine) {
     const Findings findings = judge(virtual_machine(), one_interface());
     EXPECT_EQ(summary(findings),

@@ -41,6 +41,11 @@ inline Need one_interface(const std::string& more = "") {
                    more)});
 }
 
+/// A feed that publishes about 1 GiB.
+inline Need publisher(const std::string& memory) {
+    return one_interface("book: {series_capacity: 4000000}\npublish: {memory: " + memory + "}\n");
+}
+
 inline HostNic nic(const std::string& address, unsigned group) {
     return {.address = address,
             .driver = "vfio-pci",
@@ -97,6 +102,10 @@ inline Host tuned_server() {
                     {"kernel/numa_balancing", 0}};
     host.limits = HostLimits{std::nullopt, 1048576};
     host.disks = {{"/var/log", std::uint64_t{50} << 30, std::uint64_t{100} << 30}};
+    host.shm_huge_pages = "advise";
+    host.hugetlbfs = true;
+    host.shm = HostDisk{"/dev/shm", std::uint64_t{90} << 30, std::uint64_t{100} << 30};
+    host.published = HostFolder{"pinstrike", "pinstrike-data", 02750};
     host.processes = {"systemd", "chronyd"};
     return host;
 }
@@ -144,6 +153,10 @@ inline Host untuned_server() {
     host.sysctls["net/core/netdev_max_backlog"] = 1000;
     host.limits = HostLimits{8 << 20, 1024};
     host.disks[0].free_bytes = 100 << 20;
+    host.shm_huge_pages = "never";
+    host.hugetlbfs = false;
+    host.shm = HostDisk{"/dev/shm", 64 << 20, 64 << 20};
+    host.published = HostFolder{"root", "root", 0755};
     return host;
 }
 

@@ -160,6 +160,11 @@ TEST_F(ReadHost, MemoryTimeLimitsAndProcesses) {
     write("sys/devices/system/node/node0/hugepages/hugepages-2048kB/free_hugepages", "7\n");
     write("proc/meminfo", "MemTotal:  16 kB\nMemAvailable:    8 kB\n");
     write("sys/kernel/mm/transparent_hugepage/enabled", "[always] madvise never\n");
+    write("sys/kernel/mm/transparent_hugepage/shmem_enabled", "always advise [never] deny force\n");
+    write("proc/self/mounts",
+          "tmpfs /run tmpfs rw,huge=always 0 0\n"
+          "tmpfs /dev/shm tmpfs rw,nosuid,size=1024k,huge=advise,inode64 0 0\n"
+          "none /dev/hugepages hugetlbfs rw,pagesize=2M 0 0\n");
     write("sys/devices/system/clocksource/clocksource0/current_clocksource", "hpet\n");
     write("sys/devices/system/clocksource/clocksource0/available_clocksource", "hpet acpi_pm\n");
     write("proc/sys/net/core/rmem_max", "212992\n");
@@ -177,6 +182,8 @@ TEST_F(ReadHost, MemoryTimeLimitsAndProcesses) {
     EXPECT_EQ(host.hugepages[0].free_count, 7U);
     EXPECT_EQ(host.free_bytes, 8192U);
     EXPECT_EQ(host.transparent_hugepages, "always");
+    EXPECT_EQ(host.shm_huge_pages, "advise");
+    EXPECT_TRUE(host.hugetlbfs);
     EXPECT_EQ(host.clock_source, "hpet");
     EXPECT_FALSE(host.clock_sources.contains("tsc"));
     EXPECT_EQ(host.sysctls.at("net/core/rmem_max"), 212992);
@@ -190,8 +197,17 @@ TEST_F(ReadHost, MemoryTimeLimitsAndProcesses) {
     EXPECT_EQ(host.container, "docker");
 }
 
+TEST_F(ReadHost, HugePagesOfShmAreNeverUsedWithoutTheOptionOfItsMount) {
+    write("proc/self/mounts", "tmpfs /dev/shm tmpfs rw,size=1024k 0 0\n");
+    write("sys/kernel/mm/transparent_hugepage/shmem_enabled", "always [advise] never deny force\n");
+    EXPECT_EQ(read_host(root_).shm_huge_pages, "never");
+    write("sys/kernel/mm/transparent_hugepage/shmem_enabled", "always advise never [deny] force\n");
+    EXPECT_EQ(read_host(root_).shm_huge_pages, "deny");
+}
+
 TEST_F(ReadHost, AnEmptyFolderShowsNothing) {
     const Host host = read_host(root_);
+    EXPECT_TRUE(host.shm_huge_pages.empty() && !host.hugetlbfs);
     EXPECT_TRUE(host.cpus.empty() && host.nics.empty() && host.interfaces.empty());
     EXPECT_FALSE(host.symmetric_threads || host.isolated || host.tickless || host.callback_free ||
                  host.limits || host.free_bytes || host.clock);

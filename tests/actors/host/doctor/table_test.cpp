@@ -74,6 +74,10 @@ std::vector<Findings> many_findings() {
             judge(split, crossed),
             judge(faulty_server(), crossed),
             judge(faulty_server(), two_nics()),
+            judge(good, publisher("shm")),
+            judge(good, publisher("hugetlbfs")),
+            judge(faulty_server(), publisher("shm")),
+            judge(faulty_server(), publisher("hugetlbfs")),
             judge(good, Need{})};
 }
 
