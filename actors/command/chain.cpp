@@ -3,11 +3,13 @@
 // `pinstrike chain`: the series of underlyings as a running feed or a replay publishes them.
 #include "actors/command/chain_output.h"
 #include "actors/command/command.h"
+#include "actors/publish/publish_folder.h"
 #include "config/print_problems.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <charconv>
 #include <chrono>
 #include <cmath>
@@ -45,7 +47,10 @@ std::string only_feed() {
     while (!names.empty() && names.back() == '\n') {
         names.pop_back();
     }
-    if (names.empty()) {
+    if (names.empty() && ::access(actors::published_shm_folder, X_OK) != 0 && errno == EACCES) {
+        complain("{}: this user is not in the group that may read published memory",
+                 actors::published_shm_folder);
+    } else if (names.empty()) {
         complain("no feed publishes its state here: see publish.memory (pinstrike explain)");
     } else if (names.find('\n') != std::string::npos) {
         std::replace(names.begin(), names.end(), '\n', ' ');
@@ -124,18 +129,21 @@ ChainForm form_of(const Arguments& given) {
     return given.csv ? ChainForm::csv : given.json ? ChainForm::json : ChainForm::table;
 }
 
-/// Prints the chain once. False, after a complaint: it cannot be read, or nothing is listed.
+/// Prints the chain once. False, after a complaint: it cannot be read, or nothing is listed and it
+/// will not be printed again.
 bool print_once(const Arguments& given, pinstrike_feed* feed, const pinstrike_filter& filter,
                 const ChainView& view) {
     std::vector<pinstrike_value> values(4096);
     if (!read_chain(feed, filter, values)) {
         return false;
     }
-    if (values.empty()) {
-        complain("{} lists no such series", pinstrike_name(feed));
+    const std::string none = fmt::format("{} lists no such series", pinstrike_name(feed));
+    if (values.empty() && given.watch_seconds <= 0) {
+        complain("{}", none);
         return false;
     }
-    const std::string text = chain_text(feed, values, view);
+    // A feed that has just started lists no series yet.
+    const std::string text = values.empty() ? none + '\n' : chain_text(feed, values, view);
     const bool clears = given.watch_seconds > 0 && view.terminal;
     const bool written = std::fputs(((clears ? "\x1b[H\x1b[2J" : "") + text).c_str(), stdout) >= 0;
     return written && std::fflush(stdout) == 0;

@@ -72,7 +72,8 @@ std::string target_of(const Folder& folder, const std::string& feed, uid_t& owne
         ::readlinkat(opened.number(), feed.c_str(), target.data(), target.size());
     if (length <= 0) {
         if (errno == EACCES) {
-            fail_by_errno(folder.path, "the user of this program may not read published memory");
+            fail_by_errno(folder.path,
+                          "this user is not in the group that may read published memory");
         }
         return {};
     }
