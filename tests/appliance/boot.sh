@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds the package, and passes it to a test that boots Debian 12 (boot_test.py, machine_test.py).
+# Builds the packages, and passes them to a test that boots Debian 12 (boot_test.py, machine_test.py).
 # Takes some minutes, and much longer if the compiler's cache is empty.
 #
 #   boot.sh TEST.py
@@ -8,4 +8,4 @@ here=$(cd "$(dirname "$0")" && pwd)
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 "$here/../../deploy/package" "$folder"
-python3 -B "$1" "$folder"/pinstrike_*.deb
+python3 -B "$1" "$folder"/pinstrike_*.deb "$folder"/libpinstrike*.deb

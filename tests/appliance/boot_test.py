@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""The package on a booted Debian 12: installed, run, reloaded, stalled, drained, misconfigured,
-upgraded, removed, purged.
+"""The packages on a booted Debian 12: installed, run, read, compiled with, reloaded, stalled, drained,
+misconfigured, upgraded, removed, purged.
 
-    boot_test.py PACKAGE.deb
+    boot_test.py PACKAGE.deb LIBRARY.deb...
 
 A container (systemd-nspawn) with a network of its own. Its transcript is the output. Skipped (77) without root or
 mmdebstrap and systemd-container.
@@ -10,6 +10,7 @@ mmdebstrap and systemd-container.
 
 import os
 import re
+import shutil
 import sys
 import time
 from pathlib import Path
@@ -29,6 +30,7 @@ publish: {memory: shm, stream: on}
 metrics_address: 127.0.0.1:9464
 """
 UNIT = "pinstrike@wire"
+ROOT = "SPY"
 
 
 def install(box):
@@ -92,14 +94,56 @@ def read(box):
     """Published memory: read by a member of its group, by nobody else, and written by neither."""
     box.run("ls -ld /dev/shm/pinstrike; ls -lL /dev/shm/pinstrike")
     box.run("useradd --no-create-home --groups pinstrike-data reader")
-    magic = "head -c 7 /dev/shm/pinstrike/wire"
-    expect(box.ask(f"runuser -u reader -- {magic}").stdout == "PINSTRK", "a member of pinstrike-data reads")
+    shown = box.run(f"runuser -u reader -- pinstrike chain {ROOT} --strikes all --expiration all | head -5")
+    expect("feed wire: live" in shown, "a member of pinstrike-data reads")
     for user in ("watcher", "guest"):
-        expect(box.ask(f"runuser -u {user} -- {magic}").returncode != 0, f"{user} does not")
+        for arguments in (ROOT, f"{ROOT} --feed wire"):
+            done = box.ask(f"runuser -u {user} -- pinstrike chain {arguments} 2>&1")
+            say(f"# runuser -u {user} -- pinstrike chain {arguments}\n{done.stdout.rstrip()}")
+            expect(done.returncode == 1 and "not in the group that may read published memory" in done.stdout,
+                   f"{user} does not, and learns why")
     for user in ("reader", "watcher", "guest"):
         for change in ("dd if=/dev/zero of=/dev/shm/pinstrike/wire bs=8 count=1 conv=notrunc",
                        "rm /dev/shm/pinstrike/wire", "touch /dev/shm/pinstrike/other"):
             expect(box.ask(f"runuser -u {user} -- {change} 2>&1").returncode != 0, f"{user}: {change}")
+
+
+def compile_reader(box, libraries):
+    """The development package: the examples compile, the one in C also with the static library."""
+    for library in libraries:
+        shutil.copy(library, box.root / "root")
+    box.run("dpkg -i /root/libpinstrike*.deb && rm /root/libpinstrike*.deb")
+    flags = "-Wall -Wextra -Werror $(pkg-config --cflags --libs pinstrike)"
+    box.run("mkdir /opt/examples && cd /usr/share/doc/libpinstrike-dev/examples && "
+            f"gcc -std=c11 example.c -o /opt/examples/shared {flags} && "
+            "gcc -std=c11 example.c -o /opt/examples/static -l:libpinstrike.a -lstdc++ && "
+            f"g++ -std=c++20 example.cpp -o /opt/examples/wrapper {flags} && ldd /opt/examples/shared")
+    for program in ("shared", "static", "wrapper"):
+        shown = box.ask(f"runuser -u reader -- timeout 20 /opt/examples/{program} wire {ROOT} | head -3").stdout
+        say(shown)
+        expect(shown.startswith(f"{ROOT} 20"), f"the example reads ({program})")
+    refused = box.ask(f"runuser -u guest -- /opt/examples/shared wire {ROOT} 2>&1")
+    expect(refused.returncode == 1 and "not in the group" in refused.stdout, "and is refused a guest")
+    box.run("rm -r /opt/examples; dpkg --purge libpinstrike-dev libpinstrike1")
+
+
+def reattach(box):
+    """A reader that runs while the service is restarted attaches to the new start by itself."""
+    box.ask(f"runuser -u reader -- pinstrike chain {ROOT} --watch 0.2 >/tmp/watched 2>&1 & echo $! >/tmp/watch.pid")
+
+    def seen(words):
+        return words in box.ask("tail -c 20000 /tmp/watched").stdout
+
+    box.wait("a reader watches the feed", lambda: seen("feed wire: live"))
+    box.run(f"systemctl stop {UNIT}")
+    box.wait("it shows that the feed ended, with the last values",
+             lambda: seen("feed wire: ended, values are old"))
+    box.ask(": >/tmp/watched")
+    box.run(f"systemctl start {UNIT}")
+    box.wait("and attaches to the next start", lambda: seen("wire lists no such series"))
+    box.ask("pinstrike generate --interface feed0 --lines 1-4 --messages 20000 --rate 20000 --series 20000 --roots 200")
+    box.wait("whose values it shows", lambda: seen("feed wire: live"))
+    box.run("kill $(cat /tmp/watch.pid); rm /tmp/watched /tmp/watch.pid")
 
 
 def stall(box):
@@ -189,11 +233,13 @@ def remove(box):
 def main():
     skip_unless_possible()
     os.environ.pop("NOTIFY_SOCKET", None)
-    with Container(Path(sys.argv[1]).resolve()) as box:
+    with Container(Path(sys.argv[1]).resolve(), ["g++", "pkg-config"]) as box:
         install(box)
         serve(box)
         operate(box)
         read(box)
+        compile_reader(box, sys.argv[2:])
+        reattach(box)
         stall(box)
         refuse(box, "bad", "lines: 1-500\n", "a bad config")
         refuse(box, "host", CONFIG.replace("feed1", "nowhere9").replace("9464", "9465"),

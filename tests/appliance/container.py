@@ -44,7 +44,7 @@ def needed_by(package):
 
 
 def make_root(root, package, packages):
-    """A root with the dependencies of the package and `more`; the package is at /root/pinstrike.deb."""
+    """A root with the dependencies of the package and `packages`; the package is at /root/pinstrike.deb."""
     wanted = ["systemd", "systemd-sysv", "dbus", "iproute2", "procps", *packages, *needed_by(package)]
     done = subprocess.run(["mmdebstrap", "--quiet", "--variant=minbase",
                            f"--include={','.join(wanted)}", "bookworm", root],
@@ -97,10 +97,12 @@ class Booted:
 
 
 class Container(Booted):
-    """`with Container(package) as c`: booted, the package's file at /root/pinstrike.deb."""
+    """`with Container(package, packages) as c`: booted with these packages of Debian, the package's file at
+    /root/pinstrike.deb."""
 
-    def __init__(self, package):
+    def __init__(self, package, packages=()):
         self.package = package
+        self.packages = packages
         self.folder = Path(tempfile.mkdtemp(prefix="pinstrike-boot-"))
         self.root = self.folder / "root"
         self.machine = None
@@ -119,7 +121,7 @@ class Container(Booted):
         self.remove()
 
     def make(self):
-        make_root(self.root, self.package, [])
+        make_root(self.root, self.package, self.packages)
 
     def boot(self):
         log = (self.folder / "console").open("w")

@@ -469,3 +469,26 @@ plant(("endings",), [
     ("an account is ended by a look at its pipe", "error = ::access(path.c_str(), W_OK) == 0 ? 0 : errno;",
      "error = std::fclose(std::fopen(path.c_str(), \"w\"));"),
 ])
+
+plant(("publish",), [
+    ("a wrong first time of receipt stays the base", "base_ms_ == 0 || apart_ms > far_ms", "base_ms_ == 0"),
+    ("a time far ahead of the others is kept", "static_cast<std::uint64_t>(ts_ns) - from_ns >= far_ns",
+     "ts_ns >= static_cast<std::int64_t>(from_ns + far_ns)"),
+    ("the pages of a core are on any node", "(void)::syscall(SYS_mbind,", "(void)sizeof("),
+    ("a start that was killed before its link leaves its file", "if (of_feed && entry",
+     "if (false && of_feed && entry"),
+    ("more than the file system is only short now", "need > space.total_bytes", "false"),
+    ("huge pages are asked for too late", "(void)::madvise(at_, bytes_, MADV_HUGEPAGE);  // works", "// works"),
+])
+
+plant(("doctor",), [
+    ("one file of published memory is enough space", "return 2 * need_bytes > host.shm->total_bytes",
+     "return need_bytes > host.shm->total_bytes"),
+    ("published memory needs no hugepages", "nic::dpdk::runtime_bytes + need.published_huge_bytes",
+     "nic::dpdk::runtime_bytes + 0 * need.published_huge_bytes"),
+])
+
+plant(("config",), [
+    ("a new file in /dev/shm is no file", "(path.starts_with(\"/dev/\") && !path.starts_with(\"/dev/shm/\"))",
+     "path.starts_with(\"/dev/\")"),
+])
