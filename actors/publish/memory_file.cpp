@@ -160,7 +160,9 @@ bool MemoryFile::allocate(Problems& problems) {
     }
     errno = errno == EFAULT ? ENOSPC : errno;
     add_problem(problems, path_,
-                fmt::format("cannot allocate {} bytes: {}", bytes_, std::strerror(errno)),
+                fmt::format("cannot allocate {} bytes: {}; readers may still map the memory of an "
+                            "earlier start",
+                            bytes_, std::strerror(errno)),
                 Remedy::retry);
     return false;
 }

@@ -29,7 +29,7 @@ lines: 1
 ports: [{name: simulator, kind: sim}]
 pollers: [{name: poller0, wait: park}]
 cores: [{name: core0, wait: park}]
-book: {series_capacity: 1000000}
+book: {series_capacity: 500000}
 publish: {memory: shm}
 """
 
@@ -119,6 +119,11 @@ class Publish(unittest.TestCase):
         help_text = self.run_well("chain", "--help")
         self.assertIn("--watch", help_text)
 
+    def config(self):
+        path = self.folder / "small.yaml"
+        path.write_text(SMALL)
+        return path
+
     def test_too_little_space_is_refused_with_the_right_status(self):
         """More than the file system holds needs a change (78); more than is free now may be retried (1)."""
         if os.geteuid() != 0:
@@ -127,10 +132,9 @@ class Publish(unittest.TestCase):
         small.mkdir()
         script = """mount -t tmpfs -o size=$1,mode=750 none $2 && { [ -z "$3" ] || fallocate -l $3 $2/other; } &&
             PINSTRIKE_FOLDER=$2 exec "$0" "${@:4}" """
-        config = self.folder / "small.yaml"
-        config.write_text(SMALL)
-        commands = (("replay", self.folder / "day.pcap", "--publish", "day"), ("check", config), ("plan", config),
-                    ("run", config))
+        config = self.config()
+        commands = (("replay", self.folder / "day.pcap", "--config", config, "--publish", "day"), ("check", config),
+                    ("plan", config), ("run", config))
         for size, other, status, words in (("100m", "", 78, "found 100 MiB in the whole file system"),
                                            ("1g", "900m", 1, "found 124 MiB free of 1024"),
                                            ("1g", "", 0, "")):
@@ -140,6 +144,39 @@ class Publish(unittest.TestCase):
                                       capture_output=True, text=True, check=False, timeout=60)
                 self.assertEqual(done.returncode, status, (command, done.stderr))
                 self.assertIn(words, done.stderr)
+
+    def test_a_start_replaces_the_memory_of_a_killed_one(self):
+        """The file system holds one file only. What a killed start left is given back, unless a reader maps it."""
+        if os.geteuid() != 0:
+            self.skipTest("only root may mount a small file system")
+        small = self.folder / "one"
+        small.mkdir()
+        script = """mount -t tmpfs -o size=250m,mode=750 none $1; export PINSTRIKE_FOLDER=$1
+            replay() { "$0" replay $2 --config $5 --publish day "${@:6}" >&2; echo $?; }
+            "$0" replay $2 --config $5 --publish day --pace x0.01 >&2 & writer=$!
+            until "$0" chain --json --feed day >$3 2>&1; do sleep 0.1; done
+            : >$3
+            if [ "$4" = reader ]; then
+                "$0" chain --feed day --watch 0.1 --json >$3 2>&1 & reader=$!
+                until [ -s $3 ]; do sleep 0.1; done
+            fi
+            kill -9 $writer
+            wait $writer
+            replay "$@"
+            if [ "$4" = reader ]; then
+                replay "$@"
+                kill $reader
+                wait $reader
+                replay "$@"
+            fi"""
+        held = ["cannot allocate", "MiB free of 250", "readers may still map"]
+        for reader, statuses, words in (("", ["0"], []), ("reader", ["1", "1", "0"], held)):
+            done = subprocess.run(["unshare", "-m", "bash", "-c", script, PINSTRIKE, small, self.folder / "day.pcap",
+                                   self.folder / "shown", reader, self.config()],
+                                  capture_output=True, text=True, check=False, timeout=120)
+            self.assertEqual(done.stdout.split(), statuses, done.stderr)
+            for each in words:
+                self.assertIn(each, done.stderr)
 
     def test_huge_pages_are_used_where_the_mount_has_them(self):
         if os.geteuid() != 0:
