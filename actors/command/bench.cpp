@@ -9,10 +9,13 @@ namespace pinstrike::command {
 
 void add_bench_actor(CLI::App& app, Outcome& outcome);
 void add_bench_stages(CLI::App& app, Outcome& outcome);
+void add_bench_state(CLI::App& app, Outcome& outcome);
+void add_bench_stream(CLI::App& app, Outcome& outcome);
 
 namespace {
 
-constexpr std::array measurements{AddCommand{add_bench_actor}, AddCommand{add_bench_stages}};
+constexpr std::array measurements{AddCommand{add_bench_actor}, AddCommand{add_bench_stages},
+                                  AddCommand{add_bench_state}, AddCommand{add_bench_stream}};
 
 }  // namespace
 

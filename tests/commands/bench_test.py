@@ -8,6 +8,7 @@ The size of figures is not checked, because machines differ.
 
 import json
 import os
+import re
 import struct
 import subprocess
 import sys
@@ -106,6 +107,30 @@ class Bench(unittest.TestCase):
                                              status=2).stderr)
         self.bench(status=2)
         self.bench("stages", "--cores", "0", status=2)
+
+    def rows_of(self, *words):
+        """The figures of each row: lowest, median, highest."""
+        folder = {"PINSTRIKE_FOLDER": str(self.folder)}
+        done = subprocess.run([PINSTRIKE, "bench", *map(str, words)], capture_output=True,
+                              text=True, check=False, timeout=240, env=os.environ | folder)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertFalse(list(self.folder.iterdir()), "it left published memory")
+        rows = [re.split(r"\s{2,}", line.strip()) for line in done.stdout.splitlines()[1:]]
+        return {name: sorted(map(float, figures)) for name, *figures, _ in rows}
+
+    def test_published_state(self):
+        rows = self.rows_of("state", "--series", 10_000, "--reads", 10_000, "--runs", 1)
+        for name in ("state: book in private memory", "state: book, table published, of private memory",
+                     "state: attach to 10000 series, up to the first chain",
+                     "state: chain of 5,000 series, updates of all series"):
+            self.assertGreater(rows[name][0], 0, name)
+        self.assertEqual(rows["torn"], [0, 0, 0])
+
+    def test_published_stream(self):
+        rows = self.rows_of("stream", "--series", 2_000, "--messages", 20_000, "--runs", 1)
+        for name in ("stream: a writer and a reader on two threads", "stream: a reader of all series",
+                     "stream: the writer beside 8 readers, of none"):
+            self.assertGreater(rows[name][0], 0, name)
 
     def test_a_folder_that_cannot_be_made(self):
         done = subprocess.run([PINSTRIKE, "bench", "stages", *QUICK], capture_output=True,

@@ -1,0 +1,293 @@
+// path: cold
+//
+// `pinstrike bench stream`: measures the stream of events that a feed publishes, and its readers.
+#include "actors/bench/published_book.h"
+#include "actors/bench/rows.h"
+#include "actors/bench/sample_work.h"
+#include "actors/command/command.h"
+#include "actors/command/opra/generated_events.h"
+#include "actors/publish/pinstrike.h"
+#include "actors/publish/reader/core_cursor.h"
+#include "actors/publish/reader/mapping.h"
+#include "config/print_problems.h"
+
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <memory>
+#include <span>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+namespace pinstrike::command {
+namespace {
+
+using Records = std::span<const feed::Event>;
+
+constexpr const char* book_feed = "bench";
+constexpr const char* ring_feed = "bench-ring";
+constexpr double millions = 1e6;
+constexpr int rounds = 8;  ///< through the records, for each figure of the ring
+
+struct Arguments {
+    Arguments() {
+        traffic.series_count = 100'000;
+        traffic.messages_count = 500'000;
+    }
+
+    feed::opra::TrafficConfig traffic;
+    std::size_t stream_records = actors::PublishConfig{}.stream_records;
+    unsigned runs = 5;
+    bool hugepages = false;
+
+    [[nodiscard]] actors::PublishMemory memory() const {
+        return hugepages ? actors::PublishMemory::hugetlbfs : actors::PublishMemory::shm;
+    }
+};
+
+/// Writes records to a stream as a core does, without a book.
+class Writer {
+  public:
+    explicit Writer(PublishedBook& published) : stream_(published.file->core(0)) {}
+
+    void write(actors::EventBatch batch) {
+        actors::StampClock::Stamps stamps{clock_};
+        for (const feed::Event& event : batch) {
+            stamps.next(event.header.ts_receive_ns);
+        }
+        stamps.end();
+        stream_.append(batch.records(), clock_);
+    }
+
+  private:
+    actors::StampClock clock_;
+    actors::StreamWriter stream_;
+};
+
+/// Reads records of the ring, without the rest of the library.
+class RingReader {
+  public:
+    RingReader() { start(); }
+
+    /// Continues at the latest record.
+    void start() {
+        reader::Tail tail;
+        reader::Patience patience;
+        if (read_tail(cursor_.core(), patience, tail)) {
+            cursor_.start(tail);
+        }
+    }
+
+    /// Reads whatever has come. False: some was overwritten.
+    bool read() {
+        using State = reader::CoreCursor::State;
+        State state = cursor_.next();
+        for (; state == State::event; state = cursor_.next()) {
+            sum_ += cursor_.event().header.sequence + cursor_.stamp();
+            cursor_.advance();
+        }
+        forget_contents(sum_);
+        return state != State::overrun;
+    }
+
+    [[nodiscard]] std::uint64_t position() const { return cursor_.position(); }
+
+  private:
+    std::shared_ptr<const reader::Mapping> mapping_ = reader::Mapping::open(ring_feed);
+    reader::CoreCursor cursor_{mapping_->cores().front()};
+    std::uint64_t sum_ = 0;
+};
+
+double rate(Records records, double seconds) {
+    return static_cast<double>(rounds * records.size()) / seconds / millions;
+}
+
+/// A writer and a reader on two threads. The writer of this benchmark, unlike that of a feed, waits
+/// while the reader is half a ring behind, so that each record is read.
+double two_threads(Writer& to, std::size_t ring_records, Records records) {
+    RingReader reader;
+    const std::uint64_t first = reader.position();
+    std::atomic<std::uint64_t> read = 0;
+    std::atomic<bool> done = false;
+    const double begin = wall_seconds();
+    std::thread writer{[&] {
+        std::uint64_t written = 0;
+        for (int round = 0; round < rounds; ++round) {
+            for_each_batch(records, [&](actors::EventBatch batch) {
+                while (written - read.load(std::memory_order_relaxed) > ring_records / 2) {
+                    __builtin_ia32_pause();
+                }
+                to.write(batch);
+                written += batch.records().size();
+            });
+        }
+        done.store(true, std::memory_order_release);
+    }};
+    for (bool last = false; !last;) {
+        last = done.load(std::memory_order_acquire);
+        reader.read();
+        read.store(reader.position() - first, std::memory_order_relaxed);
+    }
+    const double seconds = wall_seconds() - begin;
+    writer.join();
+    return rate(records, seconds);
+}
+
+/// The rate of the writer while `count` other processes read the stream, or are stopped.
+double writer_beside(Writer& writer, Records records, unsigned count, bool stopped) {
+    std::vector<pid_t> readers;
+    for (unsigned i = 0; i < count; ++i) {
+        const pid_t child = ::fork();
+        if (child < 0) {
+            throw std::system_error(errno, std::generic_category(), "no process for a reader");
+        }
+        if (child == 0) {
+            ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // it ends with this process in any case
+            for (RingReader reader;;) {
+                if (!reader.read()) {
+                    reader.start();
+                }
+            }
+        }
+        readers.push_back(child);
+    }
+    ::usleep(count != 0 ? 20'000 : 0);  // so that they have attached
+    for (const pid_t child : readers) {
+        ::kill(child, stopped ? SIGSTOP : SIGCONT);
+    }
+    const double begin = thread_seconds();
+    for (int round = 0; round < rounds; ++round) {
+        for_each_batch(records, [&](actors::EventBatch batch) { writer.write(batch); });
+    }
+    const double seconds = thread_seconds() - begin;
+    for (const pid_t child : readers) {
+        ::kill(child, SIGKILL);
+        ::waitpid(child, nullptr, 0);
+    }
+    return rate(records, seconds);
+}
+
+struct Close {
+    void operator()(pinstrike_feed* feed) const { pinstrike_close(feed); }
+
+    void operator()(pinstrike_stream* stream) const { pinstrike_unsubscribe(stream); }
+};
+
+/// The rate at which a stream takes messages, those of other series included, which a book wrote
+/// before. Only the reader's time counts.
+double follow(PublishedBook& published, Records records, const char* root) {
+    pinstrike_filter filter{};
+    filter.roots = &root;
+    filter.roots_count = 1;
+    const std::unique_ptr<pinstrike_feed, Close> feed{pinstrike_open(book_feed)};
+    const std::unique_ptr<pinstrike_stream, Close> stream{
+        pinstrike_subscribe(feed.get(), root == nullptr ? nullptr : &filter)};
+    std::vector<pinstrike_record> got(1024);
+    double seconds = 0;
+    std::size_t messages = 0;
+    for_each_batch(records, [&](actors::EventBatch batch) {
+        published.book.on_events(batch);
+        for (const feed::Event& event : batch) {
+            messages += feed::is_line_event(event.header.kind) ? 0U : 1U;
+        }
+        const double begin = thread_seconds();
+        while (pinstrike_poll(stream.get(), got.data(), got.size()) > 0) {
+        }
+        seconds += thread_seconds() - begin;
+    });
+    return static_cast<double>(messages) / seconds / millions;
+}
+
+/// The root of a quote from the middle, as text.
+std::string some_root(Records records) {
+    const feed::Event* at = records.data();
+    const feed::Event* const middle = at + records.size() / 2;
+    while (at < middle || at->header.kind != feed::EventKind::quote) {
+        at += at->header.records;
+    }
+    const auto bytes = at->body.series.bytes();
+    const std::string root{bytes.data(), feed::SeriesKey::symbol_bytes};
+    return root.substr(0, root.find(' '));
+}
+
+struct Figures {
+    std::vector<double> ring, all, one_root, alone, readers, stopped;
+};
+
+void print(const Figures& figures) {
+    constexpr const char* records_unit = "M records/s";
+    constexpr const char* messages_unit = "M messages/s";
+    print_row_head();
+    print_row("stream: a writer and a reader on two threads", figures.ring, records_unit);
+    print_row("stream: a reader of all series", figures.all, messages_unit);
+    print_row("stream: a reader of one root, with what it passes over", figures.one_root,
+              messages_unit);
+    print_row("stream: the writer, no reader", figures.alone, records_unit);
+    print_row("stream: the writer beside 8 readers, of none",
+              ratios(figures.readers, figures.alone), "times");
+    print_row("stream: the writer beside a stopped reader, of none",
+              ratios(figures.stopped, figures.alone), "times");
+}
+
+Exit bench_stream(const Arguments& given) {
+    Problems problems;
+    const auto published = PublishedBook::make(
+        book_feed, given.memory(), 2 * given.traffic.series_count, given.stream_records, problems);
+    const auto ring =
+        PublishedBook::make(ring_feed, given.memory(), 64, given.stream_records, problems);
+    if (published == nullptr || ring == nullptr) {
+        print_problems(problems);
+        return Exit::failed;
+    }
+    const RecordedEvents events = record_events(given.traffic);
+    const Records records{events.records};
+    const std::string root = some_root(records);
+    published->apply(records);  // so that all series are there
+    Writer writer{*ring};
+    Figures figures;
+    for (unsigned run = 0; run < given.runs; ++run) {
+        figures.ring.push_back(two_threads(writer, given.stream_records, records));
+        figures.all.push_back(follow(*published, records, nullptr));
+        figures.one_root.push_back(follow(*published, records, root.c_str()));
+        figures.alone.push_back(writer_beside(writer, records, 0, false));
+        figures.readers.push_back(writer_beside(writer, records, 8, false));
+        figures.stopped.push_back(writer_beside(writer, records, 1, true));
+    }
+    print(figures);
+    return Exit::ok;
+}
+
+}  // namespace
+
+void add_bench_stream(CLI::App& bench, Outcome& outcome) {
+    auto given = std::make_shared<Arguments>();
+    CLI::App* command =
+        bench.add_subcommand("stream", "The stream of events that a feed publishes, and readers");
+    command->footer(
+        "Publishes generated traffic as `bench` and `bench-ring`, and reads it by libpinstrike.\n"
+        "The rates of readers count their own time alone, except that of two threads. Needs\n"
+        "two processors without other work.\n"
+        "Exit status: 0 success, 1 it failed, 2 wrong use.\n\n"
+        "Examples:\n"
+        "  pinstrike bench stream\n"
+        "  pinstrike bench stream --series 1500000 --messages 5000000 --hugepages");
+    command->add_option("--series", given->traffic.series_count, "Series of the traffic")
+        ->capture_default_str()
+        ->check(CLI::Range(std::size_t{1'000}, std::size_t{10'000'000}));
+    command->add_option("--messages", given->traffic.messages_count, "Messages of each run")
+        ->capture_default_str()
+        ->check(CLI::Range(std::size_t{10'000}, std::size_t{1'000'000'000}));
+    command->add_option("--runs", given->runs, "Number of runs; the figures are medians over them")
+        ->check(CLI::Range(1, 1000))
+        ->capture_default_str();
+    command->add_flag("--hugepages", given->hugepages, "Memory of a mounted hugetlbfs");
+    command->callback([given, &outcome] { outcome.status = bench_stream(*given); });
+}
+
+}  // namespace pinstrike::command
