@@ -383,7 +383,8 @@ enum pinstrike_kind { /* the kinds of events, as the writer numbers them */
                           255 /* the feed started anew; the state was read again */
 };
 
-/* One event. The fields of an OPRA message have their names and units from the specification. */
+/* One event. The fields of an OPRA message have their names and units from the specification. Of
+ * `of`, only the member of the kind is valid; a quote leaves the other bytes as they were. */
 struct pinstrike_record {
     uint8_t kind;  /* pinstrike_kind */
     uint8_t flags; /* 1 late, and others of the writer (feed/event/event.h) */

@@ -20,14 +20,15 @@ namespace pinstrike::reader {
 
 class CoreCursor {
   public:
-    explicit CoreCursor(const CoreView& core) : core_(&core) {}
+    explicit CoreCursor(const CoreView& core) : core_(&core), records_(copied_max, feed::Event{}) {}
 
     [[nodiscard]] const CoreView& core() const { return *core_; }
 
     /// Continues behind a published position.
     void start(const Tail& tail);
 
-    [[nodiscard]] std::uint64_t position() const { return position_; }
+    /// Position of the next record that take() will pass on.
+    [[nodiscard]] std::uint64_t position() const { return copied_from_ + at_; }
 
     enum class State : std::uint8_t {
         nothing,  ///< no event has arrived
@@ -36,27 +37,52 @@ class CoreCursor {
         diverged,  ///< the state has changed other than by events
     };
 
-    /// Makes the next event available. Throws Error if the stream is damaged.
-    [[nodiscard]] State next();
+    /// Copies the next events, unless some are left to take. Throws Error if the stream is damaged.
+    [[nodiscard]] State load();
 
-    /// The event that next() found: all its records, contiguous.
-    [[nodiscard]] const feed::Event& event() const { return records_[at_]; }
-
-    [[nodiscard]] std::uint64_t stamp() const { return clock_.stamp(); }
-
-    /// Steps over the event.
-    void advance() { at_ += records_[at_].header.records; }
+    /// Calls each(event, stamp) for the events that load() found, until it returns false. All
+    /// records of an event are contiguous, and stay until the next load(). Throws Error if the
+    /// stream is damaged.
+    template <class Each>
+    void take(Each&& each) {
+        actors::StampClock::Stamps stamps{clock_};
+        const feed::Event* event = &records_[at_];
+        const feed::Event* const end = &records_[0] + end_;
+        for (bool more = true; more && event < end;) {
+            const std::size_t records = event->header.records;
+            const auto left = static_cast<std::size_t>(end - event);
+            if (records - 1 >= left || event->header.ts_receive_ns > time_ns_max) [[unlikely]] {
+                at_ = end_ - left;
+                end_early(*event);
+                return stamps.end();
+            }
+            more = each(*event, stamps.next(event->header.ts_receive_ns));
+            ++event;
+            if (records != 1) [[unlikely]] {  // the processor predicts it, and loads the next event
+                event += records - 1;
+            }
+        }
+        at_ = end_ - static_cast<std::size_t>(end - event);
+        stamps.end();
+    }
 
   private:
-    [[nodiscard]] State load();
-    void keep_whole_events(std::size_t available);
+    /// Later times are not those of a receipt (the year 2116), and could overflow the stamps.
+    static constexpr std::int64_t time_ns_max = std::int64_t{1} << 62;
+    /// Records of one copy. More than the 255 of the longest event, so each copy has a whole event.
+    static constexpr std::size_t copied_max = 512;
+
+    State look_for_more();
+    bool copy(std::size_t count);
+    void end_early(const feed::Event& event);
 
     const CoreView* core_;
-    std::uint64_t position_ = 0;  ///< behind records_
-    Tail tail_;                   ///< the latest that was read
-    actors::StampClock clock_;    ///< at the event
-    std::vector<feed::Event> records_;
+    Tail tail_;                         ///< the latest that was read
+    actors::StampClock clock_;          ///< at the last event that was taken
+    std::vector<feed::Event> records_;  ///< copies, of which `end_` are valid
+    std::uint64_t copied_from_ = 0;     ///< position of the first copy
     std::size_t at_ = 0;
+    std::size_t end_ = 0;
 };
 
 }  // namespace pinstrike::reader

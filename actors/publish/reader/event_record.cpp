@@ -48,7 +48,8 @@ void add_end_of_day(pinstrike_record& record, const feed::Event& event) {
 }
 
 void add_underlying(pinstrike_record& record, const feed::Underlying& underlying) {
-    write_root(record.of.underlying.symbol, underlying.symbol);
+    const std::uint64_t text = root_text(underlying.symbol);
+    std::memcpy(record.of.underlying.symbol, &text, sizeof record.of.underlying.symbol);
     record.of.underlying.value = underlying.value;
     record.of.underlying.bid = underlying.bid;
     record.of.underlying.offer = underlying.offer;
@@ -57,10 +58,6 @@ void add_underlying(pinstrike_record& record, const feed::Underlying& underlying
 void add_body(pinstrike_record& record, const feed::Event& event) {
     const feed::Event::Body& body = event.body;
     switch (event.header.kind) {
-        case EventKind::quote:
-            record.of.quote = {body.quote.bid, body.quote.bid_size, body.quote.offer,
-                               body.quote.offer_size};
-            break;
         case EventKind::trade:
             record.of.trade = {body.trade.price, body.trade.volume, body.trade.reference};
             break;
@@ -95,37 +92,11 @@ void add_body(pinstrike_record& record, const feed::Event& event) {
 
 }  // namespace
 
-bool is_delivered(EventKind kind) {
-    return (kind >= EventKind::quote && kind <= EventKind::text) ||
-           (kind >= EventKind::control && kind <= EventKind::line_mark);
-}
-
-bool has_series(EventKind kind) {
-    return kind >= EventKind::quote && kind <= EventKind::series_map;
-}
-
-const feed::QuoteBest* appendage_of(const feed::Event& event) {
-    const bool appended = event.header.kind == EventKind::quote && event.header.records > 1;
-    return appended ? &feed::rest_of<feed::QuoteBest>(event) : nullptr;
-}
-
-pinstrike_record record_of(const feed::Event& event, std::uint16_t core, std::uint64_t stamp) {
-    const feed::Header& header = event.header;
-    pinstrike_record record{};
-    record.kind = static_cast<std::uint8_t>(header.kind);
-    record.flags = header.flags;
-    record.line = header.line;
-    record.participant = header.participant;
-    record.type = header.type;
-    record.indicator = header.indicator;
-    record.decimals = decimals_of(header.code);
-    record.sequence = header.number();
-    record.core = core;
-    record.exchange_ns = header.ts_exchange_ns;
-    record.receive_ns = header.ts_receive_ns;
-    record.stamp = stamp;
+void write_record(pinstrike_record& record, const feed::Event& event, std::uint16_t core,
+                  std::uint64_t stamp) {
+    record = {};
+    write_head(record, event.header, core, stamp);
     add_body(record, event);
-    return record;
 }
 
 std::string text_of(const feed::Event& event) {

@@ -82,22 +82,24 @@ void EventStream::begin_core(Core& core) {
         if (!read_tail(view, patience, tail)) {
             throw Error("the writer stopped in the middle of a write to the stream");
         }
-        core.follower.clear(2 * view.series.size());
+        core.follower.begin_round(filter_.roots().empty() ? view.series.size() : 0,
+                                  2 * view.series.size());
         if (copy_lines(view, tail.stamp, core.follower)) {
             break;
         }
     }
     core.cursor.start(tail);
+    core.next_found = core.found_count = 0;
     feed_->visit(
         filter_, view,
         [&](const CoreView&, const Listed& series, ReadResult result, const SeriesParts& parts) {
-            FollowedSeries* const followed = core.follower.add(series.key);
+            FollowedSeries* const followed = core.follower.add(series.key, feed::hash(series.key));
             if (result == ReadResult::unreadable) {
                 snapshot_.push_back(unreadable_value(view, series.key));
                 return;
             }
             if (followed != nullptr) {
-                Follower::begin(*followed, parts);
+                core.follower.begin(*followed, parts);
             }
             if (is_listed(parts)) {
                 snapshot_.push_back(value_of(view, series.key, parts, tail));
@@ -156,30 +158,60 @@ std::size_t EventStream::take(Core& core, std::span<pinstrike_record> records) {
     /// Events of series that the stream does not follow; more of them wait for the next call.
     constexpr std::size_t passed_max = 65'536;
     std::size_t count = 0;
-    for (std::size_t passed = 0; count < records.size() && passed < passed_max; ++passed) {
-        const CoreCursor::State state = core.cursor.next();
+    for (std::size_t passed = 0; count < records.size() && passed < passed_max;) {
+        if (core.next_found < core.found_count) {
+            const Found& found = core.found[core.next_found++];
+            count += deliver(core, found, records[count]) ? 1U : 0U;
+            continue;
+        }
+        const CoreCursor::State state = core.cursor.load();
         if (state == CoreCursor::State::nothing) {
             break;
         }
         if (state != CoreCursor::State::event) {
-            records[count++] = renew(core, state == CoreCursor::State::overrun);
+            renew(core, state == CoreCursor::State::overrun, records[count++]);
             break;
         }
-        if (const auto record = deliver(core)) {
-            records[count++] = *record;
-        }
-        core.cursor.advance();
+        passed += find(core);
     }
     return count;
 }
 
+/// Finds the next events that the user gets, unless their series says otherwise, and prefetches
+/// these series. Returns how many it looked at.
+std::size_t EventStream::find(Core& core) {
+    std::size_t passed = 0;
+    Found* found = core.found.data();
+    const Found* const end = found + core.found.size();
+    const Filter::RootSet roots = filter_.root_set();
+    core.cursor.take([&, roots](const feed::Event& event, std::uint64_t stamp) {
+        ++passed;
+        std::uint64_t hash = 0;
+        if (has_series(event.header.kind)) {
+            const feed::SeriesKey& key = event.body.series;
+            if (!roots.has(key.symbol_word()) || !filter_.matches_within_root(key)) {
+                return true;
+            }
+            hash = feed::hash(key);
+            core.follower.prefetch(hash);
+        } else if (!is_delivered(event.header.kind)) {  // of a newer minor version
+            return true;
+        }
+        *found++ = {&event, stamp, hash};
+        return found != end;
+    });
+    core.found_count = static_cast<std::size_t>(found - core.found.data());
+    core.next_found = 0;
+    return passed;
+}
+
 /// Reads the state of a core again.
-pinstrike_record EventStream::renew(Core& core, bool overrun) {
+void EventStream::renew(Core& core, bool overrun, pinstrike_record& notice) {
     if (!snapshot_is_new_) {
         snapshot_.clear();
         snapshot_is_new_ = true;
     }
-    pinstrike_record notice{};
+    notice = {};
     notice.kind = overrun ? PINSTRIKE_MISSED : PINSTRIKE_RENEWED;
     notice.core = core.cursor.core().index;
     const std::uint64_t first = core.cursor.position();
@@ -187,7 +219,6 @@ pinstrike_record EventStream::renew(Core& core, bool overrun) {
     if (overrun) {
         notice.of.missed = {first, core.cursor.position() - 1};
     }
-    return notice;
 }
 
 /// Events of lines reach every core. One of them is enough, but for what only one core lost.
@@ -197,62 +228,58 @@ bool EventStream::comes_from(const Core& core, const feed::Event& event) const {
     return core.cursor.core().index == 0 || of_one_core || filter_.line_events_of_each_core();
 }
 
-std::optional<pinstrike_record> EventStream::deliver(Core& core) {
-    const feed::Event& event = core.cursor.event();
+/// Writes the record of an event. False: the user does not get it.
+bool EventStream::deliver(Core& core, const Found& found, pinstrike_record& record) {
+    const feed::Event& event = *found.event;
     const feed::EventKind kind = event.header.kind;
-    if (!is_delivered(kind)) {
-        return std::nullopt;  // of a newer minor version
-    }
-    if (has_series(kind)) {
-        return deliver_of_series(core);
+    if (has_series(kind)) [[likely]] {
+        return deliver_of_series(core, found, record);
     }
     if (feed::is_line_event(kind)) {
-        core.follower.apply_to_line(event, core.cursor.stamp());
+        core.follower.apply_to_line(event, found.stamp);
         if (!comes_from(core, event)) {
-            return std::nullopt;
+            return false;
         }
     }
     if (kind == feed::EventKind::underlying && !filter_.has_root(event.body.underlying.symbol)) {
-        return std::nullopt;
+        return false;
     }
-    pinstrike_record record = record_of(event, core.cursor.core().index, core.cursor.stamp());
+    write_record(record, event, core.cursor.core().index, found.stamp);
     if (kind == feed::EventKind::text) {
         const std::string& text = texts_.emplace_back(text_of(event));
         record.of.text = {text.data(), text.size()};
     }
-    return record;
+    return true;
 }
 
-std::optional<pinstrike_record> EventStream::deliver_of_series(Core& core) {
-    const feed::Event& event = core.cursor.event();
-    const std::uint64_t stamp = core.cursor.stamp();
+bool EventStream::deliver_of_series(Core& core, const Found& found, pinstrike_record& record) {
+    const feed::Event& event = *found.event;
     const feed::SeriesKey& key = event.body.series;
-    if (!filter_.matches(key)) {
-        return std::nullopt;
+    FollowedSeries* series = core.follower.find(key, found.hash);
+    if (series == nullptr) [[unlikely]] {
+        series = follow(core, key, found.hash);
     }
-    FollowedSeries* const series = follow(core, key);
     if (series == nullptr || series->excluded ||
-        (series->stamp != 0 && !stamp_after(stamp, series->stamp))) {
-        return std::nullopt;
+        (series->stamp != 0 && !stamp_after(found.stamp, series->stamp))) {
+        return false;
     }
-    core.follower.apply(*series, event, appendage_of(event), stamp);
-    pinstrike_record record = record_of(event, core.cursor.core().index, stamp);
-    record.key = key_of(key, series->id);
-    record.has_key = 1;
-    if (event.header.kind == feed::EventKind::quote) {
-        record.bid = core.follower.bid(*series);
-        record.offer = core.follower.offer(*series);
+    if (event.header.kind == feed::EventKind::quote) [[likely]] {
+        core.follower.apply_quote(*series, event, found.stamp);
+        write_quote(record, event, core.cursor.core().index, found.stamp);
+        core.follower.write_best(*series, record.bid, record.offer);
         record.has_best = 1;
+    } else {
+        core.follower.apply(*series, event, found.stamp);
+        write_record(record, event, core.cursor.core().index, found.stamp);
     }
-    return record;
+    write_key(record.key, key, series->id);
+    record.has_key = 1;
+    return true;
 }
 
-/// The series of a key; a new one if it is not followed yet.
-FollowedSeries* EventStream::follow(Core& core, const feed::SeriesKey& key) {
-    if (FollowedSeries* const followed = core.follower.find(key)) {
-        return followed;
-    }
-    FollowedSeries* const added = core.follower.add(key);
+/// Follows a series that is not followed yet.
+FollowedSeries* EventStream::follow(Core& core, const feed::SeriesKey& key, std::uint64_t hash) {
+    FollowedSeries* const added = core.follower.add(key, hash);
     if (added != nullptr) {
         Patience patience;
         SeriesParts parts;

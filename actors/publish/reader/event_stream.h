@@ -20,7 +20,6 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -43,23 +42,34 @@ class EventStream {
     Wait wait(std::int64_t timeout_ns);
 
   private:
+    /// An event that the user gets unless its series says otherwise.
+    struct Found {
+        const feed::Event* event;
+        std::uint64_t stamp;
+        std::uint64_t hash;  ///< of its series
+    };
+
     /// What the stream keeps of a core.
     struct Core {
         explicit Core(const CoreView& view) : cursor(view) {}
 
         CoreCursor cursor;
         Follower follower;
+        std::array<Found, 128> found;  ///< as many as the processor prefetches before the first
+        std::size_t found_count = 0;
+        std::size_t next_found = 0;
     };
 
     std::size_t fill(std::span<pinstrike_record> records);
     std::size_t take(Core& core, std::span<pinstrike_record> records);
-    std::optional<pinstrike_record> deliver(Core& core);
-    std::optional<pinstrike_record> deliver_of_series(Core& core);
+    std::size_t find(Core& core);
+    bool deliver(Core& core, const Found& found, pinstrike_record& record);
+    bool deliver_of_series(Core& core, const Found& found, pinstrike_record& record);
     [[nodiscard]] bool comes_from(const Core& core, const feed::Event& event) const;
-    FollowedSeries* follow(Core& core, const feed::SeriesKey& key);
+    FollowedSeries* follow(Core& core, const feed::SeriesKey& key, std::uint64_t hash);
     void begin();
     void begin_core(Core& core);
-    pinstrike_record renew(Core& core, bool overrun);
+    void renew(Core& core, bool overrun, pinstrike_record& notice);
     bool attach_again();
 
     std::shared_ptr<FeedReader> feed_;

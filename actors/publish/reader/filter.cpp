@@ -5,6 +5,7 @@
 #include "actors/publish/reader/value.h"
 
 #include <algorithm>
+#include <bit>
 #include <string>
 
 namespace pinstrike::reader {
@@ -21,6 +22,9 @@ Filter::Filter(const pinstrike_filter* filter) {
     if (!right || !session) {
         throw Error("a filter's right is 'C', 'P' or 0, its session 'R', 'G' or 0");
     }
+    is_limited_ = limits_.expiration_from != 0 || limits_.expiration_to != 0 ||
+                  limits_.strike_from_e8 != 0 || limits_.strike_to_e8 != 0 || limits_.right != 0 ||
+                  limits_.session != 0;
     if (filter->roots != nullptr) {
         for (std::size_t i = 0; i < filter->roots_count; ++i) {
             const auto symbol = symbol_word_of(filter->roots[i]);
@@ -34,6 +38,7 @@ Filter::Filter(const pinstrike_filter* filter) {
         if (roots_.empty()) {
             throw Error("a filter with roots has no root");
         }
+        hash_roots();
     }
     if (filter->ids != nullptr) {
         by_id_ = true;
@@ -42,12 +47,19 @@ Filter::Filter(const pinstrike_filter* filter) {
     }
 }
 
-bool Filter::has_root(std::uint64_t symbol_word) const {
-    return roots_.empty() ||
-           std::ranges::binary_search(roots_, root_order(symbol_word), {}, root_order);
+void Filter::hash_roots() {
+    slots_.assign(std::bit_ceil(4 * roots_.size()), 0);
+    const std::size_t mask = slots_.size() - 1;
+    for (const std::uint64_t root : roots_) {
+        std::size_t slot = feed::hash_symbol(root) & mask;
+        while (slots_[slot] != 0) {
+            slot = (slot + 1) & mask;
+        }
+        slots_[slot] = root;
+    }
 }
 
-bool Filter::matches_within_root(const feed::SeriesKey& key) const {
+bool Filter::is_within_limits(const feed::SeriesKey& key) const {
     const std::uint32_t expiration = expiration_of(key);
     const bool any_strike = limits_.strike_from_e8 == 0 && limits_.strike_to_e8 == 0;
     return expiration >= limits_.expiration_from &&

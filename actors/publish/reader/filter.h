@@ -22,7 +22,31 @@ class Filter {
     /// The roots in the order of chains; empty: all.
     [[nodiscard]] const std::vector<std::uint64_t>& roots() const { return roots_; }
 
-    [[nodiscard]] bool has_root(std::uint64_t symbol_word) const;
+    [[nodiscard]] bool has_root(std::uint64_t symbol_word) const {
+        return root_set().has(symbol_word);
+    }
+
+    /// The roots by their hash, with 0 between them, so that one or two loads find a root. A copy
+    /// of this stays in registers while many events are compared.
+    struct RootSet {
+        const std::uint64_t* slots;
+        std::size_t mask;
+
+        [[nodiscard]] bool has(std::uint64_t symbol_word) const {
+            if (slots == nullptr) {
+                return true;
+            }
+            std::size_t slot = feed::hash_symbol(symbol_word) & mask;
+            while (slots[slot] != symbol_word && slots[slot] != 0) {
+                slot = (slot + 1) & mask;
+            }
+            return slots[slot] != 0;
+        }
+    };
+
+    [[nodiscard]] RootSet root_set() const {
+        return {slots_.empty() ? nullptr : slots_.data(), slots_.size() - 1};
+    }
 
     /// All conditions but that on ids.
     [[nodiscard]] bool matches(const feed::SeriesKey& key) const {
@@ -30,7 +54,9 @@ class Filter {
     }
 
     /// All conditions but those on ids and roots.
-    [[nodiscard]] bool matches_within_root(const feed::SeriesKey& key) const;
+    [[nodiscard]] bool matches_within_root(const feed::SeriesKey& key) const {
+        return !is_limited_ || is_within_limits(key);
+    }
 
     /// Whether there is a condition on ids.
     [[nodiscard]] bool by_id() const { return by_id_; }
@@ -42,9 +68,14 @@ class Filter {
     }
 
   private:
+    void hash_roots();
+    [[nodiscard]] bool is_within_limits(const feed::SeriesKey& key) const;
+
     std::vector<std::uint64_t> roots_;
-    std::vector<std::uint32_t> ids_;  ///< sorted
+    std::vector<std::uint64_t> slots_;  ///< of root_set()
+    std::vector<std::uint32_t> ids_;    ///< sorted
     bool by_id_ = false;
+    bool is_limited_ = false;
     pinstrike_filter limits_{};  ///< without roots and ids
 };
 

@@ -1,11 +1,14 @@
 // path: cold
 #include "actors/publish/reader/follower.h"
 
+#include "actors/publish/reader/event_record.h"
 #include "actors/publish/reader/side_rules.h"
 #include "feed/event/best_effect.h"
 #include "feed/event/position.h"
 
-#include <bit>
+#include <algorithm>
+#include <cstring>
+#include <utility>
 
 namespace pinstrike::reader {
 namespace {
@@ -23,20 +26,17 @@ bool known(const FollowedSeries& series, const pinstrike_line& line) {
     return (series.has_quotes || series.has_trades) && !stamp_after(line.day, series.stamp);
 }
 
-/// Marks that the numbers which a peer's state covers are of another line or numbering from now on.
-void cover_elsewhere(FollowedSeries& series) {
-    if (series.has_trades && (series.covered & PINSTRIKE_COVERED) != 0) {
-        series.covered = PINSTRIKE_COVERED_ELSEWHERE;
-    }
+/// Whether nothing happened to the line of a series with quotes since it was brought up to date.
+bool stands(const FollowedSeries& series, const pinstrike_line& line) {
+    return series.has_quotes && !stamp_after(line.changed, series.stamp);
 }
 
-/// Whether state that a peer gave already includes a late message.
-bool covers(const FollowedSeries& series, const feed::Header& header, bool foreign) {
-    const bool behind = sequence_after(header.sequence, series.covered_sequence);
-    if ((series.covered & PINSTRIKE_COVERED) != 0) {
-        return foreign || !behind;
+/// Marks that the numbers which a peer's state covers are of another line or numbering from now on.
+void cover_elsewhere(FollowedSeries& series) {
+    if (series.has_trades && series.covered) {
+        series.covered = false;
+        series.covered_elsewhere = true;
     }
-    return (series.covered & PINSTRIKE_COVERED_ELSEWHERE) != 0 && foreign && !behind;
 }
 
 pinstrike_side side_of(std::int32_t price, std::uint32_t size, std::uint32_t sequence,
@@ -68,19 +68,73 @@ pinstrike_side stated(BestEffect effect, const pinstrike_side& before, const fee
     return before;
 }
 
-struct Sides {
-    pinstrike_side bid;
-    pinstrike_side offer;
+/// The bits of a side that a quote keeps, and those that it takes from its own two words.
+struct SideMask {
+    std::uint64_t keep;
+    std::uint64_t value;
+    std::uint64_t word;
 };
 
-Sides stated(const FollowedSeries& series, const feed::Event& event,
-             const feed::QuoteBest* appendage) {
+/// By the effect of a quote without an appendage.
+constexpr SideMask side_mask_of(BestEffect effect) {
+    constexpr std::uint64_t all = ~std::uint64_t{0};
+    constexpr std::uint64_t known = std::uint64_t{PINSTRIKE_KNOWN} << (32 + mark_shift);
+    switch (effect) {
+        case BestEffect::this_quote:
+            return {0, all, all};
+        case BestEffect::none:
+            return {0, 0, 0xFFFF'FFFF | known};
+        default:
+            return {all, 0, 0};
+    }
+}
+
+constexpr std::array side_masks{
+    side_mask_of(static_cast<BestEffect>(0)), side_mask_of(static_cast<BestEffect>(1)),
+    side_mask_of(static_cast<BestEffect>(2)), side_mask_of(static_cast<BestEffect>(3))};
+
+constexpr std::array<feed::IndicatorEffect, 256> effects = [] {
+    std::array<feed::IndicatorEffect, 256> all{};
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        all[i] = feed::effect_of(static_cast<char>(i));
+    }
+    return all;
+}();
+
+void state_plain(pinstrike_side& side, BestEffect effect, std::uint64_t value, std::uint64_t word) {
+    const SideMask& mask = side_masks[static_cast<std::size_t>(effect)];
+    std::uint64_t before = 0;
+    std::memcpy(&before, &side.sequence, sizeof before);
+    const std::uint64_t after = (before & mask.keep) | (word & mask.word);
+    side.value = (side.value & mask.keep) | (value & mask.value);
+    std::memcpy(&side.sequence, &after, sizeof after);
+}
+
+/// The sides as a quote without an appendage states them, without a branch on its indicator, which
+/// a processor cannot predict.
+void state_plain(FollowedSeries& series, const feed::Event& event) {
+    const feed::Header& header = event.header;
+    const feed::IndicatorEffect effect = effects[static_cast<unsigned char>(header.indicator)];
+    const pinstrike_side own = side_of(0, 0, header.sequence, header.participant, header.code,
+                                       PINSTRIKE_KNOWN | PINSTRIKE_PRESENT);
+    const std::uint64_t word = own.sequence | std::uint64_t{own.said} << 32;
+    std::uint64_t bid = 0;
+    std::uint64_t offer = 0;
+    std::memcpy(&bid, &event.body.quote.bid, sizeof bid);
+    std::memcpy(&offer, &event.body.quote.offer, sizeof offer);
+    state_plain(series.bid, effect.bid, bid, word);
+    state_plain(series.offer, effect.offer, offer, word);
+}
+
+/// The sides as a quote states them.
+void state_sides(pinstrike_side& bid, pinstrike_side& offer, const feed::Event& event,
+                 const feed::QuoteBest* appendage) {
     const feed::IndicatorEffect effect = feed::effect_of(event.header.indicator);
     const feed::Quote& quote = event.body.quote;
-    return {stated(effect.bid, series.bid, event.header, quote.bid, quote.bid_size,
-                   appendage == nullptr ? nullptr : &appendage->bid),
-            stated(effect.offer, series.offer, event.header, quote.offer, quote.offer_size,
-                   appendage == nullptr ? nullptr : &appendage->offer)};
+    bid = stated(effect.bid, bid, event.header, quote.bid, quote.bid_size,
+                 appendage == nullptr ? nullptr : &appendage->bid);
+    offer = stated(effect.offer, offer, event.header, quote.offer, quote.offer_size,
+                   appendage == nullptr ? nullptr : &appendage->offer);
 }
 
 /// Sets a side by a late quote, unless the side has newer state.
@@ -101,14 +155,14 @@ void flush(pinstrike_line& line, const feed::Header& header, std::uint64_t stamp
         return;
     }
     if ((header.flags & feed::flag_late) == 0) {
-        line.flush = stamp;
+        line.changed = line.flush = stamp;
         line.missing = 0;
         return;
     }
     if (!flushed_late(line) || sequence_after(header.sequence, line.late_flush_sequence)) {
         line.late_flush_sequence = header.sequence;
     }
-    line.late_flush = stamp;
+    line.changed = line.late_flush = stamp;
 }
 
 void note_gap(pinstrike_line& line, const feed::Gap& gap, std::uint64_t stamp) {
@@ -119,7 +173,7 @@ void note_gap(pinstrike_line& line, const feed::Gap& gap, std::uint64_t stamp) {
         }
         return;
     }
-    line.gap = stamp;
+    line.changed = line.gap = stamp;
     if (line.missing == 0 || sequence_after(last, line.missing_last)) {
         line.missing_last = last;
     }
@@ -128,64 +182,66 @@ void note_gap(pinstrike_line& line, const feed::Gap& gap, std::uint64_t stamp) {
 
 }  // namespace
 
-void Follower::clear(std::size_t series_max) {
+void Follower::begin_round(std::size_t series_expected, std::size_t series_max) {
     for (auto& page : lines_) {
         page.reset();
     }
-    series_.clear();
-    slots_.assign(slots_min, 0);
+    covered_sequences_.clear();
     series_max_ = series_max;
-}
-
-pinstrike_line& Follower::line_at(std::uint16_t number) {
-    std::unique_ptr<Page>& page = lines_[number / page_lines];
-    if (page == nullptr) {
-        page = std::make_unique<Page>();
+    ++round_;
+    if (round_ == 0 || count_ >= series_max) {  // slots of series that are gone fill the table
+        table_ = {};
+        count_ = 0;
+        round_ = 1;
     }
-    return (*page)[number % page_lines];
+    const std::size_t slots = std::max(slots_min, 2 * std::min(series_expected, series_max));
+    if (table_.size() < slots) {
+        grow(slots);
+    }
 }
 
-pinstrike_line& Follower::line_of_series(const FollowedSeries& series) {
-    return line_at(line_of(series.stamp));
+/// Whether state that a peer gave already includes a late message.
+bool Follower::covers(const FollowedSeries& series, const feed::Header& header,
+                      bool foreign) const {
+    if (!series.covered && !series.covered_elsewhere) {
+        return false;
+    }
+    const auto found = covered_sequences_.find(series.key);
+    const std::uint32_t last = found == covered_sequences_.end() ? 0 : found->second;
+    const bool behind = sequence_after(header.sequence, last);
+    return series.covered ? foreign || !behind : foreign && !behind;
 }
 
-FollowedSeries* Follower::find(const feed::SeriesKey& key) {
-    const std::size_t mask = slots_.size() - 1;
-    std::size_t slot = feed::hash(key) & mask;
-    while (slots_[slot] != 0) {
-        FollowedSeries& series = series_[slots_[slot] - 1];
-        if (series.key == key) {
-            return &series;
+void Follower::make_page(std::uint16_t number) {
+    lines_[number / page_lines] = std::make_unique<Page>();
+}
+
+FollowedSeries* Follower::add(const feed::SeriesKey& key, std::uint64_t hash) {
+    FollowedSeries* series = &slot_for(key, hash);
+    if (series->key.name == 0) {
+        if (count_ >= series_max_ || key.name == 0) {
+            return nullptr;
         }
-        slot = (slot + 1) & mask;
+        if (2 * (count_ + 1) > table_.size()) {
+            grow(2 * table_.size());
+            series = &slot_for(key, hash);
+        }
+        ++count_;
     }
-    return nullptr;
+    *series = {};
+    series->key = key;
+    series->round = round_;
+    return series;
 }
 
-FollowedSeries* Follower::add(const feed::SeriesKey& key) {
-    if (series_.size() >= series_max_) {
-        return nullptr;
-    }
-    series_.push_back({});
-    series_.back().key = key;
-    const auto put = [this](std::uint32_t index) {
-        const std::size_t mask = slots_.size() - 1;
-        std::size_t slot = feed::hash(series_[index - 1].key) & mask;
-        while (slots_[slot] != 0) {
-            slot = (slot + 1) & mask;
+void Follower::grow(std::size_t slots) {
+    const ZeroArray<FollowedSeries> before =
+        std::exchange(table_, ZeroArray<FollowedSeries>{slots});
+    for (const FollowedSeries& series : before) {
+        if (series.key.name != 0) {
+            slot_for(series.key, feed::hash(series.key)) = series;
         }
-        slots_[slot] = index;
-    };
-    const auto count = static_cast<std::uint32_t>(series_.size());
-    if (count * std::size_t{2} > slots_.size()) {
-        slots_.assign(slots_.size() * 2, 0);
-        for (std::uint32_t index = 1; index <= count; ++index) {
-            put(index);
-        }
-    } else {
-        put(count);
     }
-    return &series_.back();
 }
 
 void Follower::begin(FollowedSeries& series, const SeriesParts& parts) {
@@ -193,11 +249,13 @@ void Follower::begin(FollowedSeries& series, const SeriesParts& parts) {
     series.offer = parts.entry.offer;
     series.stamp = parts.entry.stamp;
     series.id = parts.id;
-    series.covered_sequence = parts.trades.covered_sequence;
-    series.covered = static_cast<std::uint16_t>(parts.trades.flags &
-                                                (PINSTRIKE_COVERED | PINSTRIKE_COVERED_ELSEWHERE));
     series.has_quotes = parts.entry.quotes != 0;
     series.has_trades = (parts.entry.record & PINSTRIKE_TRADES) != 0;
+    series.covered = (parts.trades.flags & PINSTRIKE_COVERED) != 0;
+    series.covered_elsewhere = (parts.trades.flags & PINSTRIKE_COVERED_ELSEWHERE) != 0;
+    if (series.covered || series.covered_elsewhere) {
+        covered_sequences_[series.key] = parts.trades.covered_sequence;
+    }
 }
 
 void Follower::apply_to_line(const feed::Event& event, std::uint64_t stamp) {
@@ -208,7 +266,7 @@ void Follower::apply_to_line(const feed::Event& event, std::uint64_t stamp) {
         if (event.body.control.forget == feed::Forget::quotes) {
             flush(line, event.header, stamp);
         } else if (event.body.control.forget == feed::Forget::day) {
-            line.day = line.flush = line.late_flush = line.gap = stamp;
+            line.changed = line.day = line.flush = line.late_flush = line.gap = stamp;
             line.missing = 0;
         }
     }
@@ -226,7 +284,7 @@ bool Follower::catch_up(FollowedSeries& series, std::uint64_t stamp) {
         follow_line(series.offer, series.stamp, line);
     } else {
         series.bid = series.offer = {};
-        series.covered = 0;
+        series.covered = series.covered_elsewhere = false;
         series.has_quotes = series.has_trades = false;
     }
     series.stamp = stamp | line_of(series.stamp);
@@ -259,24 +317,36 @@ bool Follower::arrive(FollowedSeries& series, const feed::Header& header, std::u
     return (header.flags & feed::flag_before_flush) != 0 || line_of(series.stamp) != header.line;
 }
 
-void Follower::apply(FollowedSeries& series, const feed::Event& event,
-                     const feed::QuoteBest* appendage, std::uint64_t stamp) {
+void Follower::apply_quote(FollowedSeries& series, const feed::Event& event, std::uint64_t stamp) {
+    const feed::Header& header = event.header;
+    const bool usual = line_of(series.stamp) == header.line &&
+                       stands(series, line_at(header.line)) && !is_late(header);
+    if (!usual) [[unlikely]] {
+        if ((header.flags & feed::flag_before_day) != 0) {
+            return;
+        }
+        const bool foreign = arrive(series, header, stamp);
+        if (is_late(header)) {
+            apply_late_quote(series, event, foreign);
+            return;
+        }
+    }
+    series.stamp = stamp | header.line;
+    series.has_quotes = true;
+    if (header.records == 1) [[likely]] {
+        state_plain(series, event);
+    } else {
+        state_sides(series.bid, series.offer, event, appendage_of(event));
+    }
+}
+
+void Follower::apply(FollowedSeries& series, const feed::Event& event, std::uint64_t stamp) {
     using feed::EventKind;
     const feed::Header& header = event.header;
     if ((header.flags & feed::flag_before_day) != 0) {
         return;
     }
-    if (header.kind == EventKind::quote) {
-        const bool foreign = arrive(series, header, stamp);
-        if (is_late(header)) {
-            apply_late_quote(series, event, appendage, foreign);
-            return;
-        }
-        series.has_quotes = true;
-        const Sides sides = stated(series, event, appendage);
-        series.bid = sides.bid;
-        series.offer = sides.offer;
-    } else if (header.kind == EventKind::trade || header.kind == EventKind::open_interest) {
+    if (header.kind == EventKind::trade || header.kind == EventKind::open_interest) {
         const bool foreign = arrive(series, header, stamp);
         series.has_trades =
             series.has_trades || !is_late(header) || !covers(series, header, foreign);
@@ -292,8 +362,8 @@ void Follower::apply(FollowedSeries& series, const feed::Event& event,
     }
 }
 
-void Follower::apply_late_quote(FollowedSeries& series, const feed::Event& event,
-                                const feed::QuoteBest* appendage, bool foreign) {
+void Follower::apply_late_quote(FollowedSeries& series, const feed::Event& event, bool foreign) {
+    const feed::QuoteBest* const appendage = appendage_of(event);
     const std::uint32_t sequence = event.header.sequence;
     if (covers(series, event.header, foreign)) {
         return;
@@ -304,20 +374,29 @@ void Follower::apply_late_quote(FollowedSeries& series, const feed::Event& event
     if (foreign || flushed) {
         return;  // from before a flush, or of a line that the series left
     }
-    const Sides sides = stated(series, event, appendage);
+    pinstrike_side bid = series.bid;
+    pinstrike_side offer = series.offer;
+    state_sides(bid, offer, event, appendage);
     const feed::IndicatorEffect effect = feed::effect_of(event.header.indicator);
-    yield(series.bid, sides.bid, effect.bid, sequence, appendage != nullptr);
-    yield(series.offer, sides.offer, effect.offer, sequence, appendage != nullptr);
+    yield(series.bid, bid, effect.bid, sequence, appendage != nullptr);
+    yield(series.offer, offer, effect.offer, sequence, appendage != nullptr);
 }
 
-/// A side as it is now, also if the latest message of the series changed nothing.
-pinstrike_best Follower::best(const FollowedSeries& series, pinstrike_side side) {
+void Follower::write_best(const FollowedSeries& series, pinstrike_best& bid,
+                          pinstrike_best& offer) {
     const pinstrike_line& line = line_of_series(series);
-    if (!known(series, line)) {
-        side = {};
+    if (stands(series, line)) [[likely]] {
+        write_side(bid, series.bid, line);
+        write_side(offer, series.offer, line);
+        return;
     }
-    follow_line(side, series.stamp, line);
-    return best_of(side, line);
+    const bool is_known = known(series, line);
+    pinstrike_side of_bid = is_known ? series.bid : pinstrike_side{};
+    pinstrike_side of_offer = is_known ? series.offer : pinstrike_side{};
+    follow_line(of_bid, series.stamp, line);
+    follow_line(of_offer, series.stamp, line);
+    write_side(bid, of_bid, line);
+    write_side(offer, of_offer, line);
 }
 
 }  // namespace pinstrike::reader

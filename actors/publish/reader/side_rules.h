@@ -35,8 +35,8 @@ inline void lower(pinstrike_side& side, std::uint32_t mark) {
 
 /// Decimals of a denominator code; 0 if it is no code.
 [[nodiscard]] inline std::uint8_t decimals_of(char code) {
-    return code >= 'A' && code <= 'H' ? static_cast<std::uint8_t>(feed::decimals(code))
-                                      : std::uint8_t{0};
+    const auto decimals = static_cast<std::uint8_t>(code - 'A' + 1);
+    return decimals <= 8 ? decimals : std::uint8_t{0};
 }
 
 /// The line of an entry's latest message.
@@ -81,20 +81,22 @@ inline void follow_line(pinstrike_side& side, std::uint64_t stamp, const pinstri
     return is(side, PINSTRIKE_STALE) || waits ? PINSTRIKE_SIDE_STALE : PINSTRIKE_SIDE_FRESH;
 }
 
-[[nodiscard]] inline pinstrike_best best_of(const pinstrike_side& side,
-                                            const pinstrike_line& line) {
-    pinstrike_best best{};
-    best.participant = ' ';
-    best.state = static_cast<std::uint8_t>(state_of(side, line));
+/// Each field is written once and without a branch on what quotes mix, because each quote of a
+/// stream has both sides.
+inline void write_side(pinstrike_best& best, const pinstrike_side& side,
+                       const pinstrike_line& line) {
+    constexpr std::uint32_t rare = (PINSTRIKE_STALE | PINSTRIKE_LATE) << mark_shift;
+    static_assert(PINSTRIKE_KNOWN == 1 && PINSTRIKE_SIDE_UNKNOWN == 0 && PINSTRIKE_SIDE_FRESH == 1);
+    const bool present = is(side, PINSTRIKE_PRESENT);
+    const std::uint64_t value = side.value & (std::uint64_t{0} - (present ? 1U : 0U));
+    best.price = static_cast<std::int32_t>(value);
+    best.size = static_cast<std::uint32_t>(value >> 32);
+    best.decimals = present ? decimals_of(static_cast<char>(side.said >> 8)) : std::uint8_t{0};
+    best.participant = present ? static_cast<char>(side.said) : ' ';
+    best.present = present ? 1 : 0;
+    best.state = (side.said & rare) == 0 ? static_cast<std::uint8_t>(side.said >> mark_shift & 1)
+                                         : static_cast<std::uint8_t>(state_of(side, line));
     best.sequence = is(side, PINSTRIKE_ELSEWHERE) ? 0 : side.sequence;
-    if (is(side, PINSTRIKE_PRESENT)) {
-        best.price = static_cast<std::int32_t>(side.value);
-        best.size = static_cast<std::uint32_t>(side.value >> 32);
-        best.decimals = decimals_of(static_cast<char>(side.said >> 8));
-        best.participant = static_cast<char>(side.said);
-        best.present = 1;
-    }
-    return best;
 }
 
 }  // namespace pinstrike::reader

@@ -42,24 +42,8 @@ void add_trades(pinstrike_value& value, const pinstrike_trades& trades) {
 
 }  // namespace
 
-std::uint32_t expiration_of(const feed::SeriesKey& key) {
-    return key.year() * 10'000 + (key.month() & 0xFF) * 100 + key.day();
-}
-
-char right_of(const feed::SeriesKey& key) {
-    return key.call() ? 'C' : 'P';
-}
-
 std::uint64_t root_order(std::uint64_t symbol_word) {
     return __builtin_bswap64(symbol_word);
-}
-
-void write_root(char (&text)[6], std::uint64_t symbol_word) {
-    std::memcpy(text, &symbol_word, feed::SeriesKey::symbol_bytes);
-    text[feed::SeriesKey::symbol_bytes] = 0;
-    for (std::size_t i = feed::SeriesKey::symbol_bytes; i > 0 && text[i - 1] == ' '; --i) {
-        text[i - 1] = 0;
-    }
 }
 
 std::optional<std::uint64_t> symbol_word_of(const char* root) {
@@ -73,17 +57,6 @@ std::optional<std::uint64_t> symbol_word_of(const char* root) {
     std::array<char, 8> bytes{' ', ' ', ' ', ' ', ' ', 0, 0, 0};
     text.copy(bytes.data(), text.size());
     return std::bit_cast<std::uint64_t>(bytes);
-}
-
-pinstrike_key key_of(const feed::SeriesKey& key, std::uint32_t id) {
-    pinstrike_key out{};
-    write_root(out.root, key.symbol_word());
-    out.right = right_of(key);
-    out.gth = key.gth() ? 1 : 0;
-    out.expiration = expiration_of(key);
-    out.id = id;
-    out.strike_e8 = key.strike_e8;
-    return out;
 }
 
 std::optional<feed::SeriesKey> series_key_of(const pinstrike_key& key) {
@@ -118,8 +91,8 @@ pinstrike_value value_of(const CoreView& core, const feed::SeriesKey& key, const
     pinstrike_side offer = entry.offer;
     follow_line(bid, entry.stamp, parts.line);
     follow_line(offer, entry.stamp, parts.line);
-    value.bid = best_of(bid, parts.line);
-    value.offer = best_of(offer, parts.line);
+    write_side(value.bid, bid, parts.line);
+    write_side(value.offer, offer, parts.line);
     add_trades(value, parts.trades);
     value.line = line_of(entry.stamp);
     value.quotes = entry.quotes;
@@ -130,7 +103,7 @@ pinstrike_value value_of(const CoreView& core, const feed::SeriesKey& key, const
 
 pinstrike_value unreadable_value(const CoreView& core, const feed::SeriesKey& key) {
     pinstrike_value value{};
-    value.key = key_of(key, 0);
+    write_key(value.key, key, 0);
     value.bid.participant = value.offer.participant = ' ';
     value.last_participant = value.last_type = ' ';
     value.old = PINSTRIKE_UNREADABLE;

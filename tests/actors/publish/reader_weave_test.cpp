@@ -225,11 +225,13 @@ TEST_F(WeaveReader, a_stream_has_what_its_snapshot_has_not) {
             covered = parts.entry.bid.sequence;
             reader::CoreCursor cursor{view};
             cursor.start(tail);
-            while (cursor.next() == reader::CoreCursor::State::event) {
-                if (stamp_after(cursor.stamp(), parts.entry.stamp)) {
-                    got.push_back(cursor.event().header.sequence);
-                }
-                cursor.advance();
+            while (cursor.load() == reader::CoreCursor::State::event) {
+                cursor.take([&](const feed::Event& event, std::uint64_t stamp) {
+                    if (stamp_after(stamp, parts.entry.stamp)) {
+                        got.push_back(event.header.sequence);
+                    }
+                    return true;
+                });
             }
         },
         [&] {
@@ -262,13 +264,14 @@ TEST_F(WeaveReader, an_overrun_reader_knows_it) {
                 return;
             }
             cursor.start(tail);
-            auto state = cursor.next();
-            for (; state == reader::CoreCursor::State::event; state = cursor.next()) {
-                const feed::Event& event = cursor.event();
-                got.push_back(event.header.sequence);
-                EXPECT_EQ(event.body.quote.offer_size, event.header.sequence);
-                EXPECT_EQ(cursor.stamp() / PINSTRIKE_STAMP_PLACE, event.header.sequence);
-                cursor.advance();
+            auto state = cursor.load();
+            for (; state == reader::CoreCursor::State::event; state = cursor.load()) {
+                cursor.take([&](const feed::Event& event, std::uint64_t stamp) {
+                    got.push_back(event.header.sequence);
+                    EXPECT_EQ(event.body.quote.offer_size, event.header.sequence);
+                    EXPECT_EQ(stamp / PINSTRIKE_STAMP_PLACE, event.header.sequence);
+                    return true;
+                });
             }
             overruns += state == reader::CoreCursor::State::overrun ? 1 : 0;
             EXPECT_NE(state, reader::CoreCursor::State::diverged);
