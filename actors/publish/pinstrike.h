@@ -359,8 +359,10 @@ void pinstrike_unsubscribe(pinstrike_stream* stream);
 /* The state with which the stream began: all series of the filter. After PINSTRIKE_MISSED and
  * PINSTRIKE_RENEWED it is the state of the series of that event's core, and after
  * PINSTRIKE_RESTARTED again that of all series; a series that is not in it has no state any more.
- * It belongs to the latest call of pinstrike_poll(). Parameters and result as of
- * pinstrike_chain(). */
+ * If a core has thousands of series, their state comes in parts: while of.missed.more is 1, another
+ * part follows with a later PINSTRIKE_STATE. Events of a series that came before its part are
+ * included in the part and do not come. It belongs to the latest call of pinstrike_poll().
+ * Parameters and result as of pinstrike_chain(). */
 ptrdiff_t pinstrike_snapshot(pinstrike_stream* stream, struct pinstrike_value* values, size_t max);
 
 enum pinstrike_kind { /* the kinds of events, as the writer numbers them */
@@ -375,6 +377,7 @@ enum pinstrike_kind { /* the kinds of events, as the writer numbers them */
                       PINSTRIKE_GAP = 25,
                       PINSTRIKE_LINE_STATE = 26,
                       PINSTRIKE_LINE_MARK = 27,
+                      PINSTRIKE_STATE = 252,   /* another part of a state that is read again */
                       PINSTRIKE_RENEWED = 253, /* the state of a core changed by state of a peer,
                                                   not by events; it was read again */
                       PINSTRIKE_MISSED = 254,  /* the reader was too slow: the records of.missed of
@@ -470,6 +473,8 @@ struct pinstrike_record {
         struct {
             uint64_t first; /* positions in the core's stream, inclusive */
             uint64_t last;
+            uint8_t more; /* also of PINSTRIKE_RENEWED and PINSTRIKE_STATE: 1 if the state of more
+                             series of the core follows */
         } missed;
     } of;
     struct pinstrike_best bid; /* the best that follows from the quote */

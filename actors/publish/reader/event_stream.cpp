@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <limits>
 
 namespace pinstrike::reader {
 namespace {
@@ -49,8 +50,8 @@ bool copy_lines(const CoreView& view, std::uint64_t stamp, Follower& follower) {
 
 }  // namespace
 
-EventStream::EventStream(std::shared_ptr<FeedReader> feed, Filter filter)
-    : feed_(std::move(feed)), filter_(std::move(filter)) {
+EventStream::EventStream(std::shared_ptr<FeedReader> feed, Filter filter, std::size_t part_series)
+    : feed_(std::move(feed)), filter_(std::move(filter)), part_series_(part_series) {
     begin();
 }
 
@@ -69,6 +70,9 @@ void EventStream::begin() {
     snapshot_.clear();
     for (const auto& core : cores_) {
         begin_core(*core);
+        while (core->reads_state) {
+            read_part(*core, std::numeric_limits<std::size_t>::max());
+        }
     }
     attachment_ = feed_->attachments();
 }
@@ -90,21 +94,59 @@ void EventStream::begin_core(Core& core) {
     }
     core.cursor.start(tail);
     core.next_found = core.found_count = 0;
-    feed_->visit(
-        filter_, view,
-        [&](const CoreView&, const Listed& series, ReadResult result, const SeriesParts& parts) {
-            FollowedSeries* const followed = core.follower.add(series.key, feed::hash(series.key));
-            if (result == ReadResult::unreadable) {
-                snapshot_.push_back(unreadable_value(view, series.key));
-                return;
-            }
-            if (followed != nullptr) {
-                core.follower.begin(*followed, parts);
-            }
-            if (is_listed(parts)) {
-                snapshot_.push_back(value_of(view, series.key, parts, tail));
-            }
-        });
+    core.began = tail;
+    core.roots = feed_->roots(filter_);  // after the position, so that none is missing
+    core.next_root = 0;
+    core.met.clear();
+    core.reads_state = true;
+}
+
+/// Reads the state of more series: of the next roots, and behind them of those that were met.
+void EventStream::read_part(Core& core, std::size_t enough) {
+    const CoreView& view = core.cursor.core();
+    const auto left = std::span{core.roots}.subspan(core.next_root);
+    if (!left.empty()) {
+        core.next_root += feed_->visit_roots(
+            filter_, left, view, enough,
+            [&](const CoreView&, const Listed& series, ReadResult result,
+                const SeriesParts& parts) { take_state(core, series.key, result, parts); });
+    } else {
+        read_met(core, enough);
+    }
+    core.reads_state = core.next_root < core.roots.size() || !core.met.empty();
+}
+
+void EventStream::read_met(Core& core, std::size_t enough) {
+    Patience patience;
+    SeriesParts parts;
+    for (std::size_t i = 0; i < enough && !core.met.empty(); ++i) {
+        const feed::SeriesKey key = core.met.back();
+        core.met.pop_back();
+        const FollowedSeries* const series = core.follower.find(key, feed::hash(key));
+        if (series == nullptr || !series->unread) {
+            continue;
+        }
+        const ReadResult result = read_series(core.cursor.core(), key, patience, parts);
+        if (result != ReadResult::absent && (!filter_.by_id() || filter_.has_id(parts.id))) {
+            take_state(core, key, result, parts);
+        }
+    }
+}
+
+void EventStream::take_state(Core& core, const feed::SeriesKey& key, ReadResult result,
+                             const SeriesParts& parts) {
+    const CoreView& view = core.cursor.core();
+    FollowedSeries* const followed = core.follower.add(key, feed::hash(key));
+    if (result == ReadResult::unreadable) {
+        write_unreadable(snapshot_.emplace_back(), view, key);
+        return;
+    }
+    if (followed != nullptr) {
+        core.follower.begin(*followed, parts);
+    }
+    if (is_listed(parts)) {
+        write_value(snapshot_.emplace_back(), view, key, parts, core.began);
+    }
 }
 
 std::size_t EventStream::poll(std::span<pinstrike_record> records) {
@@ -165,11 +207,15 @@ std::size_t EventStream::take(Core& core, std::span<pinstrike_record> records) {
             continue;
         }
         const CoreCursor::State state = core.cursor.load();
-        if (state == CoreCursor::State::nothing) {
-            break;
-        }
         if (state != CoreCursor::State::event) {
-            renew(core, state == CoreCursor::State::overrun, records[count++]);
+            const bool renews = state != CoreCursor::State::nothing || core.reads_state;
+            if (renews && !snapshot_is_new_) {  // one part a call, also of several cores
+                renew(core,
+                      state == CoreCursor::State::overrun    ? PINSTRIKE_MISSED
+                      : state == CoreCursor::State::diverged ? PINSTRIKE_RENEWED
+                                                             : PINSTRIKE_STATE,
+                      records[count++]);
+            }
             break;
         }
         passed += find(core);
@@ -205,20 +251,23 @@ std::size_t EventStream::find(Core& core) {
     return passed;
 }
 
-/// Reads the state of a core again.
-void EventStream::renew(Core& core, bool overrun, pinstrike_record& notice) {
-    if (!snapshot_is_new_) {
-        snapshot_.clear();
-        snapshot_is_new_ = true;
-    }
+/// Reads a part of a core's state: the first one again, or the next one.
+void EventStream::renew(Core& core, pinstrike_kind kind, pinstrike_record& notice) {
+    snapshot_.clear();
+    snapshot_is_new_ = true;
     notice = {};
-    notice.kind = overrun ? PINSTRIKE_MISSED : PINSTRIKE_RENEWED;
+    notice.kind = static_cast<std::uint8_t>(kind);
     notice.core = core.cursor.core().index;
-    const std::uint64_t first = core.cursor.position();
-    begin_core(core);
-    if (overrun) {
-        notice.of.missed = {first, core.cursor.position() - 1};
+    if (kind != PINSTRIKE_STATE) {
+        const std::uint64_t first = core.cursor.position();
+        begin_core(core);
+        if (kind == PINSTRIKE_MISSED) {
+            notice.of.missed.first = first;
+            notice.of.missed.last = core.cursor.position() - 1;
+        }
     }
+    read_part(core, part_series_);
+    notice.of.missed.more = core.reads_state ? 1 : 0;
 }
 
 /// Events of lines reach every core. One of them is enough, but for what only one core lost.
@@ -256,8 +305,8 @@ bool EventStream::deliver_of_series(Core& core, const Found& found, pinstrike_re
     const feed::Event& event = *found.event;
     const feed::SeriesKey& key = event.body.series;
     FollowedSeries* series = core.follower.find(key, found.hash);
-    if (series == nullptr) [[unlikely]] {
-        series = follow(core, key, found.hash);
+    if (series == nullptr || series->unread) [[unlikely]] {
+        series = core.reads_state ? meet(core, key, found.hash) : follow(core, key, found.hash);
     }
     if (series == nullptr || series->excluded ||
         (series->stamp != 0 && !stamp_after(found.stamp, series->stamp))) {
@@ -275,6 +324,18 @@ bool EventStream::deliver_of_series(Core& core, const Found& found, pinstrike_re
     write_key(record.key, key, series->id);
     record.has_key = 1;
     return true;
+}
+
+/// Notes a series whose state is to be read, if that is new. No series: the event is passed over.
+FollowedSeries* EventStream::meet(Core& core, const feed::SeriesKey& key, std::uint64_t hash) {
+    if (core.follower.find(key, hash) == nullptr) {
+        FollowedSeries* const added = core.follower.add(key, hash);
+        if (added != nullptr) {
+            added->unread = true;
+            core.met.push_back(key);
+        }
+    }
+    return nullptr;
 }
 
 /// Follows a series that is not followed yet.

@@ -6,7 +6,15 @@
 // continue with the events behind that position, without those whose stamp the state of their
 // series already includes. The lines are copied first because nothing marks what a copy of a line
 // includes. If the copy has an event of a line that is newer than the position, both are taken
-// again. All of this is done again for a core whose events the reader missed.
+// again.
+//
+// All of this is done again for a core whose events the reader missed. The ring must not overrun
+// the reader again meanwhile, however many series there are. So the series are read in parts, each
+// when the reader has taken all events that have come. An event of a series whose state is not read
+// yet is passed over: the state that is read later includes it, because a book applies an event
+// before it publishes it. A series that is in no list, because it came after its list was taken, is
+// noted at its first event and read behind the lists. So the ring only has to hold what comes while
+// one part is read, and a reader that is faster than its events comes to the end.
 #pragma once
 
 #include "actors/publish/pinstrike.h"
@@ -28,8 +36,13 @@ namespace pinstrike::reader {
 
 class EventStream {
   public:
-    /// Throws Error.
-    EventStream(std::shared_ptr<FeedReader> feed, Filter filter);
+    /// About one or two milliseconds of reading.
+    static constexpr std::size_t part_series_default = 8192;
+
+    /// Throws Error. `part_series`: how many series a part of a state has at least, if there are so
+    /// many.
+    EventStream(std::shared_ptr<FeedReader> feed, Filter filter,
+                std::size_t part_series = part_series_default);
 
     [[nodiscard]] const std::vector<pinstrike_value>& snapshot() const { return snapshot_; }
 
@@ -58,6 +71,12 @@ class EventStream {
         std::array<Found, 128> found;  ///< as many as the processor prefetches before the first
         std::size_t found_count = 0;
         std::size_t next_found = 0;
+
+        Tail began;  ///< where its state was begun to be read
+        std::vector<std::uint64_t> roots;
+        std::size_t next_root = 0;         ///< the first whose series are not read
+        std::vector<feed::SeriesKey> met;  ///< series whose first event came before their state
+        bool reads_state = false;          ///< roots or met are left
     };
 
     std::size_t fill(std::span<pinstrike_record> records);
@@ -67,19 +86,25 @@ class EventStream {
     bool deliver_of_series(Core& core, const Found& found, pinstrike_record& record);
     [[nodiscard]] bool comes_from(const Core& core, const feed::Event& event) const;
     FollowedSeries* follow(Core& core, const feed::SeriesKey& key, std::uint64_t hash);
+    FollowedSeries* meet(Core& core, const feed::SeriesKey& key, std::uint64_t hash);
     void begin();
     void begin_core(Core& core);
-    void renew(Core& core, bool overrun, pinstrike_record& notice);
+    void read_part(Core& core, std::size_t enough);
+    void read_met(Core& core, std::size_t enough);
+    void take_state(Core& core, const feed::SeriesKey& key, ReadResult result,
+                    const SeriesParts& parts);
+    void renew(Core& core, pinstrike_kind kind, pinstrike_record& notice);
     bool attach_again();
 
     std::shared_ptr<FeedReader> feed_;
     Filter filter_;
+    std::size_t part_series_;
     std::uint64_t attachment_ = 0;  ///< of the feed, that the cores are of
     std::shared_ptr<const Mapping> mapping_;
     std::vector<std::unique_ptr<Core>> cores_;
     std::size_t next_core_ = 0;
     std::vector<pinstrike_value> snapshot_;
-    bool snapshot_is_new_ = false;  ///< since the present call began
+    bool snapshot_is_new_ = false;  ///< the present call has read a part of it
     std::deque<std::string> texts_;
     std::int64_t look_due_ns_ = 0;               ///< when to look for another start
     std::array<pinstrike_record, 64> waited_{};  ///< found by wait() for poll()

@@ -78,15 +78,30 @@ bool FeedReader::reattach() {
 
 void FeedReader::visit(const Filter& filter, const Visit& visit) {
     Patience patience;
-    lists_->select(filter, patience, selected_);
+    selected_.clear();
+    lists_->begin();
+    for (const std::uint64_t root : lists_->roots(filter)) {
+        lists_->select(filter, root, patience, selected_);
+    }
     read_selected(filter, patience, visit);
 }
 
-void FeedReader::visit(const Filter& filter, const CoreView& core, const Visit& visit) {
+std::size_t FeedReader::visit_roots(const Filter& filter, std::span<const std::uint64_t> roots,
+                                    const CoreView& core, std::size_t enough, const Visit& visit) {
     Patience patience;
-    lists_->select(filter, patience, selected_);
-    std::erase_if(selected_, [&core](const Listed& series) { return series.core != core.index; });
+    selected_.clear();
+    lists_->begin();
+    std::size_t count = 0;
+    while (count < roots.size() && selected_.size() < enough) {
+        const auto before = static_cast<std::ptrdiff_t>(selected_.size());
+        lists_->select(filter, roots[count++], patience, selected_);
+        const auto others =
+            std::remove_if(selected_.begin() + before, selected_.end(),
+                           [&core](const Listed& series) { return series.core != core.index; });
+        selected_.erase(others, selected_.end());
+    }
     read_selected(filter, patience, visit);
+    return count;
 }
 
 /// Prefetches the first slots of the series well ahead, and the second slots nearer, so that many
@@ -133,10 +148,11 @@ std::size_t FeedReader::chain(const Filter& filter, pinstrike_value* values, std
             return;
         }
         if (count < max) {
-            values[count] = readable ? value_of(core, series.key, parts, tails[core.index])
-                                     : unreadable_value(core, series.key);
-            if (over && readable) {
-                values[count].old = PINSTRIKE_OLD;
+            if (!readable) {
+                write_unreadable(values[count], core, series.key);
+            } else {
+                write_value(values[count], core, series.key, parts, tails[core.index]);
+                values[count].old = over ? PINSTRIKE_OLD : PINSTRIKE_CURRENT;
             }
         }
         ++count;
@@ -150,7 +166,7 @@ bool FeedReader::get(const feed::SeriesKey& key, pinstrike_value& value) {
     for (const CoreView& core : mapping_->cores()) {
         const ReadResult result = read_series(core, key, patience, parts);
         if (result == ReadResult::unreadable) {
-            value = unreadable_value(core, key);
+            write_unreadable(value, core, key);
             return true;
         }
         if (result == ReadResult::read && is_listed(parts)) {
@@ -158,7 +174,7 @@ bool FeedReader::get(const feed::SeriesKey& key, pinstrike_value& value) {
             if (!read_tail(core, patience, tail)) {
                 tail = {};
             }
-            value = value_of(core, key, parts, tail);
+            write_value(value, core, key, parts, tail);
             value.old = is_over() ? PINSTRIKE_OLD : PINSTRIKE_CURRENT;
             return true;
         }

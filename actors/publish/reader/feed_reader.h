@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -50,8 +51,15 @@ class FeedReader {
     /// Reads the series of a filter. Throws Error if the memory is damaged.
     void visit(const Filter& filter, const Visit& visit);
 
-    /// The same for one core.
-    void visit(const Filter& filter, const CoreView& core, const Visit& visit);
+    /// The roots of a filter, for visit_roots().
+    [[nodiscard]] std::vector<std::uint64_t> roots(const Filter& filter) const {
+        return lists_->roots(filter);
+    }
+
+    /// Reads the series of one core that are of some roots of a filter: of the first roots, until
+    /// there are `enough` series. Returns how many roots these were.
+    std::size_t visit_roots(const Filter& filter, std::span<const std::uint64_t> roots,
+                            const CoreView& core, std::size_t enough, const Visit& visit);
 
     /// The state of the series of a filter, in the order of chains, as pinstrike_chain().
     std::size_t chain(const Filter& filter, pinstrike_value* values, std::size_t max);

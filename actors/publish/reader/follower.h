@@ -34,6 +34,7 @@ struct alignas(64) FollowedSeries {
     bool covered : 1;            ///< PINSTRIKE_COVERED
     bool covered_elsewhere : 1;  ///< PINSTRIKE_COVERED_ELSEWHERE
     bool excluded : 1;           ///< the filter has no such id
+    bool unread : 1;             ///< its state is not read yet
 };
 
 static_assert(sizeof(FollowedSeries) == 64);

@@ -48,29 +48,39 @@ bool listed_before(const Listed& a, const Listed& b) {
 
 }  // namespace
 
-void SeriesLists::select(const Filter& filter, Patience& patience, std::vector<Listed>& selected) {
-    selected.clear();
+void SeriesLists::begin() {
     steps_left_ = steps_min;
     for (const CoreView& core : cores_) {
         steps_left_ += core.series.size() * walks_max;
     }
-    const std::vector<std::uint64_t> every =
-        filter.roots().empty() ? all_roots() : std::vector<std::uint64_t>{};
-    for (const std::uint64_t symbol : filter.roots().empty() ? every : filter.roots()) {
-        for (const Listed& series : list_of(symbol, patience)) {
-            if (filter.matches_within_root(series.key)) {
-                selected.push_back(series);
-            }
+}
+
+std::vector<std::uint64_t> SeriesLists::roots(const Filter& filter) const {
+    std::vector<std::uint64_t> roots = filter.roots().empty() ? all_roots() : filter.roots();
+    if (std::ranges::any_of(cores_, is_full)) {
+        roots.push_back(no_root);
+    }
+    return roots;
+}
+
+void SeriesLists::select(const Filter& filter, std::uint64_t root, Patience& patience,
+                         std::vector<Listed>& selected) {
+    if (root == no_root) {
+        add_without_root(filter, selected);
+        return;
+    }
+    for (const Listed& series : list_of(root, patience)) {
+        if (filter.matches_within_root(series.key)) {
+            selected.push_back(series);
         }
     }
-    add_without_root(filter, selected);
 }
 
 std::vector<std::uint64_t> SeriesLists::all_roots() const {
     std::vector<std::uint64_t> roots;
     for (const CoreView& core : cores_) {
         for (const pinstrike_root& root : core.roots) {
-            if (const std::uint64_t symbol = load_acquire(root.symbol); symbol != 0) {
+            if (const std::uint64_t symbol = load_acquire(root.symbol); symbol != no_root) {
                 roots.push_back(symbol);
             }
         }
@@ -162,7 +172,6 @@ void SeriesLists::RootList::replace(std::uint16_t core, bool whole, std::vector<
 
 /// Adds the series of roots for which a table of roots had no room.
 void SeriesLists::add_without_root(const Filter& filter, std::vector<Listed>& selected) const {
-    const std::size_t before = selected.size();
     for (const CoreView& core : cores_) {
         if (!is_full(core)) {
             continue;
@@ -177,9 +186,7 @@ void SeriesLists::add_without_root(const Filter& filter, std::vector<Listed>& se
             }
         }
     }
-    if (selected.size() != before) {
-        std::ranges::sort(selected, listed_before);
-    }
+    std::ranges::sort(selected, listed_before);
 }
 
 }  // namespace pinstrike::reader

@@ -27,9 +27,19 @@ class SeriesLists {
   public:
     explicit SeriesLists(const std::vector<CoreView>& cores) : cores_(cores) {}
 
-    /// The series that match a filter, in the order of chains, without its condition on ids.
-    /// Throws Error if the memory is damaged.
-    void select(const Filter& filter, Patience& patience, std::vector<Listed>& selected);
+    /// Stands for all roots for which a table of roots had no room.
+    static constexpr std::uint64_t no_root = 0;
+
+    /// Bounds the work of the calls of select() up to the next begin().
+    void begin();
+
+    /// The roots of a filter, in the order of chains.
+    [[nodiscard]] std::vector<std::uint64_t> roots(const Filter& filter) const;
+
+    /// Adds the series of a root that match a filter, in the order of chains, without its condition
+    /// on ids. Throws Error if the memory is damaged.
+    void select(const Filter& filter, std::uint64_t root, Patience& patience,
+                std::vector<Listed>& selected);
 
   private:
     /// What was seen of a root on one core. While both stay, so does the list.

@@ -81,10 +81,10 @@ bool is_listed(const SeriesParts& parts) {
     return heard && !stamp_after(parts.line.day, parts.entry.stamp);
 }
 
-pinstrike_value value_of(const CoreView& core, const feed::SeriesKey& key, const SeriesParts& parts,
-                         const Tail& tail) {
+void write_value(pinstrike_value& value, const CoreView& core, const feed::SeriesKey& key,
+                 const SeriesParts& parts, const Tail& tail) {
     const pinstrike_entry& entry = parts.entry;
-    pinstrike_value value = unreadable_value(core, key);
+    write_unreadable(value, core, key);
     value.key.id = parts.id;
     value.old = PINSTRIKE_CURRENT;
     pinstrike_side bid = entry.bid;
@@ -93,22 +93,22 @@ pinstrike_value value_of(const CoreView& core, const feed::SeriesKey& key, const
     follow_line(offer, entry.stamp, parts.line);
     write_side(value.bid, bid, parts.line);
     write_side(value.offer, offer, parts.line);
-    add_trades(value, parts.trades);
+    if ((entry.record & PINSTRIKE_TRADES) != 0) {
+        add_trades(value, parts.trades);
+    }
     value.line = line_of(entry.stamp);
     value.quotes = entry.quotes;
     value.stamp = place_of(entry.stamp);
     value.changed_ns = tail.time_ns_of(entry.stamp);
-    return value;
 }
 
-pinstrike_value unreadable_value(const CoreView& core, const feed::SeriesKey& key) {
-    pinstrike_value value{};
+void write_unreadable(pinstrike_value& value, const CoreView& core, const feed::SeriesKey& key) {
+    value = {};
     write_key(value.key, key, 0);
     value.bid.participant = value.offer.participant = ' ';
     value.last_participant = value.last_type = ' ';
     value.old = PINSTRIKE_UNREADABLE;
     value.core = core.index;
-    return value;
 }
 
 }  // namespace pinstrike::reader

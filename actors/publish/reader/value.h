@@ -63,11 +63,11 @@ inline void write_key(pinstrike_key& out, const feed::SeriesKey& key, std::uint3
 /// Whether messages stated something of the series since the last start of day.
 [[nodiscard]] bool is_listed(const SeriesParts& parts);
 
-/// The state of a listed series. `tail` gives the time of its stamp.
-[[nodiscard]] pinstrike_value value_of(const CoreView& core, const feed::SeriesKey& key,
-                                       const SeriesParts& parts, const Tail& tail);
+/// Writes the state of a listed series. `tail` gives the time of its stamp.
+void write_value(pinstrike_value& value, const CoreView& core, const feed::SeriesKey& key,
+                 const SeriesParts& parts, const Tail& tail);
 
-/// The value of a series that could not be read.
-[[nodiscard]] pinstrike_value unreadable_value(const CoreView& core, const feed::SeriesKey& key);
+/// Writes the value of a series that could not be read.
+void write_unreadable(pinstrike_value& value, const CoreView& core, const feed::SeriesKey& key);
 
 }  // namespace pinstrike::reader

@@ -1,6 +1,8 @@
 // path: cold
 //
 // Readers while the writer writes, on threads of their own.
+#include "actors/publish/reader/event_stream.h"
+#include "actors/publish/reader/feed_reader.h"
 #include "actors/publish/reader/series_reader.h"
 #include "actors/publish/reader/value.h"
 #include "tests/actors/publish/published.h"
@@ -11,6 +13,7 @@
 #include <algorithm>
 #include <atomic>
 #include <map>
+#include <memory>
 #include <string>
 #include <thread>
 #include <utility>
@@ -92,6 +95,62 @@ std::string name_of(const pinstrike_key& key) {
            std::to_string(key.strike_e8) + std::to_string(key.gth);
 }
 
+/// Quotes and trades that change state, by their order.
+void add_places(const std::vector<feed::Event>& records, Stamps& stamps,
+                std::vector<Place>& places) {
+    const auto stamp = stamps.next(records);
+    std::size_t at = 0;
+    for (const feed::Event& event : EventBatch{records}) {
+        const auto kind = event.header.kind;
+        const bool before_day = (event.header.flags & feed::flag_before_day) != 0;
+        if (!before_day && (kind == feed::EventKind::quote || kind == feed::EventKind::trade)) {
+            places.emplace_back(name_of(reader::key_of(event.body.series, 0)), stamp[at]);
+        }
+        ++at;
+    }
+}
+
+/// What a user of a stream has since its state was last begun to be read.
+struct Joined {
+    std::map<std::string, std::uint64_t> covered;  ///< by series: the stamp of its state
+    std::vector<Place> got;
+    std::uint64_t to = 0;
+    bool unreadable = false;  ///< the writer was preempted in the middle of a write for long
+
+    void add_state(const std::vector<pinstrike_value>& snapshot) {
+        for (const pinstrike_value& value : snapshot) {
+            covered[name_of(value.key)] = value.stamp;
+            unreadable = unreadable || value.old == PINSTRIKE_UNREADABLE;
+        }
+    }
+
+    void add(const pinstrike_record& record) {
+        to = std::max(to, record.stamp);
+        if ((record.flags & feed::flag_before_day) == 0 &&
+            (record.kind == PINSTRIKE_QUOTE || record.kind == PINSTRIKE_TRADE)) {
+            got.emplace_back(name_of(record.key), record.stamp);
+        }
+    }
+
+    /// State and events have each of `places` once.
+    void check(const std::vector<Place>& places) {
+        // A series that the state does not list may have an entry, which a start of day made void.
+        // Its events are expected from the first that came.
+        for (const Place& event : got) {
+            covered.try_emplace(event.first, event.second - 1);
+        }
+        std::vector<Place> expected;
+        for (const Place& event : places) {
+            const auto at = covered.find(event.first);
+            const std::uint64_t before = at == covered.end() ? to : at->second;
+            if (event.second > before && event.second <= to) {
+                expected.push_back(event);
+            }
+        }
+        ASSERT_EQ(got, expected);
+    }
+};
+
 /// Snapshot and stream together have each quote and trade once, whenever the reader begins.
 TEST(Threads, a_stream_joins_its_snapshot) {
     const PublishFolder folder;
@@ -99,23 +158,11 @@ TEST(Threads, a_stream_joins_its_snapshot) {
     Book& book = *published.books[0];
     Day day{5};
     std::vector<std::vector<feed::Event>> batches;
+    std::vector<Place> places;
+    Stamps stamps;
     for (int i = 0; i < 400; ++i) {
         batches.push_back(day.next(40));
-    }
-    std::vector<Place> events;
-    Stamps stamps;
-    for (const auto& batch : batches) {
-        const auto stamp = stamps.next(batch);
-        std::size_t at = 0;
-        for (const feed::Event& event : EventBatch{batch}) {
-            const auto kind = event.header.kind;
-            const bool before_day = (event.header.flags & feed::flag_before_day) != 0;
-            if (!before_day &&  // which changes no state
-                (kind == feed::EventKind::quote || kind == feed::EventKind::trade)) {
-                events.emplace_back(name_of(reader::key_of(event.body.series, 0)), stamp[at]);
-            }
-            ++at;
-        }
+        add_places(batches.back(), stamps, places);
     }
     std::atomic<std::size_t> played = 0;
     std::thread writer{[&] {
@@ -128,47 +175,78 @@ TEST(Threads, a_stream_joins_its_snapshot) {
     unsigned joined = 0;
     while (played.load(std::memory_order_acquire) < batches.size()) {
         const StreamHandle stream = subscribe(feed.get());
-        std::map<std::string, std::uint64_t> covered;
-        bool unreadable = false;  // the writer was preempted in the middle of a write for long
-        for (const pinstrike_value& value : snapshot_of(stream.get())) {
-            covered[name_of(value.key)] = value.stamp;
-            unreadable = unreadable || value.old == PINSTRIKE_UNREADABLE;
-        }
-        std::vector<Place> got;
-        std::uint64_t to = 0;
+        Joined user;
+        user.add_state(snapshot_of(stream.get()));
         bool missed = false;
         for (const pinstrike_record& record : drain(stream.get())) {
             missed = missed || record.kind == PINSTRIKE_MISSED;
-            to = std::max(to, record.stamp);
-            if ((record.flags & feed::flag_before_day) == 0 &&
-                (record.kind == PINSTRIKE_QUOTE || record.kind == PINSTRIKE_TRADE)) {
-                got.emplace_back(name_of(record.key), record.stamp);
-            }
+            user.add(record);
         }
-        if (missed || unreadable || got.empty()) {
+        if (missed || user.unreadable || user.got.empty()) {
             continue;
         }
         ++joined;
-        // A series that the snapshot does not list may have an entry, which a start of day made
-        // void. Its events are expected from the first that came.
-        for (const Place& event : got) {
-            covered.try_emplace(event.first, event.second - 1);
-        }
-        std::vector<Place> expected;
-        for (const Place& event : events) {
-            const auto at = covered.find(event.first);
-            const std::uint64_t before = at == covered.end() ? to : at->second;
-            if (event.second > before && event.second <= to) {
-                expected.push_back(event);
-            }
-        }
-        ASSERT_EQ(got, expected);
+        user.check(places);
     }
     writer.join();
     const StreamHandle last = subscribe(feed.get());
     EXPECT_EQ(snapshot_of(last.get()).size(), book.series_count());
     RecordProperty("joined", static_cast<int>(joined));
 }
+
+class Parts : public ::testing::TestWithParam<std::uint64_t> {};
+
+/// A reader that was overrun reads the state in parts, while events come. The ring is much too
+/// short for the whole state.
+TEST_P(Parts, of_a_state_join_the_stream) {
+    const PublishFolder folder;
+    constexpr std::size_t ring_records = 64;
+    PublishedFeed published{1, ring_records};
+    Day day{GetParam()};
+    std::vector<Place> places;
+    Stamps stamps;
+    const auto play = [&](unsigned steps) {
+        const auto records = day.next(steps);
+        add_places(records, stamps, places);
+        published.books[0]->on_events(EventBatch{records});
+    };
+    play(40);
+    reader::EventStream stream{std::make_shared<reader::FeedReader>("test"), reader::Filter{}, 1};
+    unsigned parts = 0;
+    constexpr unsigned rounds = 30;
+    for (unsigned round = 0; round < rounds; ++round) {
+        for (unsigned i = 0; i < 2 * ring_records; ++i) {
+            play(1);
+        }
+        Joined user;
+        pinstrike_record record{};
+        bool more = true;
+        unsigned rest = 20;  // events behind the state
+        while (more || rest-- > 0) {
+            if (stream.poll({&record, 1}) == 0) {
+                play(1);
+                continue;
+            }
+            if (record.kind == PINSTRIKE_MISSED || record.kind == PINSTRIKE_RENEWED) {
+                user = {};
+            }
+            if (record.kind == PINSTRIKE_MISSED || record.kind == PINSTRIKE_RENEWED ||
+                record.kind == PINSTRIKE_STATE) {
+                user.add_state(stream.snapshot());
+                more = record.of.missed.more != 0;
+                ++parts;
+            }
+            user.add(record);
+            if (day.session.below(2) == 0) {
+                play(1);
+            }
+        }
+        user.check(places);
+    }
+    EXPECT_GE(parts, 2U * rounds);
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, Parts, ::testing::Range<std::uint64_t>(1, 13));
 
 }  // namespace
 }  // namespace pinstrike::actors::test
