@@ -261,6 +261,19 @@ plant(("weave", "parking litmus"), [
     ("the waker's fence is missing", "fence_seq_cst();  // K2, pairs with K1", ""),
 ])
 
+plant(("publish",), [
+    ("events of a series come before its state",
+     "series = core.reads_state ? meet(core, key, found.hash) : follow(core, key, found.hash);",
+     "series = follow(core, key, found.hash);"),
+    ("an event that a state includes comes again",
+     "(series->stamp != 0 && !stamp_after(found.stamp, series->stamp))", "false"),
+])
+
+plant(("weave reader",), [
+    ("records that were overwritten count",
+     "if (load_relaxed(core_->shared->intent) - copied_from_ > capacity) { return false; }", ""),
+])
+
 plant(("runtime weave", "runtime threads", "runtime"), [
     ("the bell's fence is missing", "fence_seq_cst();  // B1, pairs with B2", ""),
     ("a thread rings without a fence", "publish(); fence_seq_cst();  // B2 of bell.h ring_receiver();",
