@@ -237,7 +237,7 @@ class Targets:
 
 def rules():
     targets = Targets()
-    by, boot = targets.by, "tests/appliance/boot_test.py"
+    by, boot, python = targets.by, "tests/appliance/boot_test.py", "tests/actors/publish/python"
     asan = "meson test -C build-asan"
     return [
         (r"tests/run( release)?", by("CI", ".ci/run", "tests/run")),
@@ -260,6 +260,13 @@ def rules():
         (r"pinstrike (ctl|top|latency) (opra|NAME).*", asks_at_its_socket),
         (r"pinstrike (ctl|top) INSTANCE.*", by("ctl")),
         (r"pinstrike chain \w+", by("publish", "tests/commands/publish_test.py", '"chain"')),
+        (r"python3 -m venv venv", by("python_reader", f"{python}/in_venv.py", '"venv"')),
+        (r"(venv/bin/)?pip install \./actors/publish/python.*",
+         by("python_reader", f"{python}/in_venv.py", "install(folder / \"bin\" / \"pip\", package)")),
+        (r"venv/bin/python actors/publish/examples/smile\.py .*",
+         by("python_reader", f"{python}/libraries_test.py", '"smile.py"')),
+        (r"venv/bin/python actors/publish/examples/widest_spreads\.py .*",
+         by("python_reader", f"{python}/libraries_test.py", '"widest_spreads.py"')),
         (r"pinstrike bench .*", synopsis),
         (r"pinstrike .* \[.*", synopsis),
         (r"pinstrike .*", program),

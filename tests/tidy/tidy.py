@@ -28,6 +28,7 @@ MODULES = {
 # A folder without a row counts as a new kind of port, venue or actor: this is its row.
 UNKNOWN_MODULES = {"nic": (2, "a kind of port"), "feed": (3, "a venue"), "actors": (6.5, "an actor")}
 TOP = set(PARTS) | {"deploy", "tests"}
+PYTHON_FOLDERS = ("tests/", "deploy/", "actors/publish/python/", "actors/publish/examples/")
 
 # Which module may name which library.
 LIBRARIES = {
@@ -177,8 +178,8 @@ def check_layout(files):
         parts = path.relative_to(ROOT).parts
         if len(parts) > 1 and parts[0] not in TOP and not parts[0].startswith("."):
             found(path, 1, "layout", f"no top-level folder {parts[0]}")
-        if path.suffix == ".py" and parts[0] not in ("tests", "deploy"):
-            found(path, 1, "layout", "Python is only in tests and deploy")
+        if path.suffix == ".py" and not str(path.relative_to(ROOT)).startswith(PYTHON_FOLDERS):
+            found(path, 1, "layout", f"Python is only in {', '.join(PYTHON_FOLDERS)}")
 
 
 def module_of(name):

@@ -1,0 +1,242 @@
+"""Streams of messages: in batches, or by callbacks."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, TypedDict, cast
+
+import numpy as np
+
+from . import _pinstrike
+from .tables import MESSAGE_DTYPES, SERIES_DTYPES, Table, fields_text, table_of
+
+_LAYOUTS, _EXACT_LAYOUTS = _pinstrike.message_layouts
+_PLACES = {layout[0]: place for place, layout in enumerate(_LAYOUTS)}
+Callback = Callable[..., object]
+_MESSAGES, _TIMEOUT, _OVER = range(3)
+_RESTART_WAIT_SECONDS = {"dead": 10.0, "ended": 0.0}
+
+
+class Callbacks(TypedDict, total=False):
+    """The functions that a stream calls."""
+
+    on_quote: Callable[[_pinstrike.Quote], object]
+    on_trade: Callable[[_pinstrike.Trade], object]
+    on_open_interest: Callable[[_pinstrike.OpenInterest], object]
+    on_end_of_day: Callable[[_pinstrike.EndOfDay], object]
+    on_underlying: Callable[[_pinstrike.Underlying], object]
+    on_text: Callable[[_pinstrike.Text], object]
+    on_control: Callable[[_pinstrike.Control], object]
+    on_gap: Callable[[_pinstrike.Gap], object]
+    on_line_state: Callable[[_pinstrike.LineState], object]
+    on_renewed: Callable[[_pinstrike.Renewed], object]
+    on_missed: Callable[[_pinstrike.Missed], object]
+    on_restarted: Callable[[_pinstrike.Restarted], object]
+
+
+def places_of(callbacks: Mapping[str, object]) -> dict[int, Callback | None]:
+    """The places of the kinds that are asked for; without callbacks all."""
+    if not callbacks:
+        return dict.fromkeys(range(len(_PLACES)))
+    places: dict[int, Callback | None] = {}
+    for name, callback in callbacks.items():
+        place = _PLACES.get(name.removeprefix("on_")) if name.startswith("on_") else None
+        if place is None:
+            raise TypeError(f"stream() has no argument {name!r}; kinds are {', '.join(_PLACES)}")
+        places[place] = cast(Callback, callback)
+    return places
+
+
+class _Rows:
+    """An attribute of a batch: the rows of one kind, which become an array when it is read."""
+
+    def __init__(self, place: int) -> None:
+        layout = _LAYOUTS[place]
+        self._place = place
+        self._name = layout[1]
+        self.__doc__ = layout[3] + fields_text(layout, _EXACT_LAYOUTS[place])
+
+    def __get__(self, batch: Batch | None, owner: type | None = None) -> Any:
+        if batch is None:
+            return self
+        table = table_of(batch._batch.take_block(self._place),
+                         MESSAGE_DTYPES[batch._exact][self._place])
+        batch.__dict__[self._name] = table  # found before this attribute from now on
+        return table
+
+
+class Batch:
+    """Messages that arrived together, as one structured array for each kind.
+
+    Rows of one line are in its order; the field `order` has the order over all kinds. The arrays are
+    read-only and may be kept.
+    """
+
+    quotes: Table
+    trades: Table
+    open_interest: Table
+    end_of_day: Table
+    underlyings: Table
+    texts: Table
+    controls: Table
+    gaps: Table
+    line_states: Table
+    renewed: Table
+    missed: Table
+    restarted: Table
+
+    def __init__(self, batch: _pinstrike.Batch, exact: bool) -> None:
+        self._batch = batch
+        self._exact = exact
+        block = batch.take_snapshot()
+        self._snapshot = None if block is None else table_of(block, SERIES_DTYPES[exact])
+
+    @property
+    def snapshot(self) -> Table | None:
+        """The state that was read again after all messages of this batch, as of Feed.chain().
+
+        None: it was not. After `missed` and `renewed` it has the series of their cores, after
+        `restarted` all series. A series that is not in it has no state any more.
+        """
+        return self._snapshot
+
+    def __len__(self) -> int:
+        """Messages of all kinds."""
+        return self._batch.messages
+
+    def __repr__(self) -> str:
+        return f"<pinstrike.Batch of {len(self)} messages>"
+
+
+for _place, _layout in enumerate(_LAYOUTS):
+    setattr(Batch, _layout[1], _Rows(_place))
+
+
+class _Stream:
+    """What streams of both kinds are made of."""
+
+    def __init__(self, reader: _pinstrike.Stream, exact: bool, restart_wait: float | None) -> None:
+        self._reader = reader
+        self._exact = exact
+        #: As of Feed.stream(). It may be changed at any time.
+        self.restart_wait = restart_wait
+        self._over_since: float | None = None
+
+    @property
+    def start_time(self) -> np.datetime64:
+        """The start of the feed that the stream reads, in UTC. It tells restarts apart."""
+        return np.datetime64(self._reader.start_ns(), "ns")
+
+    def _wait(self, seconds: float) -> int:
+        """Waits for messages. A feed that is over may start again for a while."""
+        end = time.monotonic() + seconds
+        while True:
+            result = self._reader.wait(end - time.monotonic())
+            if result != _OVER:
+                self._over_since = None
+                return result
+            now = time.monotonic()
+            if self._over_since is None:
+                self._over_since = now
+            wait = self.restart_wait
+            if wait is None:
+                wait = _RESTART_WAIT_SECONDS.get(self._reader.state(), 10.0)
+            if now - self._over_since >= wait:
+                return _OVER
+            if now >= end:
+                return _TIMEOUT
+            time.sleep(0.02)
+
+
+class BatchStream(_Stream):
+    """Messages in batches. One thread at a time may use it.
+
+    Iterating waits for messages, with Python's lock released, and ends when the feed has ended.
+    Ctrl-C ends the wait.
+    """
+
+    def __init__(self, reader: _pinstrike.Stream, exact: bool, restart_wait: float | None,
+                 messages_max: int) -> None:
+        super().__init__(reader, exact, restart_wait)
+        #: The state of the series at the start of the stream, as of Feed.chain().
+        self.snapshot: Table = table_of(reader.snapshot(), SERIES_DTYPES[exact])
+        if messages_max < 1:
+            raise ValueError("messages_max is 1 or more")
+        self._messages_max = messages_max
+
+    def __iter__(self) -> Iterator[Batch]:
+        return self
+
+    def __next__(self) -> Batch:
+        while self._wait(1e6) != _OVER:
+            batch = self.poll()
+            if len(batch) > 0:
+                return batch
+        raise StopIteration
+
+    def poll(self, timeout: float = 0.0) -> Batch:
+        """What has arrived, after at most `timeout` seconds; a batch may have no messages."""
+        if timeout > 0:
+            self._wait(timeout)
+        return Batch(self._reader.poll(self._messages_max), self._exact)
+
+
+class CallbackStream(_Stream):
+    """Calls a function for each message, by its kind.
+
+    Either the caller's thread calls poll() or run(), or start() makes a thread that does.
+    """
+
+    def __init__(self, reader: _pinstrike.Stream, exact: bool, restart_wait: float | None,
+                 callbacks: dict[int, Callback | None]) -> None:
+        super().__init__(reader, exact, restart_wait)
+        self._callbacks = [callbacks.get(place) for place in range(len(_PLACES))]
+        self._stop = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    @property
+    def snapshot(self) -> Table:
+        """The state of the series at the start of the stream, as of Feed.chain(). In a callback of
+        on_missed, on_renewed and on_restarted it is the state that was read again, see
+        Batch.snapshot."""
+        return table_of(self._reader.snapshot(), SERIES_DTYPES[self._exact])
+
+    def poll(self, timeout: float = 0.0) -> bool:
+        """Calls the callbacks for some of the messages that have arrived, at most 128.
+
+        Waits for messages for at most `timeout` seconds. Returns whether there may be more now:
+        False after a timeout or when the feed is over. A callback's exception ends the call, and the
+        next call continues with the next message.
+        """
+        return self._wait(timeout) == _MESSAGES and self._reader.dispatch(self._callbacks) > 0
+
+    def run(self) -> None:
+        """Calls the callbacks until the feed has ended, stop() is called, or a callback raises."""
+        while not self._stop.is_set():
+            while self._reader.dispatch(self._callbacks) > 0 and not self._stop.is_set():
+                pass
+            if self._wait(0.1) == _OVER:
+                return
+
+    def start(self) -> threading.Thread:
+        """Starts a thread that does run(). An exception of a callback ends it, and is reported by
+        threading.excepthook."""
+        if self.started:
+            raise RuntimeError("the thread of this stream runs already")
+        self._stop.clear()
+        self._thread = threading.Thread(target=self.run, name="pinstrike stream", daemon=True)
+        self._thread.start()
+        return self._thread
+
+    @property
+    def started(self) -> bool:
+        """Whether a thread that start() made calls the callbacks."""
+        return self._thread is not None and self._thread.is_alive()
+
+    def stop(self) -> None:
+        """Ends run(), and waits for the thread that start() made."""
+        self._stop.set()
+        if self._thread is not None and self._thread is not threading.current_thread():
+            self._thread.join()
