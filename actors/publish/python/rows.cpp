@@ -59,13 +59,16 @@ Price<prices> price(const pinstrike_best& of) {
     return of.present != 0 ? price<prices>(of.price, of.decimals) : no_price<prices>;
 }
 
+/// OPRA's text is ASCII. Damaged bytes lose their highest bit.
+char32_t ascii(char character) {
+    return static_cast<unsigned char>(character) & 0x7FU;
+}
+
 template <std::size_t characters>
 Text<characters> text(std::string_view from) {
     Text<characters> to{};
-    for (std::size_t i = 0; i < std::min(from.size(), characters); ++i) {
-        const auto character = static_cast<unsigned char>(from[i]);
-        to.ucs4[i] = character < 128 ? character : U'?';
-    }
+    const std::size_t count = std::min(from.size(), characters);
+    std::transform(from.begin(), from.begin() + count, to.ucs4.begin(), ascii);
     return to;
 }
 
@@ -75,7 +78,7 @@ Text<5> symbol(const char (&from)[6]) {
 }
 
 Text<1> letter(char character) {
-    return text<1>({&character, 1});
+    return {{ascii(character)}};
 }
 
 /// A space means none.

@@ -35,9 +35,9 @@ for _ in range(150):
     try:
         feed = pinstrike.open("damaged")
         repr(feed.chain()[:100])
-        stream = feed.stream()
-        repr(stream.poll(timeout=0.001).quotes[:10])
-        feed.stream(on_quote=repr, on_trade=repr, on_text=repr).poll(timeout=0.001)
+        for batch in feed.stream(restart_wait=0.0):  # nobody publishes, so it ends
+            repr(batch.quotes[:10])
+        feed.stream(on_quote=repr, on_trade=repr, on_text=repr, restart_wait=0.0).run()
         read += 1
     except pinstrike.Error:
         refused += 1

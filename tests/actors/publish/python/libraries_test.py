@@ -8,6 +8,7 @@ import ast
 import os
 import subprocess
 import sys
+import textwrap
 import unittest
 from pathlib import Path
 
@@ -110,6 +111,13 @@ class Libraries(unittest.TestCase):
         spreads = np.sort((fresh["offer"] - fresh["bid"])[~np.isnan(fresh["offer"] - fresh["bid"])])[:-11:-1]
         rows = [row.split("│")[1:-1] for row in example("widest_spreads.py", "demo").splitlines() if "20" in row]
         self.assertEqual([f"{float(row[-1]):.2f}" for row in rows], [f"{spread:.2f}" for spread in spreads])
+
+    def test_the_code_in_the_readme(self):
+        root = str(self.chain["root"][0])
+        code = (examples.parents[2] / "README.md").read_text().split("```python\n")[1].split("```")[0]
+        names = {"pinstrike": pinstrike, "pandas": pandas}
+        exec(textwrap.dedent(code).replace("SPY", root), names)
+        self.assertEqual(len(names["frame"]), int(((self.chain["root"] == root) & (self.chain["right"] == "C")).sum()))
 
     def test_mypy_accepts_the_package_and_a_program(self):
         program = publisher.folder / "program.py"
