@@ -110,8 +110,8 @@ MessageTypes::MessageTypes()
 nb::object MessageTypes::make(const MessageLayouts& layouts, std::size_t place,
                               const pinstrike_record& record) const {
     const bool exact = &layouts == &message_layouts(Prices::exact);
-    auto* const type =
-        static_cast<PyTypeObject*>(static_cast<void*>((exact ? exact_ : numbers_)[place].ptr()));
+    PyObject* const object = (exact ? exact_ : numbers_)[place].ptr();
+    auto* const type = reinterpret_cast<PyTypeObject*>(object);  // tidy: a type is an object
     nb::object message = nb::steal(PyType_GenericAlloc(type, 0));
     if (!message.is_valid()) {
         throw nb::python_error();

@@ -73,7 +73,8 @@ void Block::resize(std::size_t rows_max) {
     if (memory == nullptr) {
         throw std::bad_alloc{};
     }
-    static_cast<void>(memory_.release());
+    std::byte* const old = memory_.release();  // realloc() has freed or kept it
+    static_cast<void>(old);
     memory_.reset(static_cast<std::byte*>(memory));
     rows_max_ = rows_max;
 }

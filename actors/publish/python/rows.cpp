@@ -92,11 +92,31 @@ Text<characters> name(const char* const (&names)[count], std::uint8_t number) {
     return text<characters>(number < count ? names[number] : "");
 }
 
-Date date(std::uint32_t yyyymmdd) {
+std::int64_t days_of(std::uint32_t yyyymmdd) {
     using namespace std::chrono;
-    const year_month_day day{year{static_cast<int>(yyyymmdd / 10'000)}, month{yyyymmdd / 100 % 100},
-                             std::chrono::day{yyyymmdd % 100}};
-    return {day.ok() ? sys_days{day}.time_since_epoch().count() : none};
+    const year_month_day date{year{static_cast<int>(yyyymmdd / 10'000)},
+                              month{yyyymmdd / 100 % 100}, day{yyyymmdd % 100}};
+    return date.ok() ? sys_days{date}.time_since_epoch().count() : none;
+}
+
+/// Of a date like 20261218. The days before the months of 2000 to 2063 are in a table, because each
+/// row has a date.
+Date date(std::uint32_t yyyymmdd) {
+    constexpr std::uint32_t first = 200'000;
+    static const auto before_month = [] {
+        std::array<std::int16_t, 6400> days{};
+        for (std::uint32_t i = 0; i < days.size(); ++i) {
+            if (i % 100 >= 1 && i % 100 <= 12) {
+                days[i] = static_cast<std::int16_t>(days_of((first + i) * 100 + 1) - 1);
+            }
+        }
+        return days;
+    }();
+    const std::uint32_t month = yyyymmdd / 100 - first;
+    if (month < before_month.size() && before_month[month] != 0) {
+        return {before_month[month] + yyyymmdd % 100};
+    }
+    return {days_of(yyyymmdd)};
 }
 
 // ---- columns
@@ -407,8 +427,8 @@ std::size_t place_of(std::uint8_t kind) {
             PINSTRIKE_LINE_STATE, PINSTRIKE_RENEWED, PINSTRIKE_MISSED,        PINSTRIKE_RESTARTED};
         std::array<std::uint8_t, 256> table{};
         table.fill(kinds_count);
-        for (std::uint8_t i = 0; i < kinds.size(); ++i) {
-            table[kinds[i]] = i;
+        for (std::size_t i = 0; i < kinds.size(); ++i) {
+            table[kinds[i]] = static_cast<std::uint8_t>(i);
         }
         return table;
     }();

@@ -15,7 +15,7 @@ from .tables import SERIES_DTYPES, Table, fields_text, table_of
 
 State = Literal["live", "starting", "stuck", "dead", "ended"]
 
-_MESSAGES_MAX = 8192
+_MESSAGES_MAX = 2048
 
 
 class Series(TypedDict, total=False):
@@ -151,7 +151,7 @@ class Feed:
             while feed.poll(timeout=1): ...               # on this thread,
             stream.start()                                # or on one of the stream's own
 
-        messages_max  most messages of a batch
+        messages_max  most messages of a batch; arrays of a few hundred KiB stay in the cache
         restart_wait  seconds to wait for another start when the feed is over, before the stream
                       ends; None: 0 if it ended, 10 if it died
         on_KIND       called with a message: on_quote, on_trade, on_open_interest, on_end_of_day,

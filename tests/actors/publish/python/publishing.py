@@ -69,7 +69,7 @@ class Publisher:
         return self.start("run", config)
 
 
-def eventually(what, seconds=20.0):
+def eventually(what, seconds=60.0):
     """The first true value of what(), which may raise until then."""
     end = time.monotonic() + seconds
     while True:
