@@ -44,6 +44,7 @@ class PublishedBook {
         actors::MemoryPlan plan{.feed = feed,
                                 .memory = memory,
                                 .cores = {"core"},
+                                .nodes = {},
                                 .shape = actors::book_shape(config, 1)};
         plan.shape.stream_records = stream_records;
         auto file = actors::MemoryFile::make(std::move(plan), problems);

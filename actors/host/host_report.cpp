@@ -76,7 +76,9 @@ void report_published(const HostResources& host, const FeedConfig& config, const
         need += pages;
     }
     const std::size_t published = topology.published_bytes / page_bytes;
-    report.text += fmt::format("published memory {} hugepages of 2 MiB\n", published);
+    need -= published;  // a restart while readers keep the memory before it needs these too
+    report.text += fmt::format(
+        "published memory {} hugepages of 2 MiB, half of them for a restart\n", 2 * published);
     if (need > published && all_bytes / page_bytes < need) {
         add_problem(report.problems, Place{},
                     fmt::format("publish.memory: found {} MiB of hugepages, expected {} for "

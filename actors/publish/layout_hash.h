@@ -25,6 +25,7 @@ namespace pinstrike::actors {
                                     offsetof(pinstrike_core, intent),
                                     offsetof(pinstrike_core, tail_version),
                                     offsetof(pinstrike_core, tail_ms),
+                                    offsetof(pinstrike_core, tail_changes),
                                     sizeof(pinstrike_entry),
                                     offsetof(pinstrike_entry, bid),
                                     offsetof(pinstrike_entry, stamp),

@@ -31,7 +31,8 @@ namespace {
 
 constexpr std::size_t huge_page_bytes = 2 << 20;
 constexpr std::size_t nodes_max = 1024;
-constexpr mode_t file_mode = S_IRUSR | S_IWUSR | S_IRGRP;
+constexpr mode_t new_mode = S_IRUSR | S_IWUSR;  ///< until the file is locked
+constexpr mode_t file_mode = new_mode | S_IRGRP;
 
 std::string reason(const char* what) {
     return fmt::format("{}: {}", what, std::strerror(errno));
@@ -51,6 +52,34 @@ void remove_dead(const std::string& folder, const std::string& feed) {
             ::unlink(entry.path().c_str());
         }
     }
+}
+
+/// Locks a file against other processes, until it is closed. False: one of them has the lock.
+bool lock_whole(int descriptor) {
+    struct flock lock {};
+
+    lock.l_type = F_WRLCK;
+    lock.l_whence = SEEK_SET;
+    return ::fcntl(descriptor, F_OFD_SETLK, &lock) == 0;
+}
+
+/// A file of the writer beside the link. No feed has a name that begins with a dot.
+std::string beside(const std::string& folder, const std::string& feed, const char* suffix) {
+    return fmt::format("{}/.{}.{}", folder, feed, suffix);
+}
+
+/// Readers accept the same names.
+bool can_publish_as(const std::string& feed, Problems& problems) {
+    constexpr std::size_t name_max = sizeof(pinstrike_header::feed) - 1;
+    const bool good = !feed.empty() && feed.size() <= name_max && feed.front() != '.' &&
+                      feed.find('/') == std::string::npos;
+    if (!good) {
+        add_problem(problems, "name",
+                    fmt::format("found \"{}\", expected 1 to {} characters, no '/', and no '.' at "
+                                "the beginning for a feed that publishes memory",
+                                feed, name_max));
+    }
+    return good;
 }
 
 std::int64_t now_ns() {
@@ -78,18 +107,14 @@ std::unique_ptr<MemoryFile> MemoryFile::make(MemoryPlan plan, Problems& problems
         return nullptr;
     }
     made->write_header();
-    made->ids_.emplace(made->plan_.kept ? std::string{} : made->link_ + ".ids",
-                       made->plan_.trade_date, made->plan_.listed);
+    made->ids_.emplace(made->plan_.kept ? std::string{} : made->ids_path(), made->plan_.trade_date,
+                       made->plan_.listed);
     return made->link(problems) ? std::move(made) : nullptr;
 }
 
 /// Creates and locks the file.
 bool MemoryFile::create(Problems& problems) {
-    if (plan_.feed.front() == '.') {
-        add_problem(problems, "name",
-                    fmt::format("found {}, expected no '.' at the beginning of the name of "
-                                "a feed that publishes memory",
-                                plan_.feed));
+    if (!can_publish_as(plan_.feed, problems)) {
         return false;
     }
     const std::string folder = publish_folder(problems);
@@ -97,16 +122,17 @@ bool MemoryFile::create(Problems& problems) {
         return false;
     }
     link_ = folder + '/' + plan_.feed;
-    if (const std::string before = target_of(link_); !before.empty()) {
-        if (has_writer(before)) {
-            add_problem(
-                problems, link_,
-                fmt::format("another process publishes as {}; expected another name, or the end of "
-                            "that process",
-                            plan_.feed),
-                Remedy::retry);
-            return false;
-        }
+    const std::string before = target_of(link_);
+    if (!lock_name(folder) || (!before.empty() && has_writer(before))) {
+        add_problem(
+            problems, link_,
+            fmt::format("another process publishes as {}; expected another name, or the end of "
+                        "that process",
+                        plan_.feed),
+            Remedy::retry);
+        return false;
+    }
+    if (!before.empty()) {
         ::unlink(before.c_str());
     }
     const std::string home = file_folder(plan_.memory, folder, problems);
@@ -116,19 +142,21 @@ bool MemoryFile::create(Problems& problems) {
     remove_dead(home, plan_.feed);
     path_ = fmt::format("{}/{}.{}", home, plan_.feed, start_ns_);
     descriptor_ =
-        ::open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, file_mode);
-
-    struct flock lock {};
-
-    lock.l_type = F_WRLCK;
-    lock.l_whence = SEEK_SET;
-    if (descriptor_ < 0 || ::fcntl(descriptor_, F_OFD_SETLK, &lock) != 0 ||
-        ::fchmod(descriptor_, file_mode) != 0) {
+        ::open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, new_mode);
+    if (descriptor_ < 0 || !lock_whole(descriptor_) || ::fchmod(descriptor_, file_mode) != 0) {
         add_problem(problems, path_, reason("cannot create the published memory"),
                     remedy_of(errno));
         return false;
     }
     return true;
+}
+
+/// Two starts at the same time would both find that nobody publishes. False: another process has
+/// the lock.
+bool MemoryFile::lock_name(const std::string& folder) {
+    const std::string path = beside(folder, plan_.feed, "lock");
+    name_lock_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, new_mode);
+    return name_lock_ < 0 || lock_whole(name_lock_);
 }
 
 bool MemoryFile::map(Problems& problems) {
@@ -224,9 +252,14 @@ void MemoryFile::write_header() {
 
 /// Replaces the link as a whole, so that a reader finds the old file or the new one.
 bool MemoryFile::link(Problems& problems) {
-    const std::string fresh = link_ + ".new";
+    const std::filesystem::path link{link_};
+    const std::string fresh = beside(link.parent_path(), plan_.feed, "new");
     ::unlink(fresh.c_str());
-    if (::symlink(path_.c_str(), fresh.c_str()) != 0 ||
+    const std::filesystem::path file{path_};
+    // Beside the link, the name alone is right in every container that has the folder.
+    const std::string target =
+        file.parent_path() == link.parent_path() ? file.filename().string() : path_;
+    if (::symlink(target.c_str(), fresh.c_str()) != 0 ||
         ::rename(fresh.c_str(), link_.c_str()) != 0) {
         add_problem(problems, link_, reason("cannot create the link to the published memory"),
                     remedy_of(errno));
@@ -252,6 +285,13 @@ MemoryFile::~MemoryFile() {
         }
         ::close(descriptor_);
     }
+    if (name_lock_ >= 0) {
+        ::close(name_lock_);
+    }
+}
+
+std::string MemoryFile::ids_path() const {
+    return beside(std::filesystem::path{link_}.parent_path(), plan_.feed, "ids");
 }
 
 CoreMemory MemoryFile::core(std::size_t index) {
@@ -309,7 +349,9 @@ void MemoryFile::give_ids() {
         std::uint32_t none = 0;
         std::uint32_t given = ids_->id_of(key);
         const bool set = id.compare_exchange_strong(none, given, std::memory_order_acq_rel);
-        if (set && name.load(std::memory_order_acquire) != named) {
+        if (set && (name.load(std::memory_order_acquire) != named ||
+                    std::atomic_ref<std::int64_t>{one.strike_e8}.load(std::memory_order_relaxed) !=
+                        key.strike_e8)) {
             (void)id.compare_exchange_strong(given, 0, std::memory_order_acq_rel);
         }
     }
@@ -322,6 +364,9 @@ void MemoryFile::give_ids() {
 bool forget_memory(const std::string& feed, Problems& problems) {
     const std::string folder = publish_folder(problems);
     if (folder.empty()) {
+        return false;
+    }
+    if (!can_publish_as(feed, problems)) {
         return false;
     }
     const std::string link = folder + '/' + feed;
@@ -337,6 +382,7 @@ bool forget_memory(const std::string& feed, Problems& problems) {
     }
     ::unlink(file.c_str());
     ::unlink(link.c_str());
+    ::unlink(beside(folder, feed, "ids").c_str());
     return true;
 }
 

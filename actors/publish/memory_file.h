@@ -82,6 +82,8 @@ class MemoryFile {
   private:
     explicit MemoryFile(MemoryPlan plan);
 
+    bool lock_name(const std::string& folder);
+    [[nodiscard]] std::string ids_path() const;
     bool create(Problems& problems);
     bool map(Problems& problems);
     bool allocate(Problems& problems);
@@ -97,6 +99,7 @@ class MemoryFile {
     std::size_t page_bytes_ = 4096;
     std::int64_t start_ns_ = 0;
     std::string link_;
+    int name_lock_ = -1;  ///< of the file that only one process of this name can lock
     std::string path_;
     int descriptor_ = -1;
     std::byte* at_ = nullptr;

@@ -170,11 +170,12 @@ struct pinstrike_core {
     uint64_t intent; /* position in the stream that the writer is going to reach */
     uint8_t reserved2[56];
     /* 320: */
-    uint64_t tail_version; /* odd while the next three are written */
+    uint64_t tail_version; /* odd while the next four are written */
     uint64_t tail;         /* position: records written so far */
     uint64_t tail_stamp;   /* stamp of the last event before `tail` */
     uint64_t tail_ms;      /* its milliseconds since base_ms, without wrap */
-    uint8_t reserved3[32];
+    uint64_t tail_changes; /* changes of the state that no event of the stream caused */
+    uint8_t reserved3[24];
 };
 
 enum pinstrike_state { PINSTRIKE_STARTING = 0, PINSTRIKE_LIVE = 1, PINSTRIKE_ENDED = 2 };
@@ -194,7 +195,7 @@ struct pinstrike_header {
     char feed[32];
     char build[32];
     int64_t start_ns;
-    uint32_t trade_date; /* as 20261127; 0: no list of series was read */
+    uint32_t trade_date; /* as 20261127, of the start; 0: captures are replayed */
     uint32_t sharding;   /* 0: by series, 1: by underlying */
     uint8_t reserved0[64];
     /* 192: written by the housekeeping thread */
@@ -204,7 +205,8 @@ struct pinstrike_header {
 
 /* ---- Reading ------------------------------------------------------------------------------- */
 
-/* All functions may be called from several threads if each thread has its own objects. Errors are
+/* Several threads may call all functions at the same time for different objects, and a feed and
+ * each of its streams are different objects. One object is for one thread at a time. Errors are
  * returned as NULL, a negative count or a state, with a sentence from pinstrike_error(). */
 
 /* The sentence about the latest error of the calling thread. */
@@ -238,12 +240,13 @@ enum pinstrike_condition {
 enum pinstrike_condition pinstrike_condition_of(pinstrike_feed* feed);
 
 /* Attaches to a newer start of the same feed, if there is one that is live or has ended. Returns 1
- * if it did, 0 if there is none. Streams of the feed continue with the state of that start
- * (PINSTRIKE_RESTARTED). Until then the old values stay readable. pinstrike_poll() and
- * pinstrike_wait() call this by themselves when the feed is dead or has ended. */
+ * if it did, 0 if there is none. Until then the old values stay readable. When the feed is dead or
+ * has ended, pinstrike_chain() and pinstrike_get() do this by themselves, and so does each stream
+ * in pinstrike_poll() and pinstrike_wait() (PINSTRIKE_RESTARTED). */
 int pinstrike_reattach(pinstrike_feed* feed);
 
-/* The time of the start that the feed is attached to, its trade date (20261127), and the names. */
+/* The time of the start that the feed is attached to, its trade date (20261127; neither it nor the
+ * list of series changes before the next start), and the name. */
 int64_t pinstrike_start_ns(const pinstrike_feed* feed);
 uint32_t pinstrike_trade_date(const pinstrike_feed* feed);
 const char* pinstrike_name(const pinstrike_feed* feed);
@@ -320,7 +323,7 @@ struct pinstrike_filter {
     size_t ids_count;
     uint32_t expiration_from; /* as 20261218, inclusive; 0: no limit */
     uint32_t expiration_to;
-    int64_t strike_from_e8; /* inclusive; both 0: no limit */
+    int64_t strike_from_e8; /* inclusive; 0: no limit */
     int64_t strike_to_e8;
     char right;   /* 'C', 'P', or 0: both */
     char session; /* 'R' regular, 'G' GTH, or 0: both */
@@ -336,8 +339,9 @@ static inline int pinstrike_stamp_after(uint64_t a, uint64_t b) {
 }
 
 /* Reads the state of all series of a filter that the feed lists (those with a message since the
- * start of day), sorted by root, expiration, strike, right and session. Writes at most `max` values
- * and returns how many there are; negative: an error. */
+ * start of day, a control message of each line), sorted by root, expiration, strike, right and
+ * session. Each value is of one moment, the chain is not. Writes at most `max` values and returns
+ * how many there are; negative: an error. */
 ptrdiff_t pinstrike_chain(pinstrike_feed* feed, const struct pinstrike_filter* filter,
                           struct pinstrike_value* values, size_t max);
 
@@ -346,7 +350,8 @@ ptrdiff_t pinstrike_chain(pinstrike_feed* feed, const struct pinstrike_filter* f
 int pinstrike_get(pinstrike_feed* feed, const struct pinstrike_key* key,
                   struct pinstrike_value* value);
 
-/* Events of a feed, each once and in the order of its line. */
+/* Events of a feed, each once and, for each core, in the order of its line; those with flag 1 came
+ * late. */
 typedef struct pinstrike_stream pinstrike_stream;
 
 /* Begins with the state of the series of a filter, which pinstrike_snapshot() returns, and
@@ -376,12 +381,12 @@ enum pinstrike_kind { /* the kinds of events, as the writer numbers them */
                       PINSTRIKE_CONTROL = 24,
                       PINSTRIKE_GAP = 25,
                       PINSTRIKE_LINE_STATE = 26,
-                      PINSTRIKE_LINE_MARK = 27,
-                      PINSTRIKE_STATE = 252,   /* another part of a state that is read again */
-                      PINSTRIKE_RENEWED = 253, /* the state of a core changed by state of a peer,
-                                                  not by events; it was read again */
-                      PINSTRIKE_MISSED = 254,  /* the reader was too slow: the records of.missed of
-                                                  a core are lost; its state was read again */
+                      PINSTRIKE_LINE_MARK = 27, /* all numbers up to `sequence` were seen */
+                      PINSTRIKE_STATE = 252,    /* another part of a state that is read again */
+                      PINSTRIKE_RENEWED = 253,  /* the state of a core changed by state of a peer,
+                                                   not by events; it was read again */
+                      PINSTRIKE_MISSED = 254,   /* the reader was too slow: the records of.missed of
+                                                   a core are lost; its state was read again */
                       PINSTRIKE_RESTARTED =
                           255 /* the feed started anew; the state was read again */
 };
@@ -486,8 +491,8 @@ struct pinstrike_record {
 ptrdiff_t pinstrike_poll(pinstrike_stream* stream, struct pinstrike_record* records, size_t max);
 
 /* Sleeps until events for this stream have arrived, or for `timeout_ns`. 1: pinstrike_poll() has
- * events; 0: the time is over; -1: the feed has ended or died, and no newer start is there; -2: an
- * error. */
+ * events; 0: the time is over; -1: the feed has ended or died, and no newer start is there (it
+ * returns at once, so sleep before you call it again); -2: an error. */
 int pinstrike_wait(pinstrike_stream* stream, int64_t timeout_ns);
 
 #ifdef __cplusplus

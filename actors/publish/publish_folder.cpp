@@ -145,7 +145,8 @@ bool has_writer(const std::string& path) {
 
     struct flock lock {};
 
-    lock.l_type = F_WRLCK;
+    lock.l_type =
+        F_RDLCK;  // conflicts with the writer's lock, not with those that readers can take
     lock.l_whence = SEEK_SET;
     const bool held = ::fcntl(descriptor, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
     ::close(descriptor);

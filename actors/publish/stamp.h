@@ -68,8 +68,14 @@ class StampClock {
     }
 
     /// A stamp newer than all so far, for a change that no event causes. Readers of the stream find
-    /// the difference at the next stamp that is published.
-    std::uint64_t skip() { return stamp_ += PINSTRIKE_STAMP_PLACE; }
+    /// the change by its count, because an event of a later millisecond hides it in the stamp.
+    std::uint64_t skip() {
+        ++changes_;
+        return stamp_ += PINSTRIKE_STAMP_PLACE;
+    }
+
+    /// Calls of skip().
+    [[nodiscard]] std::uint64_t changes() const { return changes_; }
 
     /// Continues behind an event of which another clock published these.
     void start(std::uint64_t base_ms, std::uint64_t stamp, std::uint64_t ms) {
@@ -124,6 +130,7 @@ class StampClock {
     std::uint64_t base_ms_ = 0;
     std::uint64_t stamp_ = 0;
     std::uint64_t ms_ = 0;
+    std::uint64_t changes_ = 0;
     /// Events of the last millisecond, or somewhat before, have times less than far_ns behind this.
     std::uint64_t from_ns_ = 1 - far_ns;
 };

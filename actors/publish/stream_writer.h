@@ -66,6 +66,7 @@ class StreamWriter {
         core_->base_ms = clock.base_ms();
         core_->tail_stamp = clock.stamp();
         core_->tail_ms = clock.ms();
+        core_->tail_changes = clock.changes();
         RING_HOOK("stream:publishing");
         std::atomic_ref<std::uint64_t>{core_->tail}.store(tail_, std::memory_order_relaxed);
         version.store(before + 2, std::memory_order_release);

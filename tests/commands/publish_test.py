@@ -236,7 +236,7 @@ class Publish(unittest.TestCase):
         self.run_well("forget", "slow")
         self.assertEqual(self.run_here("forget", "slow").returncode, 1)
         self.assertEqual([name.name for name in self.memory.iterdir() if "slow" in name.name and
-                          not name.name.endswith(".ids")], [])
+                          not name.name.startswith(".")], [])
 
 
 if __name__ == "__main__":

@@ -23,11 +23,12 @@ std::string mebibytes_text(std::size_t bytes) {
 }
 
 /// Bytes of hugepages by NUMA node. Ports need them on the node of their device. All others,
-/// published memory, and DPDK itself, are counted on the node that needs most, or on any node.
+/// published memory (twice, because readers may keep that of the start before) and DPDK itself, are
+/// counted on the node that needs most, or on any node.
 std::map<int, std::size_t> hugepage_needs(const Host& host, const Need& need) {
     std::map<int, std::size_t> needs;
     std::size_t anywhere =
-        need.dpdk_programs * nic::dpdk::runtime_bytes + need.published_huge_bytes;
+        need.dpdk_programs * nic::dpdk::runtime_bytes + 2 * need.published_huge_bytes;
     for (const nic::dpdk::PortDemand& port : need.dpdk) {
         const std::size_t bytes = nic::dpdk::memory_need(port).total_bytes;
         const HostNic* nic = host.find_nic(nic::dpdk::device_name(port.config));

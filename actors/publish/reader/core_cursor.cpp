@@ -25,6 +25,7 @@ void CoreCursor::start(const Tail& tail) {
     clock_.start(tail.base_ms, tail.stamp, tail.ms);
     copied_from_ = tail.position;
     at_ = end_ = 0;
+    changed_ = false;
 }
 
 CoreCursor::State CoreCursor::load() {
@@ -48,9 +49,10 @@ CoreCursor::State CoreCursor::load() {
     return State::event;
 }
 
-/// At a published position the stamp that follows from the events must be the published one.
+/// At a published position the stamp that follows from the events must be the published one, and
+/// the state must not have changed otherwise. The events before that position come first.
 CoreCursor::State CoreCursor::look_for_more() {
-    if (clock_.stamp() != tail_.stamp) {
+    if (changed_ || clock_.stamp() != tail_.stamp) {
         return State::diverged;
     }
     Patience patience;
@@ -58,9 +60,10 @@ CoreCursor::State CoreCursor::look_for_more() {
     if (!read_tail(*core_, patience, tail)) {
         return State::nothing;
     }
+    changed_ = tail.changes != tail_.changes;
     tail_ = tail;
     if (tail.position == position()) {
-        return tail.stamp == clock_.stamp() ? State::nothing : State::diverged;
+        return !changed_ && tail.stamp == clock_.stamp() ? State::nothing : State::diverged;
     }
     return State::event;
 }

@@ -83,6 +83,7 @@ class CoreCursor {
     std::uint64_t copied_from_ = 0;     ///< position of the first copy
     std::size_t at_ = 0;
     std::size_t end_ = 0;
+    bool changed_ = false;  ///< the state changed without an event before `tail_`
 };
 
 }  // namespace pinstrike::reader

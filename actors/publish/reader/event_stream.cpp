@@ -99,6 +99,8 @@ void EventStream::begin_core(Core& core) {
     core.next_root = 0;
     core.met.clear();
     core.reads_state = true;
+    core.full = false;
+    core.over = feed_->is_over();
 }
 
 /// Reads the state of more series: of the next roots, and behind them of those that were met.
@@ -145,7 +147,9 @@ void EventStream::take_state(Core& core, const feed::SeriesKey& key, ReadResult 
         core.follower.begin(*followed, parts);
     }
     if (is_listed(parts)) {
-        write_value(snapshot_.emplace_back(), view, key, parts, core.began);
+        pinstrike_value& value = snapshot_.emplace_back();
+        write_value(value, view, key, parts, core.began);
+        value.old = core.over ? PINSTRIKE_OLD : PINSTRIKE_CURRENT;
     }
 }
 
@@ -167,7 +171,7 @@ std::size_t EventStream::fill(std::span<pinstrike_record> records) {
         return 0;
     }
     texts_.clear();
-    snapshot_is_new_ = false;
+    snapshot_is_new_ = has_more_ = false;
     std::size_t count = 0;
     if (attachment_ == feed_->attachments()) {
         const std::size_t first = next_core_++;
@@ -200,7 +204,12 @@ std::size_t EventStream::take(Core& core, std::span<pinstrike_record> records) {
     /// Events of series that the stream does not follow; more of them wait for the next call.
     constexpr std::size_t passed_max = 65'536;
     std::size_t count = 0;
-    for (std::size_t passed = 0; count < records.size() && passed < passed_max;) {
+    std::size_t passed = 0;
+    while (count < records.size() && passed < passed_max) {
+        if (core.full && !snapshot_is_new_) {  // only the series of today are followed again
+            renew(core, PINSTRIKE_RENEWED, records[count++]);
+            break;
+        }
         if (core.next_found < core.found_count) {
             const Found& found = core.found[core.next_found++];
             count += deliver(core, found, records[count]) ? 1U : 0U;
@@ -220,6 +229,7 @@ std::size_t EventStream::take(Core& core, std::span<pinstrike_record> records) {
         }
         passed += find(core);
     }
+    has_more_ = has_more_ || passed >= passed_max;
     return count;
 }
 
@@ -312,6 +322,13 @@ bool EventStream::deliver_of_series(Core& core, const Found& found, pinstrike_re
         (series->stamp != 0 && !stamp_after(found.stamp, series->stamp))) {
         return false;
     }
+    if (series->id == 0) [[unlikely]] {  // the writer gives ids within some seconds
+        Patience patience;
+        SeriesParts parts;
+        if (read_series(core.cursor.core(), key, patience, parts) == ReadResult::read) {
+            series->id = parts.id;
+        }
+    }
     if (event.header.kind == feed::EventKind::quote) [[likely]] {
         core.follower.apply_quote(*series, event, found.stamp);
         write_quote(record, event, core.cursor.core().index, found.stamp);
@@ -330,6 +347,7 @@ bool EventStream::deliver_of_series(Core& core, const Found& found, pinstrike_re
 FollowedSeries* EventStream::meet(Core& core, const feed::SeriesKey& key, std::uint64_t hash) {
     if (core.follower.find(key, hash) == nullptr) {
         FollowedSeries* const added = core.follower.add(key, hash);
+        core.full = core.full || added == nullptr;
         if (added != nullptr) {
             added->unread = true;
             core.met.push_back(key);
@@ -338,17 +356,28 @@ FollowedSeries* EventStream::meet(Core& core, const feed::SeriesKey& key, std::u
     return nullptr;
 }
 
-/// Follows a series that is not followed yet.
+/// Follows a series that is not followed yet. With a filter by id it is not known before it has an
+/// id whether the user wants the series. Then its state is read, as it had events before.
 FollowedSeries* EventStream::follow(Core& core, const feed::SeriesKey& key, std::uint64_t hash) {
     FollowedSeries* const added = core.follower.add(key, hash);
-    if (added != nullptr) {
-        Patience patience;
-        SeriesParts parts;
-        const bool read = read_series(core.cursor.core(), key, patience, parts) == ReadResult::read;
-        added->id = read ? parts.id : 0;
-        added->excluded = !filter_.has_id(added->id);
+    if (added == nullptr) {
+        core.full = true;
+        return nullptr;
     }
-    return added;
+    Patience patience;
+    SeriesParts parts;
+    const bool read = read_series(core.cursor.core(), key, patience, parts) == ReadResult::read;
+    added->id = read ? parts.id : 0;
+    if (!filter_.by_id()) {
+        return added;
+    }
+    added->excluded = added->id != 0 && !filter_.has_id(added->id);
+    added->unread = !added->excluded;
+    if (filter_.has_id(added->id)) {
+        core.met.push_back(key);
+        core.reads_state = true;
+    }
+    return nullptr;
 }
 
 /// The word is read before the streams, so that no event between both is slept over.
@@ -361,6 +390,9 @@ EventStream::Wait EventStream::wait(std::int64_t timeout_ns) {
         waited_count_ = fill(waited_);
         if (waited_count_ != 0) {
             break;
+        }
+        if (has_more_) {
+            continue;
         }
         if (feed_->is_over()) {
             look_due_ns_ = 0;

@@ -77,6 +77,8 @@ class EventStream {
         std::size_t next_root = 0;         ///< the first whose series are not read
         std::vector<feed::SeriesKey> met;  ///< series whose first event came before their state
         bool reads_state = false;          ///< roots or met are left
+        bool full = false;                 ///< a series has no room in the follower any more
+        bool over = false;                 ///< the state is of a writer that has ended
     };
 
     std::size_t fill(std::span<pinstrike_record> records);
@@ -105,6 +107,7 @@ class EventStream {
     std::size_t next_core_ = 0;
     std::vector<pinstrike_value> snapshot_;
     bool snapshot_is_new_ = false;  ///< the present call has read a part of it
+    bool has_more_ = false;         ///< the latest call passed over as many events as it may
     std::deque<std::string> texts_;
     std::int64_t look_due_ns_ = 0;               ///< when to look for another start
     std::array<pinstrike_record, 64> waited_{};  ///< found by wait() for poll()

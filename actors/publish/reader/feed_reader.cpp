@@ -137,9 +137,9 @@ void FeedReader::read_selected(const Filter& filter, Patience& patience, const V
 }
 
 std::size_t FeedReader::chain(const Filter& filter, pinstrike_value* values, std::size_t max) {
+    const bool over = is_over() && !reattach();
     Patience patience;
     const std::vector<Tail> tails = tails_of(mapping_->cores(), patience);
-    const bool over = is_over();
     std::size_t count = 0;
     visit(filter, [&](const CoreView& core, const Listed& series, ReadResult result,
                       const SeriesParts& parts) {
@@ -161,13 +161,14 @@ std::size_t FeedReader::chain(const Filter& filter, pinstrike_value* values, std
 }
 
 bool FeedReader::get(const feed::SeriesKey& key, pinstrike_value& value) {
+    const bool over = is_over() && !reattach();
     Patience patience;
     SeriesParts parts;
+    const CoreView* unreadable = nullptr;
     for (const CoreView& core : mapping_->cores()) {
         const ReadResult result = read_series(core, key, patience, parts);
         if (result == ReadResult::unreadable) {
-            write_unreadable(value, core, key);
-            return true;
+            unreadable = &core;  // unless another core has the series
         }
         if (result == ReadResult::read && is_listed(parts)) {
             Tail tail;
@@ -175,11 +176,14 @@ bool FeedReader::get(const feed::SeriesKey& key, pinstrike_value& value) {
                 tail = {};
             }
             write_value(value, core, key, parts, tail);
-            value.old = is_over() ? PINSTRIKE_OLD : PINSTRIKE_CURRENT;
+            value.old = over ? PINSTRIKE_OLD : PINSTRIKE_CURRENT;
             return true;
         }
     }
-    return false;
+    if (unreadable != nullptr) {
+        write_unreadable(value, *unreadable, key);
+    }
+    return unreadable != nullptr;
 }
 
 }  // namespace pinstrike::reader

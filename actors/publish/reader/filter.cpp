@@ -61,11 +61,10 @@ void Filter::hash_roots() {
 
 bool Filter::is_within_limits(const feed::SeriesKey& key) const {
     const std::uint32_t expiration = expiration_of(key);
-    const bool any_strike = limits_.strike_from_e8 == 0 && limits_.strike_to_e8 == 0;
     return expiration >= limits_.expiration_from &&
            (limits_.expiration_to == 0 || expiration <= limits_.expiration_to) &&
-           (any_strike ||
-            (key.strike_e8 >= limits_.strike_from_e8 && key.strike_e8 <= limits_.strike_to_e8)) &&
+           key.strike_e8 >= limits_.strike_from_e8 &&
+           (limits_.strike_to_e8 == 0 || key.strike_e8 <= limits_.strike_to_e8) &&
            (limits_.right == 0 || limits_.right == right_of(key)) &&
            (limits_.session == 0 || (limits_.session == 'G') == key.gth());
 }

@@ -233,7 +233,8 @@ bool Mapping::has_writer() const {
 
     struct flock lock {};
 
-    lock.l_type = F_WRLCK;
+    lock.l_type =
+        F_RDLCK;  // conflicts with the writer's lock, not with those that readers can take
     lock.l_whence = SEEK_SET;
     return ::fcntl(file_->number(), F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
 }
@@ -244,14 +245,19 @@ std::shared_ptr<const Mapping> Mapping::open(const std::string& feed) {
         feed.find('/') != std::string::npos) {
         throw Error("\"" + feed + "\" is not the name of a feed");
     }
+    std::string failure;
     for (const Folder& folder : folders()) {
-        uid_t owner = 0;
-        const std::string path = target_of(folder, feed, owner);
-        if (!path.empty()) {
-            return map_file(path, owner);
+        try {
+            uid_t owner = 0;
+            const std::string path = target_of(folder, feed, owner);
+            if (!path.empty()) {
+                return map_file(path, owner);
+            }
+        } catch (const Error& error) {  // the user's own folder may have the feed all the same
+            failure = failure.empty() ? error.what() : failure;
         }
     }
-    throw Error("no feed \"" + feed + "\" is published on this host");
+    throw Error(failure.empty() ? "no feed \"" + feed + "\" is published on this host" : failure);
 }
 
 std::vector<std::string> feed_names() {
@@ -263,7 +269,7 @@ std::vector<std::string> feed_names() {
         }
         while (const dirent* const row = ::readdir(opened)) {
             const std::string name = row->d_name;
-            if (row->d_type == DT_LNK && !name.ends_with(".new")) {  // one that is being made
+            if (row->d_type == DT_LNK && !name.starts_with('.')) {  // one that is being made
                 names.push_back(name);
             }
         }

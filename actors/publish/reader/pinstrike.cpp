@@ -15,11 +15,11 @@
 #include <memory>
 #include <new>
 #include <string>
+#include <utility>
 #include <vector>
 
-/// A handle. The streams of a feed share it, so they may live longer than the handle.
 struct pinstrike_feed {
-    std::shared_ptr<pinstrike::reader::FeedReader> reader;
+    std::unique_ptr<pinstrike::reader::FeedReader> reader;
 };
 
 struct pinstrike_stream {
@@ -67,7 +67,7 @@ const char* pinstrike_error(void) {
 
 pinstrike_feed* pinstrike_open(const char* name) {
     return guarded<pinstrike_feed*>(nullptr, [name] {
-        return new pinstrike_feed{std::make_shared<FeedReader>(std::string{&checked(name)})};
+        return new pinstrike_feed{std::make_unique<FeedReader>(std::string{&checked(name)})};
     });
 }
 
@@ -128,7 +128,10 @@ int pinstrike_get(pinstrike_feed* feed, const pinstrike_key* key, pinstrike_valu
 
 pinstrike_stream* pinstrike_subscribe(pinstrike_feed* feed, const pinstrike_filter* filter) {
     return guarded<pinstrike_stream*>(nullptr, [=] {
-        return new pinstrike_stream{EventStream{checked(feed).reader, Filter{filter}}};
+        // With a reader of its own a stream may live longer than the feed, and in another thread.
+        const FeedReader& reader = *checked(feed).reader;
+        auto own = std::make_shared<FeedReader>(reader.name(), reader.share_mapping());
+        return new pinstrike_stream{EventStream{std::move(own), Filter{filter}}};
     });
 }
 

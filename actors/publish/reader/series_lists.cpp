@@ -156,6 +156,9 @@ void SeriesLists::refresh(RootList& list, std::uint64_t symbol, const CoreView& 
         list.replace(core.index, whole, found);
         return;
     } while (patience.again());
+    if (seen.removals % 2 != 0) {  // it was never read
+        throw Error("the writer stopped while it removed a series: its directory cannot be read");
+    }
 }
 
 /// Adds series of a core, or, if `whole`, replaces all of them.

@@ -45,7 +45,7 @@ class SeriesLists {
     /// What was seen of a root on one core. While both stay, so does the list.
     struct Seen {
         std::uint32_t first = 0;
-        std::uint32_t removals = 0;
+        std::uint32_t removals = 1;  ///< odd: the list was never read
     };
 
     struct RootList {

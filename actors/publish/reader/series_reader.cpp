@@ -112,7 +112,8 @@ bool read_tail(const CoreView& core, Patience& patience, Tail& tail) {
     do {
         const std::uint64_t version = load_acquire(shared.tail_version);
         tail = {load_acquire(shared.tail), load_relaxed(shared.tail_stamp),
-                load_relaxed(shared.tail_ms), load_relaxed(shared.base_ms)};
+                load_relaxed(shared.tail_ms), load_relaxed(shared.base_ms),
+                load_relaxed(shared.tail_changes)};
         acquire_fence();
         if (version % 2 == 0 && load_relaxed(shared.tail_version) == version) {
             return true;

@@ -43,6 +43,7 @@ struct Tail {
     std::uint64_t stamp = 0;
     std::uint64_t ms = 0;  ///< from base_ms to the stamp
     std::uint64_t base_ms = 0;
+    std::uint64_t changes = 0;  ///< of the state without an event
 
     /// The time of a stamp near this one, since the Unix epoch; 0: no event had a time yet.
     [[nodiscard]] std::int64_t time_ns_of(std::uint64_t of) const {

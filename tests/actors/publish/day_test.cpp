@@ -2,7 +2,9 @@
 //
 // Readers of generated days, with losses, late messages, repairs, resets and moves: they get the
 // state of the book, and each event once.
+#include "actors/publish/reader/core_cursor.h"
 #include "actors/publish/reader/value.h"
+#include "actors/publish/stream_writer.h"
 #include "tests/actors/publish/published.h"
 #include "tests/actors/publish/reading.h"
 
@@ -169,6 +171,85 @@ TEST(Streams, state_that_changes_without_an_event_is_read_again) {
     const auto got = drain(stream.get());
     ASSERT_EQ(got.size(), 1U);
     EXPECT_EQ(got[0].kind, PINSTRIKE_RENEWED);
+}
+
+/// An event of a later millisecond states the time anew, so the stamp alone hides the change.
+TEST(Streams, a_change_without_an_event_is_found_behind_later_events) {
+    CoreShape shape{.series = 4, .slots = 64, .stream_records = 64};
+    const CoreMemory memory{shape};
+    const auto* const bytes = reinterpret_cast<const std::byte*>(&memory.core());
+    const reader::CoreView view = reader::view_core({bytes, CoreMemory::bytes_for(shape)}, 0, 0);
+    StreamWriter writer{memory};
+    StampClock clock;
+    const auto write = [&](std::int64_t ms) {
+        feed::Event event{};
+        event.header.kind = feed::EventKind::quote;
+        event.header.records = 1;
+        event.header.ts_receive_ns = Day::start_ns + ms * 1'000'000;
+        clock.next(event.header.ts_receive_ns);
+        writer.append(std::span{&event, 1}, clock);
+    };
+    write(0);
+    reader::Patience patience;
+    reader::Tail tail;
+    ASSERT_TRUE(reader::read_tail(view, patience, tail));
+    reader::CoreCursor cursor{view};
+    cursor.start(tail);
+    clock.skip();
+    writer.append({}, clock);
+    write(5);
+    ASSERT_EQ(cursor.load(), reader::CoreCursor::State::event);
+    std::size_t taken = 0;
+    cursor.take([&](const feed::Event&, std::uint64_t) { return ++taken != 0; });
+    EXPECT_EQ(taken, 1U);
+    EXPECT_EQ(cursor.load(), reader::CoreCursor::State::diverged);
+}
+
+/// A series gets its id some time after its first event.
+TEST(Streams, with_ids_include_a_series_that_gets_its_id_later) {
+    const PublishFolder folder;
+    PublishedFeed published;
+    const FeedHandle feed = open_test_feed();
+    const std::uint32_t ids[] = {1};
+    pinstrike_filter filter{};
+    filter.ids = ids;
+    filter.ids_count = 1;
+    const StreamHandle stream = subscribe(feed.get(), &filter);
+    const auto quote = [&](std::uint32_t sequence) {
+        Events events;
+        events.quote(key_of("SPY", 'A'), 1, sequence);
+        events.play(*published.books[0]);
+    };
+    quote(10);
+    EXPECT_TRUE(drain(stream.get()).empty());
+    published.file->give_ids();
+    quote(11);
+    std::vector<pinstrike_record> one(1);
+    ASSERT_EQ(pinstrike_poll(stream.get(), one.data(), 1), 1);
+    EXPECT_EQ(one[0].kind, PINSTRIKE_STATE);
+    const auto state = snapshot_of(stream.get());
+    ASSERT_EQ(state.size(), 1U);
+    EXPECT_EQ(state[0].key.id, 1U);
+    EXPECT_EQ(state[0].quotes, 2U);
+    quote(12);
+    const auto got = drain(stream.get());
+    ASSERT_EQ(got.size(), 1U);
+    EXPECT_EQ(got[0].key.id, 1U);
+}
+
+TEST(Streams, state_the_id_of_a_series_as_soon_as_it_has_one) {
+    const PublishFolder folder;
+    PublishedFeed published;
+    const FeedHandle feed = open_test_feed();
+    const StreamHandle stream = subscribe(feed.get());
+    Events events;
+    events.quote(key_of("SPY", 'A'), 1, 10);
+    events.play(*published.books[0]);
+    EXPECT_EQ(drain(stream.get()).at(0).key.id, 0U);
+    published.file->give_ids();
+    events.quote(key_of("SPY", 'A'), 1, 11);
+    events.play(*published.books[0]);
+    EXPECT_EQ(drain(stream.get()).at(0).key.id, 1U);
 }
 
 TEST(Streams, text_of_several_records_comes_whole) {

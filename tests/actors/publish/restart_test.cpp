@@ -4,6 +4,7 @@
 #include "tests/actors/publish/published.h"
 #include "tests/actors/publish/reading.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -11,6 +12,8 @@
 #include <algorithm>
 #include <csignal>
 #include <functional>
+#include <memory>
+#include <string>
 #include <vector>
 
 namespace pinstrike::actors::test {
@@ -66,6 +69,81 @@ TEST(Restarts, a_feed_that_ends_and_starts_again_is_followed) {
     EXPECT_EQ(fresh[1].bid.price, 77);
     quote(*published->books[0], key_of("SPY"), 3);
     EXPECT_EQ(drain(stream.get()).size(), 1U);
+}
+
+/// A reader may lock the file for reading, as anybody who can open it.
+TEST(Restarts, a_lock_of_a_reader_neither_keeps_a_feed_alive_nor_stops_a_start) {
+    const PublishFolder folder;
+    auto published = std::make_unique<PublishedFeed>(1, 4096, true);
+    const FeedHandle feed = open_test_feed();
+    const int file = ::open((folder.path() + "/test").c_str(), O_RDONLY | O_CLOEXEC);
+    ASSERT_GE(file, 0);
+    published.reset();
+
+    struct flock lock {};
+
+    lock.l_type = F_RDLCK;
+    lock.l_whence = SEEK_SET;
+    ASSERT_EQ(::fcntl(file, F_OFD_SETLK, &lock), 0);
+    EXPECT_EQ(pinstrike_condition_of(feed.get()), PINSTRIKE_FEED_ENDED);
+    published = std::make_unique<PublishedFeed>();  // expects that it can publish
+    EXPECT_EQ(pinstrike_reattach(feed.get()), 1);
+    ::close(file);
+}
+
+TEST(Restarts, a_second_start_under_a_name_is_refused_before_the_first_has_a_link) {
+    const PublishFolder folder;
+    const int lock_file =
+        ::open((folder.path() + "/.test.lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    ASSERT_GE(lock_file, 0);
+
+    struct flock lock {};
+
+    lock.l_type = F_WRLCK;
+    lock.l_whence = SEEK_SET;
+    ASSERT_EQ(::fcntl(lock_file, F_OFD_SETLK, &lock), 0);
+    MemoryPlan plan{.feed = "test", .cores = {"core0"}, .nodes = {}, .shape = {.series = 4}};
+    Problems problems;
+    EXPECT_EQ(MemoryFile::make(plan, problems), nullptr);
+    ASSERT_EQ(problems.size(), 1U);
+    EXPECT_NE(problems[0].text.find("another process publishes as test"), std::string::npos);
+    ::close(lock_file);
+}
+
+TEST(Restarts, names_that_readers_refuse_are_not_published) {
+    const PublishFolder folder;
+    for (const std::string& name :
+         {std::string{}, std::string{".x"}, std::string{"a/b"}, std::string(32, 'x')}) {
+        MemoryPlan plan{.feed = name, .cores = {"core0"}, .nodes = {}, .shape = {.series = 4}};
+        Problems problems;
+        EXPECT_EQ(MemoryFile::make(plan, problems), nullptr) << name;
+        EXPECT_EQ(problems.size(), 1U);
+        EXPECT_FALSE(forget_memory(name, problems));
+        EXPECT_EQ(pinstrike_open(name.c_str()), nullptr);
+    }
+}
+
+TEST(Restarts, a_stream_of_a_dead_feed_begins_with_old_values) {
+    const PublishFolder folder;
+    publish_and_die([](PublishedFeed& published) { quote(*published.books[0], key_of("SPY"), 1); });
+    const FeedHandle feed = open_test_feed();
+    const StreamHandle stream = subscribe(feed.get());
+    const auto state = snapshot_of(stream.get());
+    ASSERT_EQ(state.size(), 1U);
+    EXPECT_EQ(state[0].old, PINSTRIKE_OLD);
+}
+
+TEST(Restarts, a_chain_finds_the_new_start_by_itself) {
+    const PublishFolder folder;
+    publish_and_die([](PublishedFeed& published) { quote(*published.books[0], key_of("SPY"), 1); });
+    const FeedHandle feed = open_test_feed();
+    EXPECT_EQ(chain_of(feed.get()).at(0).old, PINSTRIKE_OLD);
+    PublishedFeed again;
+    quote(*again.books[0], key_of("SPY"), 1, 77);
+    const auto values = chain_of(feed.get());
+    ASSERT_EQ(values.size(), 1U);
+    EXPECT_EQ(values[0].old, PINSTRIKE_CURRENT);
+    EXPECT_EQ(values[0].bid.price, 77);
 }
 
 TEST(Restarts, a_stream_outlives_its_feed) {
