@@ -46,8 +46,8 @@ class CoreCursor {
     template <class Each>
     void take(Each&& each) {
         actors::StampClock::Stamps stamps{clock_};
-        const feed::Event* event = &records_[at_];
-        const feed::Event* const end = &records_[0] + end_;
+        const feed::Event* event = records_.data() + at_;
+        const feed::Event* const end = records_.data() + end_;
         for (bool more = true; more && event < end;) {
             const std::size_t records = event->header.records;
             const auto left = static_cast<std::size_t>(end - event);
