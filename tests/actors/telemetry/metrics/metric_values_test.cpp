@@ -8,9 +8,9 @@
 #include "actors/telemetry/metrics/metric_rows.h"
 #include "feed/opra/lines.h"
 #include "feed/opra/traffic/generator.h"
+#include "tests/actors/publish/published.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -61,7 +61,6 @@ FeedConfig config(const std::string& secret_file) {
     made.publish.memory = PublishMemory::shm;
     made.publish.stream = true;
     made.publish.stream_records = 1024;
-    made.publish.name = "metric-values-" + std::to_string(::getpid());
     return made;
 }
 
@@ -138,6 +137,7 @@ class MetricValues : public testing::Test {
         });
     }
 
+    test::PublishFolder folder_;
     std::unique_ptr<Appliance> appliance_;
     std::vector<MetricFamily> families_;
     std::map<std::string, bool> judged_;
