@@ -172,6 +172,17 @@ def inner_number(path):
         return None
 
 
+def retry(box, name, text, why):
+    """What may come later, such as an interface, is tried again."""
+    unit = f"pinstrike@{name}"
+    box.write(f"/etc/pinstrike/{name}.yaml", text)
+    box.ask(f"systemctl start {unit}")
+    box.wait(f"{why}: tried again", lambda: int(box.value(unit, "NRestarts") or 0) >= 1)
+    expect(box.value(unit, "ExecMainStatus") in ("0", "1"), f"{why}: ended with 1")
+    box.run(f"journalctl --no-pager -u {unit} -o cat | grep 'there is no interface nowhere9'")
+    box.ask(f"systemctl stop {unit}; rm -f /etc/pinstrike/{name}.yaml; systemctl reset-failed {unit}")
+
+
 def refuse(box, name, text, why):
     unit = f"pinstrike@{name}"
     if text is not None:
@@ -242,8 +253,8 @@ def main():
         reattach(box)
         stall(box)
         refuse(box, "bad", "lines: 1-500\n", "a bad config")
-        refuse(box, "host", CONFIG.replace("feed1", "nowhere9").replace("9464", "9465"),
-               "a host without the interface")
+        retry(box, "host", CONFIG.replace("feed1", "nowhere9").replace("9464", "9465"),
+              "a host without the interface")
         refuse(box, "pages", CONFIG.replace("9464", "9465").replace(
             "kind: uring, interface: feed1, kernel_buffer: 128KiB",
             "kind: dpdk, vdev: net_null0, membership: static, descriptors_count: 32768"),

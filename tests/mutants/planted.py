@@ -497,7 +497,7 @@ plant(("publish",), [
 plant(("doctor",), [
     ("one file of published memory is enough space", "return 2 * need_bytes > host.shm->total_bytes",
      "return need_bytes > host.shm->total_bytes"),
-    ("published memory needs no hugepages", "nic::dpdk::runtime_bytes + need.published_huge_bytes",
+    ("published memory needs no hugepages", "nic::dpdk::runtime_bytes + 2 * need.published_huge_bytes",
      "nic::dpdk::runtime_bytes + 0 * need.published_huge_bytes"),
 ])
 
