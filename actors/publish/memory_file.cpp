@@ -155,8 +155,20 @@ bool MemoryFile::create(Problems& problems) {
 /// the lock.
 bool MemoryFile::lock_name(const std::string& folder) {
     const std::string path = beside(folder, plan_.feed, "lock");
-    name_lock_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, new_mode);
-    return name_lock_ < 0 || lock_whole(name_lock_);
+    while (true) {
+        name_lock_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, new_mode);
+        if (name_lock_ < 0 || !lock_whole(name_lock_)) {
+            return name_lock_ < 0;
+        }
+
+        struct stat status {};
+
+        has_name_ = ::fstat(name_lock_, &status) != 0 || status.st_nlink != 0;
+        if (has_name_) {
+            return true;
+        }
+        ::close(name_lock_);  // its owner has just removed it
+    }
 }
 
 bool MemoryFile::map(Problems& problems) {
@@ -286,6 +298,10 @@ MemoryFile::~MemoryFile() {
         ::close(descriptor_);
     }
     if (name_lock_ >= 0) {
+        if (has_name_) {
+            ::unlink(
+                beside(std::filesystem::path{link_}.parent_path(), plan_.feed, "lock").c_str());
+        }
         ::close(name_lock_);
     }
 }

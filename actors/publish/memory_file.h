@@ -99,7 +99,8 @@ class MemoryFile {
     std::size_t page_bytes_ = 4096;
     std::int64_t start_ns_ = 0;
     std::string link_;
-    int name_lock_ = -1;  ///< of the file that only one process of this name can lock
+    int name_lock_ = -1;     ///< of the file that only one process of this name can lock
+    bool has_name_ = false;  ///< this is that process
     std::string path_;
     int descriptor_ = -1;
     std::byte* at_ = nullptr;

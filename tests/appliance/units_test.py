@@ -101,7 +101,7 @@ def completed(built, pinstrike, *words):
 
 def check_completions(built, pinstrike):
     for words, wanted in ((["pinstrike", "ch"], ["chain", "check"]),
-                          (["pinstrike", "bench", ""], ["actor", "stages"]),
+                          (["pinstrike", "bench", ""], ["actor", "stages", "state", "stream"]),
                           (["pinstrike", "check", "--hu"], ["--hugepages"]),
                           (["pinstrike", "generate", "--shape", ""], ["blend", "full", "ordinary"]),
                           (["pinstrike", "ctl", "opra", "capture", "--o"], ["--out"]),

@@ -115,10 +115,6 @@ std::uint32_t Feed::trade_date() {
 
 Block Feed::chain(const Filter& filter, Prices prices) {
     const std::lock_guard lock{mutex_};
-    const pinstrike_condition condition = pinstrike_condition_of(feed_.get());
-    if (condition == PINSTRIKE_FEED_DEAD || condition == PINSTRIKE_FEED_ENDED) {
-        pinstrike_reattach(feed_.get());
-    }
     const pinstrike_filter only = filter.get();
     return rows_of(series_layout(prices), values_, [&](pinstrike_value* values, std::size_t max) {
         return pinstrike_chain(feed_.get(), &only, values, max);
@@ -152,11 +148,16 @@ Stream::Wait Stream::wait(std::int64_t timeout_ns) {
     return result == 1 ? Wait::messages : result == 0 ? Wait::timeout : Wait::over;
 }
 
+/// The stream attaches to a new start by itself, and the feed here.
 pinstrike_condition Stream::condition() {
-    return pinstrike_condition_of(feed_.get());
+    const pinstrike_condition condition = pinstrike_condition_of(feed_.get());
+    const bool over = condition == PINSTRIKE_FEED_DEAD || condition == PINSTRIKE_FEED_ENDED;
+    return over && pinstrike_reattach(feed_.get()) == 1 ? pinstrike_condition_of(feed_.get())
+                                                        : condition;
 }
 
 std::int64_t Stream::start_ns() {
+    (void)condition();
     return pinstrike_start_ns(feed_.get());
 }
 
