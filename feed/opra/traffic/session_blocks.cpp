@@ -52,7 +52,7 @@ void TrafficSession::pass_time_to(std::int64_t ts_ns) {
 /// Makes sure that no message waits longer than a second in a block that is not full, and that no
 /// line is silent for ten seconds.
 void TrafficSession::housekeep() {
-    for (LineIndex i = 0; i < lines_.size(); ++i) {
+    for (const LineIndex i : indices_of(lines_)) {
         Line& line = lines_[i];
         flush(line);
         if (line.use != LineUse::maps && now_ns_ - line.sent_ns >= integrity_after_ns) {

@@ -93,14 +93,14 @@ void TrafficSession::run() {
     }
     flush_all();
     if (config_.end_with_reset) {
-        for (LineIndex i = 0; i < lines_.size(); ++i) {
+        for (const LineIndex i : indices_of(lines_)) {
             restart_number(i, 'K', 0);
         }
     }
 }
 
 void TrafficSession::start_of_day() {
-    for (LineIndex i = 0; i < lines_.size(); ++i) {
+    for (const LineIndex i : indices_of(lines_)) {
         if (lines_[i].use != LineUse::maps) {
             restart_number(i, 'C', 0);
         }
@@ -113,7 +113,7 @@ void TrafficSession::renumber() {
     if (config_.first_sequence <= 1) {
         return;
     }
-    for (LineIndex i = 0; i < lines_.size(); ++i) {
+    for (const LineIndex i : indices_of(lines_)) {
         if (config_.session && lines_[i].use != LineUse::maps) {
             restart_number(i, 'K', config_.first_sequence - 1);
         } else if (!config_.session) {
@@ -262,7 +262,7 @@ void TrafficSession::restart(bool disaster) {
         }
     }
     disaster_site_ = disaster_site_ || disaster;
-    for (LineIndex i = 0; i < lines_.size(); ++i) {
+    for (const LineIndex i : indices_of(lines_)) {
         if (lines_[i].use == LineUse::maps) {
             continue;
         }
@@ -314,7 +314,7 @@ void TrafficSession::summarize() {
 
 void TrafficSession::end_of_day() {
     flush_all();
-    for (LineIndex i = 0; i < lines_.size(); ++i) {
+    for (const LineIndex i : indices_of(lines_)) {
         if (lines_[i].use != LineUse::maps) {
             control(i, 'J');
         }

@@ -17,6 +17,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <ranges>
 #include <span>
 #include <vector>
 
@@ -40,6 +41,12 @@ class BlockSink {
     virtual ~BlockSink() = default;
     virtual void block(const SentBlock& block) = 0;
 };
+
+/// The indices of `lines`. A line has a number of 16 bits, so a LineIndex can count them.
+template <class Lines>
+[[nodiscard]] auto indices_of(const Lines& lines) {
+    return std::views::iota(LineIndex{0}, static_cast<LineIndex>(lines.size()));
+}
 
 class TrafficSession {
   public:

@@ -25,7 +25,6 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
-using ::testing::StartsWith;
 
 LogTime at(double seconds) {
     const auto ns = static_cast<std::int64_t>(seconds * 1e9);
