@@ -50,7 +50,7 @@ Block rows_of(const Layout<pinstrike_value>& layout, std::vector<pinstrike_value
 /// Whether the state was read again because of this record.
 bool has_snapshot(const pinstrike_record& record) {
     return record.kind == PINSTRIKE_MISSED || record.kind == PINSTRIKE_RENEWED ||
-           record.kind == PINSTRIKE_RESTARTED;
+           record.kind == PINSTRIKE_STATE || record.kind == PINSTRIKE_RESTARTED;
 }
 
 }  // namespace

@@ -305,13 +305,20 @@ constexpr auto line_state_columns() {
         message_columns());
 }
 
+/// Of a core whose state was read again.
+constexpr auto part_columns() {
+    return std::tuple_cat(std::tuple{COLUMN("more", "another part of the core's state follows",
+                                            of.of.missed.more != 0)},
+                          core_columns());
+}
+
 constexpr auto missed_columns() {
     return std::tuple_cat(
         std::tuple{
             COLUMN("first", "first position in the core's stream", of.of.missed.first),
             COLUMN("last", "last position", of.of.missed.last),
         },
-        core_columns());
+        part_columns());
 }
 
 template <Prices prices>
@@ -336,7 +343,7 @@ constexpr auto value_columns() {
             COLUMN("last_type", "its OPRA message type", letter(of.last_type)),
             COLUMN("volume", "contracts traded today", of.volume),
             COLUMN("trades", "reports of trades today, without cancels", of.trades),
-            COLUMN("quotes", "messages since the start of day", of.quotes),
+            COLUMN("quotes", "quotes since the start of day", of.quotes),
             COLUMN("open_interest", "contracts; NONE: unknown",
                    of.has_open_interest ? std::int64_t{of.open_interest} : none),
             COLUMN("changed", "receipt of the latest message, UTC, to 1 ms",
@@ -398,11 +405,14 @@ MessageLayouts make_message_layouts() {
         row({"renewed", "renewed", "Renewed",
              "The state of a core's series changed without messages, and was read again "
              "(snapshot)."},
-            core_columns()),
+            part_columns()),
         row({"missed", "missed", "Missed",
              "This program was too slow: records of a core are lost, and its state was read again "
              "(snapshot)."},
             missed_columns()),
+        row({"state_part", "state_parts", "StatePart",
+             "Another part of the state of a core's series, which is read again (snapshot)."},
+            part_columns()),
         row({"restarted", "restarted", "Restarted",
              "The feed started anew, and all state was read again (snapshot)."},
             core_columns()),
@@ -424,7 +434,8 @@ std::size_t place_of(std::uint8_t kind) {
         constexpr std::array<std::uint8_t, kinds_count> kinds{
             PINSTRIKE_QUOTE,      PINSTRIKE_TRADE,   PINSTRIKE_OPEN_INTEREST, PINSTRIKE_END_OF_DAY,
             PINSTRIKE_UNDERLYING, PINSTRIKE_TEXT,    PINSTRIKE_CONTROL,       PINSTRIKE_GAP,
-            PINSTRIKE_LINE_STATE, PINSTRIKE_RENEWED, PINSTRIKE_MISSED,        PINSTRIKE_RESTARTED};
+            PINSTRIKE_LINE_STATE, PINSTRIKE_RENEWED, PINSTRIKE_MISSED,        PINSTRIKE_STATE,
+            PINSTRIKE_RESTARTED};
         std::array<std::uint8_t, 256> table{};
         table.fill(kinds_count);
         for (std::size_t i = 0; i < kinds.size(); ++i) {

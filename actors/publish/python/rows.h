@@ -25,7 +25,7 @@ struct Layout {
     void (*write)(std::byte* row, const Source&, std::uint32_t order) = nullptr;
 };
 
-inline constexpr std::size_t kinds_count = 12;
+inline constexpr std::size_t kinds_count = 13;
 using MessageLayouts = std::array<Layout<pinstrike_record>, kinds_count>;
 
 /// The place of a kind of record in the layouts of messages; kinds_count: none.

@@ -54,7 +54,7 @@ def arrow_stream(
     rows: int, columns: Sequence[tuple[str, str, int, Sequence[bytes | None]]]
 ) -> object: ...
 
-# The objects of callbacks. The first three classes exist here only. A price is an integer if the
+# The objects of callbacks. Classes whose names begin with _ exist here only. A price is an integer if the
 # stream was asked for exact prices.
 
 class _OfCore:
@@ -146,13 +146,19 @@ class LineState(_Message):
     state: Final[str]
     stream: Final[str]
 
-@final
-class Renewed(_OfCore): ...
+class _OfPart(_OfCore):
+    more: Final[bool]
 
 @final
-class Missed(_OfCore):
+class Renewed(_OfPart): ...
+
+@final
+class Missed(_OfPart):
     first: Final[int]
     last: Final[int]
+
+@final
+class StatePart(_OfPart): ...
 
 @final
 class Restarted(_OfCore): ...

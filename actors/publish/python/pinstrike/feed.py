@@ -156,7 +156,7 @@ class Feed:
                       ends; None: 0 if it ended, 10 if it died
         on_KIND       called with a message: on_quote, on_trade, on_open_interest, on_end_of_day,
                       on_underlying, on_text, on_control, on_gap, on_line_state, on_renewed,
-                      on_missed, on_restarted
+                      on_missed, on_state_part, on_restarted
 
         Raises pinstrike.Error if the feed publishes no stream, ValueError for a wrong argument.
         """

@@ -33,6 +33,7 @@ class Callbacks(TypedDict, total=False):
     on_line_state: Callable[[_pinstrike.LineState], object]
     on_renewed: Callable[[_pinstrike.Renewed], object]
     on_missed: Callable[[_pinstrike.Missed], object]
+    on_state_part: Callable[[_pinstrike.StatePart], object]
     on_restarted: Callable[[_pinstrike.Restarted], object]
 
 
@@ -85,6 +86,7 @@ class Batch:
     line_states: Table
     renewed: Table
     missed: Table
+    state_parts: Table
     restarted: Table
 
     def __init__(self, batch: _pinstrike.Batch, exact: bool) -> None:
@@ -98,7 +100,9 @@ class Batch:
         """The state that was read again after all messages of this batch, as of Feed.chain().
 
         None: it was not. After `missed` and `renewed` it has the series of their cores, after
-        `restarted` all series. A series that is not in it has no state any more.
+        `restarted` all series. A series that is not in it has no state any more. The state of a core
+        with thousands of series comes in parts: while the field `more` of the last such row is true,
+        another part follows with a row in `state_parts` of a later batch.
         """
         return self._snapshot
 
@@ -199,7 +203,7 @@ class CallbackStream(_Stream):
     @property
     def snapshot(self) -> Table:
         """The state of the series at the start of the stream, as of Feed.chain(). In a callback of
-        on_missed, on_renewed and on_restarted it is the state that was read again, see
+        on_missed, on_renewed, on_state_part and on_restarted it is the state that was read again, see
         Batch.snapshot."""
         return table_of(self._reader.snapshot(), SERIES_DTYPES[self._exact])
 

@@ -22,8 +22,8 @@ ports: [{name: simulator, kind: sim}]
 pollers: [{name: poller0, wait: park}]
 cores: [{name: core0, wait: park}]
 publish: {memory: shm, stream: on, stream_records: STREAM_RECORDS}
-book: {series_capacity: 10000}
-traffic: {lines_count: 2, roots_count: 50, series_count: 5000, rate_messages_per_second: 20000}
+book: {series_capacity: 100000}
+traffic: {lines_count: 2, roots_count: 50, series_count: SERIES, rate_messages_per_second: RATE}
 """
 
 
@@ -63,9 +63,10 @@ class Publisher:
         return self.start("replay", capture, "--config", config, "--publish", name, "--keep",
                           "--book", book, *options), book
 
-    def run(self, stream_records=65536):
+    def run(self, stream_records=65536, series=5000, rate=20000):
         config = self.folder / "run.yaml"
-        config.write_text(RUN.replace("STREAM_RECORDS", str(stream_records)))
+        config.write_text(RUN.replace("STREAM_RECORDS", str(stream_records)).replace("SERIES", str(series))
+                          .replace("RATE", str(rate)))
         return self.start("run", config)
 
 

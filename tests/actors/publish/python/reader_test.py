@@ -373,6 +373,27 @@ class Running(unittest.TestCase):
         self.assertGreater(int(batch.missed["last"][0]), int(batch.missed["first"][0]))
         self.assertGreater(len(batch.snapshot), 100)
 
+    def test_the_state_of_many_series_comes_in_parts(self):
+        self.tearDown()
+        self.process = publisher.run(stream_records=16384, series=40000, rate=200000)
+        eventually(lambda: len(self.feed.chain()) > 12000 and self.feed.state == "live")
+        stream = self.feed.stream()
+        time.sleep(0.5)
+        batch = eventually(lambda: next((batch for batch in [stream.poll()] if len(batch.missed)), None))
+        self.assertTrue(batch.missed["more"][-1])
+        first = len(batch.snapshot)
+        rest = 0
+        for batch in stream:
+            self.assertEqual(len(batch.state_parts) + len(batch.missed), 0 if batch.snapshot is None else 1)
+            if len(batch.missed):  # too slow again: the parts begin anew
+                first, rest = len(batch.snapshot), 0
+            elif len(batch.state_parts):
+                rest += len(batch.snapshot)
+                if not batch.state_parts["more"][-1]:
+                    break
+        self.assertGreater(min(first, rest), 0)
+        self.assertGreater(first + rest, 12000)
+
 
 class Damage(unittest.TestCase):
     def test_a_damaged_file_ends_in_an_error_or_in_values(self):
