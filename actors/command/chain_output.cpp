@@ -36,22 +36,6 @@ std::string date_text(std::uint32_t date) {
     return fmt::format("{:04}-{:02}-{:02}", date / 10000, date / 100 % 100, date % 100);
 }
 
-std::string_view condition_text(pinstrike_feed* feed) {
-    switch (pinstrike_condition_of(feed)) {
-        case PINSTRIKE_FEED_LIVE:
-            return "live";
-        case PINSTRIKE_FEED_STARTING:
-            return "starting";
-        case PINSTRIKE_FEED_STUCK:
-            return "stuck";
-        case PINSTRIKE_FEED_DEAD:
-            return "dead";
-        case PINSTRIKE_FEED_ENDED:
-            return "ended";
-    }
-    return "unknown";
-}
-
 std::string_view state_text(const pinstrike_best& side) {
     return side.state == PINSTRIKE_SIDE_UNKNOWN ? "unknown"
            : side.state == PINSTRIKE_SIDE_STALE ? "stale"
@@ -231,9 +215,9 @@ std::string table_text(pinstrike_feed* feed, Values values, const ChainView& vie
         keep_nearest(sections);
     }
     const bool old = values.front().old != PINSTRIKE_CURRENT;
-    std::string out =
-        fmt::format("feed {}: {}{}; {} series\n", pinstrike_name(feed), condition_text(feed),
-                    old ? ", values are old" : "", values.size());
+    std::string out = fmt::format("feed {}: {}{}; {} series\n", pinstrike_name(feed),
+                                  pinstrike_condition_name(pinstrike_condition_of(feed)),
+                                  old ? ", values are old" : "", values.size());
     const std::int64_t now = now_ns();
     for (Section& section : sections) {
         keep_around(section.rows, view.around);

@@ -61,7 +61,7 @@ struct pinstrike_entry {
     struct pinstrike_side bid;
     struct pinstrike_side offer;
     uint64_t stamp;  /* up to which the entry includes the events of its line, and its line */
-    uint32_t quotes; /* messages since the start of day */
+    uint32_t quotes; /* quotes since the start of day */
     uint32_t record; /* index into trades and series, and in the upper bits pinstrike_entry_bit */
 };
 
@@ -239,6 +239,9 @@ enum pinstrike_condition {
 /* The condition of the feed now. It costs one system call. */
 enum pinstrike_condition pinstrike_condition_of(pinstrike_feed* feed);
 
+/* "live", "starting", "stuck", "dead" or "ended". */
+const char* pinstrike_condition_name(enum pinstrike_condition condition);
+
 /* Attaches to a newer start of the same feed, if there is one that is live or has ended. Returns 1
  * if it did, 0 if there is none. Until then the old values stay readable. When the feed is dead or
  * has ended, pinstrike_chain() and pinstrike_get() do this by themselves, and so does each stream
@@ -306,7 +309,7 @@ struct pinstrike_value {
     uint16_t line;   /* of the latest message */
     uint64_t volume; /* contracts */
     uint32_t trades; /* reports other than cancels */
-    uint32_t quotes; /* messages since the start of day */
+    uint32_t quotes; /* quotes since the start of day */
     uint32_t open_interest;
     uint8_t has_open_interest;
     uint8_t old; /* pinstrike_old */
@@ -350,8 +353,8 @@ ptrdiff_t pinstrike_chain(pinstrike_feed* feed, const struct pinstrike_filter* f
 int pinstrike_get(pinstrike_feed* feed, const struct pinstrike_key* key,
                   struct pinstrike_value* value);
 
-/* Events of a feed, each once and, for each core, in the order of its line; those with flag 1 came
- * late. */
+/* Events of a feed, each once and, for each core, in the order of its line; those with
+ * PINSTRIKE_IS_LATE came late. */
 typedef struct pinstrike_stream pinstrike_stream;
 
 /* Begins with the state of the series of a filter, which pinstrike_snapshot() returns, and
@@ -391,11 +394,21 @@ enum pinstrike_kind { /* the kinds of events, as the writer numbers them */
                           255 /* the feed started anew; the state was read again */
 };
 
+enum pinstrike_flag {
+    PINSTRIKE_IS_LATE = 1,        /* its number had been declared lost; newer ones came before */
+    PINSTRIKE_BEFORE_DAY = 2,     /* late, and from before the line's last start of day */
+    PINSTRIKE_BEFORE_FLUSH = 4,   /* late, and from before the line's last flush of quotes */
+    PINSTRIKE_RETRANSMITTED = 8,  /* from a retransmission or another host */
+    PINSTRIKE_INFERRED = 16,      /* a control message that was lost, inferred from its effect */
+    PINSTRIKE_FROM_FILE = 32,     /* a series map of the day's file: without number and times */
+    PINSTRIKE_WITHOUT_NUMBER = 64 /* the venue gives it no number, and each copy is delivered */
+};
+
 /* One event. The fields of an OPRA message have their names and units from the specification. Of
  * `of`, only the member of the kind is valid; a quote leaves the other bytes as they were. */
 struct pinstrike_record {
     uint8_t kind;  /* pinstrike_kind */
-    uint8_t flags; /* 1 late, and others of the writer (feed/event/event.h) */
+    uint8_t flags; /* pinstrike_flag */
     uint16_t line;
     char participant;
     char type;

@@ -3,10 +3,11 @@
 // The writer of a core's stream: a ring of records with one writer and any number of readers in
 // other processes. The writer never waits for a reader and reads nothing of it.
 //
-// Order: `intent` rises before records are overwritten (the release fence makes it visible before
-// them), and `tail` after they are complete (release). A reader loads `tail` (acquire), copies
-// records before it, and then loads `intent` behind an acquire fence. If `intent` is at most one
-// ring ahead of a record, no byte of the copy was overwritten before it was copied.
+// Order: `intent` rises before records are overwritten; the release fence makes it visible before
+// them. `tail` rises after they are complete, and `tail_version` with a release store after it. A
+// reader loads `tail_version` (acquire) before and after `tail` and what belongs to it, copies
+// records before that `tail`, and then loads `intent` behind an acquire fence. If `intent` is at
+// most one ring ahead of a record, no byte of the copy was overwritten before it was copied.
 #pragma once
 
 #include "actors/publish/core_memory.h"
@@ -57,7 +58,9 @@ class StreamWriter {
         RING_HOOK("stream:copied");
     }
 
-    /// The position and the stamp belong together, so readers get them under one version.
+    /// The position and the stamp belong together, so readers get them under one version: it is odd
+    /// while they are written. The release fence makes the odd version visible before they change.
+    /// Only this thread writes, so relaxed stores of the rest are enough.
     void publish(const StampClock& clock) {
         const std::atomic_ref<std::uint64_t> version{core_->tail_version};
         const std::uint64_t before = core_->tail_version;

@@ -122,7 +122,7 @@ struct Close {
 /// Returns how many values were torn.
 std::size_t bench_chain(const std::string& what, std::size_t reads, PublishedBook& published,
                         Records quotes) {
-    std::atomic<bool> stop = false;
+    std::atomic<bool> stop = false;  // both relaxed: no data depends on them
     std::atomic<std::uint64_t> applied = 0;
     std::thread writer{[&] {
         while (!stop.load(std::memory_order_relaxed) && !quotes.empty()) {
@@ -146,7 +146,7 @@ std::size_t bench_chain(const std::string& what, std::size_t reads, PublishedBoo
         torn += static_cast<std::size_t>(std::ranges::count_if(values, is_torn));
     }
     const double seconds = wall_seconds() - first;
-    stop = true;
+    stop.store(true, std::memory_order_relaxed);
     writer.join();
     print_row(what, times, "ms");
     if (!quotes.empty()) {

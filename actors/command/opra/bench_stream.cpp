@@ -115,8 +115,8 @@ double rate(Records records, double seconds) {
 double two_threads(Writer& to, std::size_t ring_records, Records records) {
     RingReader reader;
     const std::uint64_t first = reader.position();
-    std::atomic<std::uint64_t> read = 0;
-    std::atomic<bool> done = false;
+    std::atomic<std::uint64_t> read = 0;  // relaxed: no data depends on it
+    std::atomic<bool> done = false;       // release, acquire: with it, all records are written
     const double begin = wall_seconds();
     std::thread writer{[&] {
         std::uint64_t written = 0;
@@ -141,6 +141,16 @@ double two_threads(Writer& to, std::size_t ring_records, Records records) {
     return rate(records, seconds);
 }
 
+/// What a reader's process does. An error ends it here, so that it does not run the parent's code.
+[[noreturn]] void read_for_ever() noexcept {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // it ends with its parent in any case
+    for (RingReader reader;;) {
+        if (!reader.read()) {
+            reader.start();
+        }
+    }
+}
+
 /// The rate of the writer while `count` other processes read the stream, or are stopped.
 double writer_beside(Writer& writer, Records records, unsigned count, bool stopped) {
     std::vector<pid_t> readers;
@@ -150,12 +160,7 @@ double writer_beside(Writer& writer, Records records, unsigned count, bool stopp
             throw std::system_error(errno, std::generic_category(), "no process for a reader");
         }
         if (child == 0) {
-            ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // it ends with this process in any case
-            for (RingReader reader;;) {
-                if (!reader.read()) {
-                    reader.start();
-                }
-            }
+            read_for_ever();
         }
         readers.push_back(child);
     }

@@ -88,13 +88,14 @@ struct HostDisk {
     std::uint64_t total_bytes = 0;
 };
 
-/// Limits of a process. nullopt: unlimited.
+/// The owner and rights of a folder.
 struct HostFolder {
     std::string user;
     std::string group;
     unsigned mode = 0;  ///< 02750
 };
 
+/// Limits of a process. nullopt: unlimited.
 struct HostLimits {
     std::optional<std::uint64_t> locked_bytes;
     std::optional<std::uint64_t> open_files;

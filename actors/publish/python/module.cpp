@@ -64,21 +64,6 @@ struct OpenStream {
     std::atomic<unsigned long> in_use{0};  ///< by this thread; 0: by none
 };
 
-const char* word_of(pinstrike_condition condition) {
-    switch (condition) {
-        case PINSTRIKE_FEED_LIVE:
-            return "live";
-        case PINSTRIKE_FEED_STARTING:
-            return "starting";
-        case PINSTRIKE_FEED_STUCK:
-            return "stuck";
-        case PINSTRIKE_FEED_DEAD:
-            return "dead";
-        default:
-            return "ended";
-    }
-}
-
 /// Waits at most `seconds`, in parts, because a signal's handler needs Python's lock.
 int wait(OpenStream& self, double seconds) {
     constexpr std::int64_t part_ns = 50'000'000;
@@ -234,7 +219,8 @@ void add_feed(nb::module_& module) {
         .def("start_ns", &Feed::start_ns, unlocked)
         .def("trade_date", &Feed::trade_date, unlocked)
         .def(
-            "state", [](Feed& feed) { return word_of(feed.condition()); }, unlocked)
+            "state", [](Feed& feed) { return pinstrike_condition_name(feed.condition()); },
+            unlocked)
         .def(
             "chain",
             [](Feed& feed, const Filter& filter, bool exact) {
@@ -253,7 +239,7 @@ void add_stream(nb::module_& module, const MessageTypes& types) {
         .def("state",
              [](OpenStream& self) {
                  const InUse use{self.in_use};
-                 return word_of(self.stream.condition());
+                 return pinstrike_condition_name(self.stream.condition());
              })
         .def("start_ns",
              [](OpenStream& self) {

@@ -12,6 +12,19 @@ namespace pinstrike::reader {
 
 using feed::EventKind;
 
+// pinstrike.h repeats these, because users have it alone.
+static_assert(+PINSTRIKE_IS_LATE == +feed::flag_late &&
+              +PINSTRIKE_BEFORE_DAY == +feed::flag_before_day &&
+              +PINSTRIKE_BEFORE_FLUSH == +feed::flag_before_flush &&
+              +PINSTRIKE_RETRANSMITTED == +feed::flag_retransmitted &&
+              +PINSTRIKE_INFERRED == +feed::flag_inferred &&
+              +PINSTRIKE_FROM_FILE == +feed::flag_from_file &&
+              +PINSTRIKE_WITHOUT_NUMBER == +feed::flag_unnumbered);
+static_assert(PINSTRIKE_QUOTE == static_cast<int>(EventKind::quote) &&
+              PINSTRIKE_TEXT == static_cast<int>(EventKind::text) &&
+              PINSTRIKE_CONTROL == static_cast<int>(EventKind::control) &&
+              PINSTRIKE_LINE_MARK == static_cast<int>(EventKind::line_mark));
+
 namespace {
 
 /// A flag whose byte may be any in damaged memory.

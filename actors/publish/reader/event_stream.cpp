@@ -50,7 +50,7 @@ bool copy_lines(const CoreView& view, std::uint64_t stamp, Follower& follower) {
 
 }  // namespace
 
-EventStream::EventStream(std::shared_ptr<FeedReader> feed, Filter filter, std::size_t part_series)
+EventStream::EventStream(std::unique_ptr<FeedReader> feed, Filter filter, std::size_t part_series)
     : feed_(std::move(feed)), filter_(std::move(filter)), part_series_(part_series) {
     begin();
 }

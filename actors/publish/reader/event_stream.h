@@ -41,7 +41,7 @@ class EventStream {
 
     /// Throws Error. `part_series`: how many series a part of a state has at least, if there are so
     /// many.
-    EventStream(std::shared_ptr<FeedReader> feed, Filter filter,
+    EventStream(std::unique_ptr<FeedReader> feed, Filter filter,
                 std::size_t part_series = part_series_default);
 
     [[nodiscard]] const std::vector<pinstrike_value>& snapshot() const { return snapshot_; }
@@ -98,7 +98,7 @@ class EventStream {
     void renew(Core& core, pinstrike_kind kind, pinstrike_record& notice);
     bool attach_again();
 
-    std::shared_ptr<FeedReader> feed_;
+    std::unique_ptr<FeedReader> feed_;
     Filter filter_;
     std::size_t part_series_;
     std::uint64_t attachment_ = 0;  ///< of the feed, that the cores are of

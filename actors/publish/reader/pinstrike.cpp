@@ -92,6 +92,21 @@ pinstrike_condition pinstrike_condition_of(pinstrike_feed* feed) {
     return guarded(PINSTRIKE_FEED_DEAD, [feed] { return checked(feed).reader->condition(); });
 }
 
+const char* pinstrike_condition_name(pinstrike_condition condition) {
+    switch (condition) {
+        case PINSTRIKE_FEED_LIVE:
+            return "live";
+        case PINSTRIKE_FEED_STARTING:
+            return "starting";
+        case PINSTRIKE_FEED_STUCK:
+            return "stuck";
+        case PINSTRIKE_FEED_DEAD:
+            return "dead";
+        default:
+            return "ended";
+    }
+}
+
 int pinstrike_reattach(pinstrike_feed* feed) {
     return guarded(0, [feed] { return checked(feed).reader->reattach() ? 1 : 0; });
 }
@@ -130,7 +145,7 @@ pinstrike_stream* pinstrike_subscribe(pinstrike_feed* feed, const pinstrike_filt
     return guarded<pinstrike_stream*>(nullptr, [=] {
         // With a reader of its own a stream may live longer than the feed, and in another thread.
         const FeedReader& reader = *checked(feed).reader;
-        auto own = std::make_shared<FeedReader>(reader.name(), reader.share_mapping());
+        auto own = std::make_unique<FeedReader>(reader.name(), reader.share_mapping());
         return new pinstrike_stream{EventStream{std::move(own), Filter{filter}}};
     });
 }
