@@ -60,7 +60,7 @@ std::string confinement_text(const FeedConfig& config, const Topology& topology)
 
 /// Whether the host has enough hugepages for published memory and DPDK together. check_topology()
 /// checks those of published memory. Pages that are not free may be those of an earlier start,
-/// which the program gives back at its start.
+/// whose file the next start removes.
 void report_published(const HostResources& host, const FeedConfig& config, const Topology& topology,
                       HostReport& report) {
     if (!topology.published_on_hugepages) {
@@ -76,7 +76,7 @@ void report_published(const HostResources& host, const FeedConfig& config, const
         need += pages;
     }
     const std::size_t published = topology.published_bytes / page_bytes;
-    need -= published;  // a restart while readers keep the memory before it needs these too
+    need -= published;  // needed only by a restart while readers map the old file
     report.text += fmt::format(
         "published memory {} hugepages of 2 MiB, half of them for a restart\n", 2 * published);
     if (need > published && all_bytes / page_bytes < need) {

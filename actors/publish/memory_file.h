@@ -6,7 +6,7 @@
 // All bytes of the file are allocated at the start, so that no page is missing later, and those of
 // a core on the NUMA node of its thread. The writer holds a lock on the open file. The kernel
 // releases it when the process ends in any way, and a reader can ask for it, so a reader knows at
-// once whether the writer lives.
+// once whether the writer still runs.
 #pragma once
 
 #include "actors/publish/core_memory.h"

@@ -58,7 +58,7 @@ struct CheckRow {
         "the program allocates published memory at its start, and does not start without", "") \
     ROW(published_space_for_one, "", "", "", \
         "while readers map the memory of an earlier start, the next start needs as much again; " \
-        "it fails until they attach anew or end", "") \
+        "it fails until they release that memory", "") \
     ROW(published_huge_pages, "published_huge_pages", "huge pages of /dev/shm", \
         "advise (or within_size, always)", \
         "with publish.memory: shm the book's tables lie in /dev/shm; on pages of 4 KiB most " \

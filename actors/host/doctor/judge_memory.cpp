@@ -22,9 +22,9 @@ std::string mebibytes_text(std::size_t bytes) {
     return grouped((bytes + mebibyte - 1) / mebibyte);
 }
 
-/// Bytes of hugepages by NUMA node. Ports need them on the node of their device. All others,
-/// published memory (twice, because readers may keep that of the start before) and DPDK itself, are
-/// counted on the node that needs most, or on any node.
+/// Bytes of hugepages by NUMA node. Ports need them on the node of their device. DPDK itself and
+/// published memory are counted on the node that needs most, or on any node. Published memory
+/// counts twice, because readers may still map that of the previous start.
 std::map<int, std::size_t> hugepage_needs(const Host& host, const Need& need) {
     std::map<int, std::size_t> needs;
     std::size_t anywhere =
