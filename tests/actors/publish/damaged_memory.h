@@ -62,12 +62,12 @@ class DamagedMemory {
     /// Attaches, reads the state of all series, and polls a stream from its first event on.
     void read() {
         try {
-            const auto feed = std::make_shared<reader::FeedReader>(
+            auto feed = std::make_unique<reader::FeedReader>(
                 "damaged", std::make_shared<const reader::Mapping>(std::span{bytes(), bytes_}));
             std::array<pinstrike_value, 64> values;
             feed->chain({}, values.data(), values.size());
             const std::uint64_t tail = std::exchange(core().tail, 0);
-            reader::EventStream stream{feed, {}};
+            reader::EventStream stream{std::move(feed), {}};
             core().tail = tail;
             std::array<pinstrike_record, 64> records;
             for (int i = 0; i < 20; ++i) {

@@ -211,7 +211,7 @@ TEST_P(Parts, of_a_state_join_the_stream) {
         published.books[0]->on_events(EventBatch{records});
     };
     play(40);
-    reader::EventStream stream{std::make_shared<reader::FeedReader>("test"), reader::Filter{}, 1};
+    reader::EventStream stream{std::make_unique<reader::FeedReader>("test"), reader::Filter{}, 1};
     unsigned parts = 0;
     constexpr unsigned rounds = 30;
     for (unsigned round = 0; round < rounds; ++round) {
