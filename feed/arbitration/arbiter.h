@@ -83,7 +83,7 @@ class Arbiter {
     void step(std::int64_t now_ns, ArbiterSink& sink) { slow_.step(now_ns, sink); }
 
     /// Sets the window of holes that open from now on. Open holes keep their window.
-    void set_window(std::int64_t window_ns) { line_.sequencer.set_window(window_ns); }
+    void set_window(std::int64_t window_ns) { line_.sequencer.held().set_window(window_ns); }
 
     /// The earliest time at which step() has something to do.
     [[nodiscard]] std::int64_t next_deadline_ns() const { return slow_.next_deadline_ns(); }
@@ -93,7 +93,12 @@ class Arbiter {
 
     /// Reports that the message just delivered makes consumers forget quotes. Older numbers that
     /// are delivered later are marked.
-    void flush_at(std::uint64_t number) { line_.sequencer.note_flush_at(number); }
+    void flush_at(std::uint64_t number) {
+        if (number != 0) {
+            const Position delivered = line_.sequencer.delivering();
+            line_.flushed.note(line_.numbering().nearest(delivered, number));
+        }
+    }
 
     [[nodiscard]] LineCounters& counters() { return line_.counters(); }
 

@@ -50,6 +50,18 @@ class RecentBlocks {
     alignas(cache_line_bytes) std::array<BlockStart, kept> starts_{};
 };
 
+/// The latest flush of a line's quotes.
+class Flushed {
+  public:
+    void note(Position position) { to_ = std::max(to_, position); }
+
+    /// Whether the message at this position is from before the flush.
+    [[nodiscard]] bool covers(Position position) const { return position < to_; }
+
+  private:
+    Position to_ = 0;
+};
+
 /// The state that all parts of an arbiter share.
 struct ArbiterState {
     ArbiterState(const ArbitrationConfig& config, const Numbering& numbering)
@@ -79,6 +91,7 @@ struct ArbiterState {
     StreamStates streams;
     EpochTracker epochs;
     RecentBlocks recent;
+    Flushed flushed;
 };
 
 }  // namespace pinstrike::feed

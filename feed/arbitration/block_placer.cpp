@@ -169,7 +169,7 @@ DeliveryFlags BlockPlacer::late_flags(const Arrival& arrival, EpochIndex epoch, 
     if (forgotten == Forget::day) {
         flags |= flag_before_day;
     }
-    if (forgotten != Forget::nothing || line_.sequencer.is_flushed(begin)) {
+    if (forgotten != Forget::nothing || line_.flushed.covers(begin)) {
         flags |= flag_before_flush;
     }
     return static_cast<DeliveryFlags>(flags);

@@ -46,7 +46,7 @@ void EpochCorrections::lengthen(EpochIndex old, Position end, const Arrival& arr
     const bool is_more = forget > history.forgotten_since(old);
     next.forget = std::max(next.forget, forget);
     if (is_more && quotes_stand) {
-        line_.sequencer.note_flush(line_.sequencer.expected());
+        line_.flushed.note(line_.sequencer.expected());
         Block reset;
         reset.role = next.reset.role;
         reset.sequence = next.reset.sequence;
@@ -106,7 +106,7 @@ void EpochCorrections::note_within(const Arrival& reset) {
         forget = Forget::quotes;
     }
     if (forget != Forget::nothing) {
-        line_.sequencer.note_flush(next);
+        line_.flushed.note(next);
     }
     line_.counters().bump(LineCount::resets);
     current.note_reported_late(ResetIdentity::of(block));

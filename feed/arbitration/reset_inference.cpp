@@ -43,7 +43,7 @@ bool ResetInference::looks_missed(const Block& block) const {
     const std::uint64_t number = number_of(block, line_.numbering());
     const Position expected = sequencer.expected();
     const Position begin = line_.numbering().nearest(expected, number);
-    if (const HoldEntry* behind = sequencer.held().find(begin + 1);
+    if (const HoldEntry* behind = line_.sequencer.held().find(begin + 1);
         behind != nullptr && behind->held->block.ts_exchange_ns < block.ts_exchange_ns) {
         return true;
     }
@@ -73,7 +73,7 @@ void ResetInference::note(const Block& block, Source source, std::int64_t arriva
     if (!is_open()) {
         candidates_ = 1;
         first_ts_ns_ = ts_ns;
-        infer_at_ns_ = line_.sequencer.deadline_after(arrival_ns);
+        infer_at_ns_ = line_.sequencer.held().deadline_after(arrival_ns);
     } else {
         const bool again =
             source == source_ && next_of(block, line_.numbering()) == next_number_;  // a duplicate
@@ -108,21 +108,21 @@ bool ResetInference::reopen(const HeldBlock& held) {
 }
 
 void ResetInference::compare_with_held(const Arrival& arrival) {
-    const HoldQueue& queue = line_.sequencer.held();
-    if (!line_.numbering().infers_resets || queue.empty() || is_confirmed() ||
+    const HeldBlocks& held = line_.sequencer.held();
+    if (!line_.numbering().infers_resets || held.empty() || is_confirmed() ||
         line_.epochs.current().repeats) {
         return;
     }
     const Position base =
         line_.numbering().nearest(line_.sequencer.expected(), arrival.block.sequence);
-    const HoldEntry* entry = queue.find(base);
+    const HoldEntry* entry = held.find(base);
     if (entry == nullptr || entry->kind == HoldEntry::Kind::evidence ||
         entry->held->source == Source::repair || entry->begin > base + entry->held->first ||
         entry->held->block.ts_exchange_ns <= arrival.ts_ns()) {
         return;
     }
     const std::int64_t ts_ns = entry->held->block.ts_exchange_ns;
-    const std::int64_t infer_at_ns = line_.sequencer.deadline_after(queue.back().held->arrival_ns);
+    const std::int64_t infer_at_ns = held.deadline_after(held.back().held->arrival_ns);
     defer_held_later_than(ts_ns - 1, arrival.sink);
     if (const HeldBlock* first = deferred_.earliest_original(); first != nullptr) {
         candidates_ = confirming;

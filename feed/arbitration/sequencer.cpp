@@ -5,30 +5,45 @@
 
 namespace pinstrike::feed {
 
+namespace {
+
+/// Lists a gap. If the list is full, removes the oldest gaps before `begin_of_numbering`: nothing
+/// fills gaps of numberings that have ended, and over weeks there can be many.
+bool list_gap(GapSet& gaps, const PositionRange& gap, Position begin_of_numbering,
+              LineCounters& counters, ArbiterSink& sink) {
+    if (gaps.add(gap.begin, gap.end)) {
+        return true;
+    }
+    std::uint64_t messages = 0;
+    const PositionRange gone = gaps.drop_oldest(begin_of_numbering, messages);
+    counters.bump(LineCount::gaps_unlisted, messages);
+    if (messages != 0) {
+        sink.found(gone.begin, gone.end);
+    }
+    return messages != 0 && gaps.add(gap.begin, gap.end);
+}
+
+}  // namespace
+
 // --- cold ---
 
 Sequencer::Sequencer(const ArbitrationConfig& config, const Numbering& numbering)
     : last_number_(numbering.last),
       numbering_(numbering),
-      window_ns_(std::max<std::int64_t>(config.window_ns, 0)),
       gaps_(config.gap_ranges),
-      arena_(config.hold_bytes),
-      queue_(arena_.records_max()) {}
+      held_(config.hold_bytes, config.window_ns) {}
 
 std::size_t Sequencer::memory_bytes(const ArbitrationConfig& config) {
-    const std::size_t records_max = config.hold_bytes / sizeof(HeldBlock) + 1;
-    return config.hold_bytes + HoldQueue::memory_bytes(records_max) +
-           GapSet::memory_bytes(config.gap_ranges);
+    return HeldBlocks::memory_bytes(config.hold_bytes) + GapSet::memory_bytes(config.gap_ranges);
 }
 
 // --- hot ---
 
 void Sequencer::refresh(std::int64_t earliest_ts_ns) {
     PINSTRIKE_CHECK(begin_ == 0 || begin_ <= expected());
-    PINSTRIKE_CHECK(queue_.empty() || queue_.front().begin > expected());
-    PINSTRIKE_CHECK(queue_.empty() == arena_.empty());
+    PINSTRIKE_CHECK(held_.empty() || held_.front().begin > expected());
     earliest_ts_ns_ = earliest_ts_ns;
-    in_order_ = begin_ != 0 && queue_.empty() ? expected_number_ : no_number;
+    in_order_ = begin_ != 0 && held_.empty() ? expected_number_ : no_number;
     duplicates_from_ = no_number;
     if (begin_ != 0) {
         Position from = std::max(begin_, turn_ + 1);
@@ -40,7 +55,7 @@ void Sequencer::refresh(std::int64_t earliest_ts_ns) {
 }
 
 void Sequencer::start(Position begin, std::int64_t newest_ts_ns) {
-    PINSTRIKE_CHECK(queue_.empty());
+    PINSTRIKE_CHECK(held_.empty());
     PINSTRIKE_CHECK(begin_ == 0 || begin > expected());
     begin_ = begin;
     newest_ts_ns_ = newest_ts_ns;
@@ -67,7 +82,7 @@ void Sequencer::learn(const Arrival& arrival, Position begin, Position end) {
 }
 
 void Sequencer::note_existence(const Arrival& arrival, Position end) {
-    const HoldEntry* entry = queue_.find(end - 1);  // the last number is held, or known to exist
+    const HoldEntry* entry = held_.find(end - 1);  // the last number is held, or known to exist
     if (end <= expected() || (entry != nullptr && entry->begin <= end)) {
         return;
     }
@@ -78,19 +93,10 @@ void Sequencer::note_existence(const Arrival& arrival, Position end) {
 }
 
 bool Sequencer::wait(const Arrival& arrival, const HoldEntry& entry, unsigned first) {
-    Block block = arrival.block;
-    if (entry.kind != HoldEntry::Kind::messages) {
-        block.bytes = {};
-    }
-    const auto from = static_cast<std::uint16_t>(first);
-    const auto to = static_cast<std::uint16_t>(first + (entry.end - entry.begin));
     release(arrival.sink);  // earlier messages of the same block may have been delivered
     while (entry.begin != expected()) {
         PINSTRIKE_CHECK(entry.begin > expected());
-        HeldBlock* held =
-            queue_.full() ? nullptr : arena_.keep(block, from, to, arrival.source, arrival.now_ns);
-        if (held != nullptr) {
-            queue_.insert({entry.begin, entry.end, held, entry.kind});
+        if (held_.keep(entry, arrival.block, first, arrival.source, arrival.now_ns)) {
             return true;
         }
         counters_.bump(LineCount::holds_cut_short);
@@ -114,24 +120,23 @@ void Sequencer::deliver(const Block& block, unsigned first, unsigned count, Posi
 }
 
 void Sequencer::release(ArbiterSink& sink) {
-    while (!queue_.empty() && queue_.front().begin <= expected()) {
-        const HoldEntry entry = queue_.front();
+    while (!held_.empty() && held_.front().begin <= expected()) {
+        const HoldEntry entry = held_.pop_front();
         const HeldBlock& held = *entry.held;
-        queue_.pop_front();
         pass(entry.end, held.block);
         if (entry.kind == HoldEntry::Kind::messages) {
             const DeliveryFlags flags = held.source == Source::repair ? flag_retransmitted : 0;
             deliver(held.block, held.first, unsigned{held.last} - held.first, entry.begin, flags,
                     sink);
         }
-        arena_.release(entry.held);
+        held_.release(entry.held);
     }
 }
 
 void Sequencer::declare_lost(Position begin, Position end, GapCause cause,
                              std::int64_t ts_exchange_ns, ArbiterSink& sink) {
     PINSTRIKE_CHECK(begin < end);
-    if (!list_gap(begin, end, sink)) {
+    if (!list_gap(gaps_, {begin, end}, begin_, counters_, sink)) {
         counters_.bump(LineCount::gaps_unlisted, end - begin);
         sink.found(begin, end);  // nothing fills numbers that are not listed
     }
@@ -139,21 +144,6 @@ void Sequencer::declare_lost(Position begin, Position end, GapCause cause,
     counters_.bump(LineCount::lost, end - begin);
     sink.gap(numbering_.number_at(begin), numbering_.number_at(end - 1), end - begin, cause,
              ts_exchange_ns);
-}
-
-/// If the list is full, removes the oldest gaps of numberings that have ended. Nothing fills them
-/// any more, and over weeks there can be many.
-bool Sequencer::list_gap(Position begin, Position end, ArbiterSink& sink) {
-    if (gaps_.add(begin, end)) {
-        return true;
-    }
-    std::uint64_t messages = 0;
-    const PositionRange gone = gaps_.drop_oldest(begin_, messages);
-    counters_.bump(LineCount::gaps_unlisted, messages);
-    if (messages != 0) {
-        sink.found(gone.begin, gone.end);
-    }
-    return messages != 0 && gaps_.add(begin, end);
 }
 
 bool Sequencer::unlist(Position begin, Position end, ArbiterSink& sink) {
@@ -171,28 +161,15 @@ bool Sequencer::unlist(Position begin, Position end, ArbiterSink& sink) {
 /// Gives up the numbers from E to the first held one, or to `limit` if that comes first.
 void Sequencer::expire_first_hole(Position limit, ArbiterSink& sink) {
     const Position begin = expected();
-    const Position end = queue_.empty() ? limit : std::min(limit, queue_.front().begin);
+    const Position end = held_.empty() ? limit : std::min(limit, held_.front().begin);
     declare_lost(begin, end, GapCause::line, newest_ts_ns_, sink);
     expect(end);
     release(sink);
 }
 
 void Sequencer::expire(std::int64_t now_ns, ArbiterSink& sink) {
-    while (!queue_.empty() && now_ns >= deadline_ns()) {
-        expire_first_hole(queue_.back().end, sink);
-    }
-}
-
-void Sequencer::expire_all(ArbiterSink& sink) {
-    while (!queue_.empty()) {
-        expire_first_hole(queue_.back().end, sink);
-    }
-}
-
-void Sequencer::note_flush_at(std::uint64_t number) {
-    if (number != 0) {
-        const Position anchor = delivering_ != 0 ? delivering_ : expected();
-        note_flush(numbering_.nearest(anchor, number));
+    while (!held_.empty() && now_ns >= held_.deadline_ns()) {
+        expire_first_hole(held_.back().end, sink);
     }
 }
 

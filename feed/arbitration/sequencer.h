@@ -10,7 +10,7 @@
 #include "feed/arbitration/arbitration_config.h"
 #include "feed/arbitration/arrival.h"
 #include "feed/arbitration/gap_set.h"
-#include "feed/arbitration/hold.h"
+#include "feed/arbitration/held_blocks.h"
 #include "feed/arbitration/line_counts.h"
 #include "feed/event/block.h"
 #include "feed/event/event.h"
@@ -19,7 +19,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 
 namespace pinstrike::feed {
 
@@ -32,7 +31,7 @@ enum class Verdict : std::uint8_t {
 class Sequencer {
   public:
     /// No deadline.
-    static constexpr std::int64_t never_ns = std::numeric_limits<std::int64_t>::max();
+    static constexpr std::int64_t never_ns = HeldBlocks::never_ns;
 
     Sequencer(const ArbitrationConfig& config, const Numbering& numbering);
 
@@ -63,7 +62,7 @@ class Sequencer {
 
     [[nodiscard]] const GapSet& gaps() const { return gaps_; }
 
-    [[nodiscard]] const HoldQueue& held() const { return queue_; }
+    [[nodiscard]] HeldBlocks& held() { return held_; }
 
     /// The first position of the current numbering; 0: there is none yet.
     [[nodiscard]] Position begin() const { return begin_; }
@@ -76,12 +75,12 @@ class Sequencer {
 
     /// The position after the highest number known to have existed.
     [[nodiscard]] Position known_end() const {
-        return queue_.empty() ? expected() : queue_.back().end;
+        return held_.empty() ? expected() : held_.back().end;
     }
 
     /// The block time of the last known block.
     [[nodiscard]] std::int64_t known_ts_ns() const {
-        return queue_.empty() ? newest_ts_ns_ : queue_.back().held->block.ts_exchange_ns;
+        return held_.empty() ? newest_ts_ns_ : held_.back().held->block.ts_exchange_ns;
     }
 
     /// Notes that numbers arrived that were unknown or missing, so those before them existed.
@@ -111,47 +110,23 @@ class Sequencer {
     /// gap.
     [[nodiscard]] bool unlist(Position begin, Position end, ArbiterSink& sink);
 
-    /// Declares holes lost whose window has passed.
+    /// Declares holes lost whose window has passed (never_ns: all holes), and delivers the blocks
+    /// held behind them.
     void expire(std::int64_t now_ns, ArbiterSink& sink);
-
-    /// Declares all holes lost and delivers the blocks held behind them.
-    void expire_all(ArbiterSink& sink);
 
     /// Withdraws held blocks that are stamped later than this and so are not of this numbering.
     /// Each block that `defer(entry)` accepts leaves, and its counts are undone.
     template <class Defer>
     void withdraw_later_than(std::int64_t ts_ns, ArbiterSink& sink, Defer defer);
 
-    /// Notes a flush of quotes: older positions are from before it.
-    void note_flush(Position position) { flushed_to_ = std::max(flushed_to_, position); }
-
-    /// Notes a flush at this number, which was just delivered.
-    void note_flush_at(std::uint64_t number);
-
-    [[nodiscard]] bool is_flushed(Position position) const { return position < flushed_to_; }
-
-    /// Sets the window of holes that open from now on. Open holes keep their window.
-    void set_window(std::int64_t window_ns) { window_ns_ = window_ns; }
-
-    /// When a hole that opened at this time is given up; never, if the window is practically
-    /// endless.
-    [[nodiscard]] std::int64_t deadline_after(std::int64_t arrival_ns) const {
-        return arrival_ns > never_ns - window_ns_ ? never_ns : arrival_ns + window_ns_;
-    }
-
-    /// The earliest time at which expire() has something to do.
-    [[nodiscard]] std::int64_t deadline_ns() const {
-        // The oldest held block arrived first, and all held blocks are behind the first hole.
-        return queue_.empty() ? never_ns : deadline_after(arena_.oldest()->arrival_ns);
+    /// The first position of the delivery under way; without one, E.
+    [[nodiscard]] Position delivering() const {
+        return delivering_ != 0 ? delivering_ : expected();
     }
 
   private:
     static constexpr std::uint64_t no_number = ~std::uint64_t{0};
 
-    template <class Defer>
-    [[nodiscard]] bool withdraw(const HoldEntry& entry, std::int64_t ts_ns, ArbiterSink& sink,
-                                Defer& defer);
-    [[nodiscard]] bool list_gap(Position begin, Position end, ArbiterSink& sink);
     void expire_first_hole(Position limit, ArbiterSink& sink);
 
     void expect(Position position) {
@@ -172,12 +147,9 @@ class Sequencer {
 
     Numbering numbering_;
     Position turn_ = 2 * numbering_.last;  // the position of E is turn_ + expected_number_
-    std::int64_t window_ns_;
     Position begin_ = 0;
     GapSet gaps_;
-    HoldArena arena_;
-    HoldQueue queue_;
-    Position flushed_to_ = 0;
+    HeldBlocks held_;
     Position delivering_ = 0;  // first position of the delivery under way; 0: none
 };
 
@@ -208,46 +180,44 @@ inline void Sequencer::advance(const Block& block) {
 
 template <class Defer>
 void Sequencer::withdraw_later_than(std::int64_t ts_ns, ArbiterSink& sink, Defer defer) {
+    const auto withdraw = [&](const HoldEntry& entry) {
+        if (entry.held->block.ts_exchange_ns <= ts_ns) {
+            return false;
+        }
+        // Undecodable messages will be declared lost again in their own numbering, so that loss is
+        // taken back here. The entry stays if that is not possible, because they were found since
+        // or memory is lacking.
+        const bool undecodable = entry.kind == HoldEntry::Kind::undecodable;
+        if (undecodable &&
+            (!gaps_.holds(entry.begin, entry.end) || !gaps_.remove(entry.begin, entry.end))) {
+            return false;
+        }
+        if (!defer(entry)) {
+            const bool listed = !undecodable || gaps_.add(entry.begin, entry.end);
+            PINSTRIKE_CHECK(listed);  // its old place is free
+            return false;
+        }
+        const std::uint64_t messages = entry.end - entry.begin;
+        if (messages != 0) {
+            sink.missing(entry.begin, entry.end, newest_ts_ns_, ts_ns);
+        }
+        if (undecodable) {
+            Counter& lost = counters_.at(LineCount::lost);
+            lost.set(lost.read() - messages);
+            sink.gap(numbering_.number_at(entry.begin), numbering_.number_at(entry.end - 1),
+                     messages, GapCause::repaired, entry.held->block.ts_exchange_ns);
+        }
+        held_.release(entry.held);
+        return true;
+    };
     const Position known = known_end();
-    queue_.remove_if([&](const HoldEntry& entry) {
-        return entry.held->block.ts_exchange_ns > ts_ns && withdraw(entry, ts_ns, sink, defer);
-    });
+    held_.remove_if(withdraw);
     PINSTRIKE_CHECK(known_end() <= known);
     if (known_end() != known) {
         sink.found(known_end(), known);  // these numbers are unknown again
     }
     Counter& highest = counters_.at(LineCount::highest);
     highest.set(highest.read() - (known - known_end()));
-}
-
-/// Withdraws one held entry. Its undecodable messages will be declared lost again in their own
-/// numbering, so that loss is taken back here. False if that is not possible, because they were
-/// found since or memory is lacking.
-template <class Defer>
-bool Sequencer::withdraw(const HoldEntry& entry, std::int64_t ts_ns, ArbiterSink& sink,
-                         Defer& defer) {
-    const bool undecodable = entry.kind == HoldEntry::Kind::undecodable;
-    const std::uint64_t messages = entry.end - entry.begin;
-    if (undecodable &&
-        (!gaps_.holds(entry.begin, entry.end) || !gaps_.remove(entry.begin, entry.end))) {
-        return false;
-    }
-    if (!defer(entry)) {
-        const bool listed = !undecodable || gaps_.add(entry.begin, entry.end);
-        PINSTRIKE_CHECK(listed);  // its old place is free
-        return false;
-    }
-    if (messages != 0) {
-        sink.missing(entry.begin, entry.end, newest_ts_ns_, ts_ns);
-    }
-    if (undecodable) {
-        Counter& lost = counters_.at(LineCount::lost);
-        lost.set(lost.read() - messages);
-        sink.gap(numbering_.number_at(entry.begin), numbering_.number_at(entry.end - 1), messages,
-                 GapCause::repaired, entry.held->block.ts_exchange_ns);
-    }
-    arena_.release(entry.held);
-    return true;
 }
 
 }  // namespace pinstrike::feed

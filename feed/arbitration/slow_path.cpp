@@ -285,7 +285,7 @@ void SlowPath::open_epoch(const Block& reset, bool inferred, ArbiterSink& sink) 
     if (may_repeat && !repeats) {
         inference_.defer_held_later_than(reset.ts_exchange_ns, sink);
     }
-    sequencer.expire_all(sink);
+    sequencer.expire(Sequencer::never_ns, sink);
     const Forget forget = !inferred ? epochs.forget_of(ResetIdentity::of(reset), epochs.current(),
                                                        sequencer.expected())
                           : sink.start_is_due() ? Forget::day
@@ -384,7 +384,7 @@ void SlowPath::finish(std::int64_t now_ns, ArbiterSink& sink) {
             reject(now_ns, sink);
         }
     }
-    line_.sequencer.expire_all(sink);
+    line_.sequencer.expire(Sequencer::never_ns, sink);
     refresh();
 }
 
@@ -407,7 +407,7 @@ void SlowPath::refresh() {
         StreamState& state = line_.stream(stream);
         state.fast = calm && line_.epochs.is_current(state.epoch) && loops_.knows_beginning(stream);
     }
-    next_deadline_ns_ = std::min(line_.sequencer.deadline_ns(), inference_.deadline_ns());
+    next_deadline_ns_ = std::min(line_.sequencer.held().deadline_ns(), inference_.deadline_ns());
 }
 
 }  // namespace pinstrike::feed

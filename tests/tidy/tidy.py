@@ -142,7 +142,6 @@ LARGE_CLASSES = {
     ("actors/poller/poller.h", "Poller"): (46, 21),  # all that one packet needs, in one object
     ("actors/runtime/mailbox_actor.h", "MailboxActor"): (29, 19),  # mailboxes, timers and counters of an actor
     ("actors/runtime/lane.h", "LaneBase"): (28, 32),  # both sides' indices, on lines of their own
-    ("feed/arbitration/sequencer.h", "Sequencer"): (38, 16),  # expected number, hold and gaps of a line
     ("feed/opra/traffic/market.h", "Market"): (32, 9),  # one method for each kind of message
     ("feed/opra/traffic/traffic_session.h", "TrafficSession"): (30, 21),  # one day, phase by phase
     ("feed/recovery/history.h", "History"): (21, 16),  # one ring of records and its index
