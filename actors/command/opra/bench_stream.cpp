@@ -29,6 +29,7 @@ namespace pinstrike::command {
 namespace {
 
 using Records = std::span<const feed::Event>;
+using Batches = std::vector<actors::EventBatch>;
 
 constexpr const char* book_feed = "bench";
 constexpr const char* ring_feed = "bench-ring";
@@ -106,13 +107,24 @@ class RingReader {
     std::uint64_t sum_ = 0;
 };
 
-double rate(Records records, double seconds) {
-    return static_cast<double>(rounds * records.size()) / seconds / millions;
+/// The batches of records, found before any measurement: a core gets them from its rings.
+Batches batches_of(Records records) {
+    Batches batches;
+    for_each_batch(records, [&](actors::EventBatch batch) { batches.push_back(batch); });
+    return batches;
+}
+
+double rate(const Batches& batches, double seconds) {
+    std::size_t records = 0;
+    for (const actors::EventBatch& batch : batches) {
+        records += batch.records().size();
+    }
+    return static_cast<double>(rounds * records) / seconds / millions;
 }
 
 /// A writer and a reader on two threads. The writer of this benchmark, unlike that of a feed, waits
 /// while the reader is half a ring behind, so that each record is read.
-double two_threads(Writer& to, std::size_t ring_records, Records records) {
+double two_threads(Writer& to, std::size_t ring_records, const Batches& batches) {
     RingReader reader;
     const std::uint64_t first = reader.position();
     std::atomic<std::uint64_t> read = 0;  // relaxed: no data depends on it
@@ -121,13 +133,13 @@ double two_threads(Writer& to, std::size_t ring_records, Records records) {
     std::thread writer{[&] {
         std::uint64_t written = 0;
         for (int round = 0; round < rounds; ++round) {
-            for_each_batch(records, [&](actors::EventBatch batch) {
+            for (const actors::EventBatch& batch : batches) {
                 while (written - read.load(std::memory_order_relaxed) > ring_records / 2) {
                     __builtin_ia32_pause();
                 }
                 to.write(batch);
                 written += batch.records().size();
-            });
+            }
         }
         done.store(true, std::memory_order_release);
     }};
@@ -138,7 +150,7 @@ double two_threads(Writer& to, std::size_t ring_records, Records records) {
     }
     const double seconds = wall_seconds() - begin;
     writer.join();
-    return rate(records, seconds);
+    return rate(batches, seconds);
 }
 
 /// What a reader's process does. An error ends it here, so that it does not run the parent's code.
@@ -152,7 +164,7 @@ double two_threads(Writer& to, std::size_t ring_records, Records records) {
 }
 
 /// The rate of the writer while `count` other processes read the stream, or are stopped.
-double writer_beside(Writer& writer, Records records, unsigned count, bool stopped) {
+double writer_beside(Writer& writer, const Batches& batches, unsigned count, bool stopped) {
     std::vector<pid_t> readers;
     for (unsigned i = 0; i < count; ++i) {
         const pid_t child = ::fork();
@@ -170,14 +182,16 @@ double writer_beside(Writer& writer, Records records, unsigned count, bool stopp
     }
     const double begin = thread_seconds();
     for (int round = 0; round < rounds; ++round) {
-        for_each_batch(records, [&](actors::EventBatch batch) { writer.write(batch); });
+        for (const actors::EventBatch& batch : batches) {
+            writer.write(batch);
+        }
     }
     const double seconds = thread_seconds() - begin;
     for (const pid_t child : readers) {
         ::kill(child, SIGKILL);
         ::waitpid(child, nullptr, 0);
     }
-    return rate(records, seconds);
+    return rate(batches, seconds);
 }
 
 struct Close {
@@ -267,6 +281,7 @@ Exit bench_stream(const Arguments& given) {
     }
     const RecordedEvents events = record_events(given.traffic);
     const Records records{events.records};
+    const Batches batches = batches_of(records);
     const std::string root = some_root(records);
     published->apply(records);  // so that all series are there
     Writer writer{*ring};
@@ -277,12 +292,12 @@ Exit bench_stream(const Arguments& given) {
     follow(*published, records, one_root.get());  // appear in this process
     Figures figures;
     for (unsigned run = 0; run < given.runs; ++run) {
-        figures.ring.push_back(two_threads(writer, given.stream_records, records));
+        figures.ring.push_back(two_threads(writer, given.stream_records, batches));
         figures.all.push_back(follow(*published, records, all.get()));
         figures.one_root.push_back(follow(*published, records, one_root.get()));
-        figures.alone.push_back(writer_beside(writer, records, 0, false));
-        figures.readers.push_back(writer_beside(writer, records, 8, false));
-        figures.stopped.push_back(writer_beside(writer, records, 1, true));
+        figures.alone.push_back(writer_beside(writer, batches, 0, false));
+        figures.readers.push_back(writer_beside(writer, batches, 8, false));
+        figures.stopped.push_back(writer_beside(writer, batches, 1, true));
     }
     print(figures);
     return Exit::ok;
@@ -312,6 +327,10 @@ void add_bench_stream(CLI::App& bench, Outcome& outcome) {
         ->check(CLI::Range(1, 1000))
         ->capture_default_str();
     command->add_flag("--hugepages", given->hugepages, "Memory of a mounted hugetlbfs");
+    command
+        ->add_option("--ring", given->stream_records,
+                     "Records of the stream's ring, a power of two")
+        ->check(CLI::Range(1 << 10, 1 << 24));
     command->callback([given, &outcome] { outcome.status = bench_stream(*given); });
 }
 
