@@ -263,8 +263,8 @@ plant(("weave", "parking litmus"), [
 
 plant(("publish",), [
     ("events of a series come before its state",
-     "series = core.reads_state ? meet(core, key, found.hash) : follow(core, key, found.hash);",
-     "series = follow(core, key, found.hash);"),
+     "series = core.reads_state ? meet(core, key, found.hash) : follow(core, found);",
+     "series = follow(core, found);"),
     ("an event that a state includes comes again",
      "(series->stamp != 0 && !stamp_after(found.stamp, series->stamp))", "false"),
 ])

@@ -284,6 +284,7 @@ Exit bench_stream(const Arguments& given) {
     const Batches batches = batches_of(records);
     const std::string root = some_root(records);
     published->apply(records);  // so that all series are there
+    published->file->give_ids();
     Writer writer{*ring};
     const std::unique_ptr<pinstrike_feed, Close> feed{pinstrike_open(book_feed)};
     const Stream all = subscribe(feed.get(), nullptr);

@@ -48,6 +48,12 @@ bool copy_lines(const CoreView& view, std::uint64_t stamp, Follower& follower) {
     return old;
 }
 
+/// The quarter of a second of an event's receipt, modulo 256. A series without an id is looked up
+/// once in each.
+std::uint8_t id_period(std::uint64_t stamp) {
+    return static_cast<std::uint8_t>(stamp / PINSTRIKE_STAMP_MS / 256);
+}
+
 }  // namespace
 
 EventStream::EventStream(std::unique_ptr<FeedReader> feed, Filter filter, std::size_t part_series)
@@ -316,18 +322,14 @@ bool EventStream::deliver_of_series(Core& core, const Found& found, pinstrike_re
     const feed::SeriesKey& key = event.body.series;
     FollowedSeries* series = core.follower.find(key, found.hash);
     if (series == nullptr || series->unread) [[unlikely]] {
-        series = core.reads_state ? meet(core, key, found.hash) : follow(core, key, found.hash);
+        series = core.reads_state ? meet(core, key, found.hash) : follow(core, found);
     }
     if (series == nullptr || series->excluded ||
         (series->stamp != 0 && !stamp_after(found.stamp, series->stamp))) {
         return false;
     }
-    if (series->id == 0) [[unlikely]] {  // the writer gives ids within some seconds
-        Patience patience;
-        SeriesParts parts;
-        if (read_series(core.cursor.core(), key, patience, parts) == ReadResult::read) {
-            series->id = parts.id;
-        }
+    if (series->id == 0) [[unlikely]] {
+        look_for_id(core, *series, found.stamp);
     }
     if (event.header.kind == feed::EventKind::quote) [[likely]] {
         core.follower.apply_quote(*series, event, found.stamp);
@@ -341,6 +343,21 @@ bool EventStream::deliver_of_series(Core& core, const Found& found, pinstrike_re
     write_key(record.key, key, series->id);
     record.has_key = 1;
     return true;
+}
+
+/// Looks whether the writer has given a series its id, which takes the writer some seconds. Looks
+/// once a period, because that takes longer than an event.
+void EventStream::look_for_id(const Core& core, FollowedSeries& series, std::uint64_t stamp) {
+    const std::uint8_t period = id_period(stamp);
+    if (series.looked_for_id == period) {
+        return;
+    }
+    series.looked_for_id = period;
+    Patience patience;
+    SeriesParts parts;
+    if (read_series(core.cursor.core(), series.key, patience, parts) == ReadResult::read) {
+        series.id = parts.id;
+    }
 }
 
 /// Notes a series whose state is to be read, if that is new. No series: the event is passed over.
@@ -358,12 +375,19 @@ FollowedSeries* EventStream::meet(Core& core, const feed::SeriesKey& key, std::u
 
 /// Follows a series that is not followed yet. With a filter by id it is not known before it has an
 /// id whether the user wants the series. Then its state is read, as it had events before.
-FollowedSeries* EventStream::follow(Core& core, const feed::SeriesKey& key, std::uint64_t hash) {
-    FollowedSeries* const added = core.follower.add(key, hash);
+FollowedSeries* EventStream::follow(Core& core, const Found& found) {
+    const feed::SeriesKey& key = found.event->body.series;
+    const std::uint8_t period = id_period(found.stamp);
+    const FollowedSeries* const known = core.follower.find(key, found.hash);
+    if (known != nullptr && filter_.by_id() && known->looked_for_id == period) {
+        return nullptr;  // it has no id yet
+    }
+    FollowedSeries* const added = core.follower.add(key, found.hash);
     if (added == nullptr) {
         core.full = true;
         return nullptr;
     }
+    added->looked_for_id = period;
     Patience patience;
     SeriesParts parts;
     const bool read = read_series(core.cursor.core(), key, patience, parts) == ReadResult::read;

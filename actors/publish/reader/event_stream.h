@@ -87,7 +87,8 @@ class EventStream {
     bool deliver(Core& core, const Found& found, pinstrike_record& record);
     bool deliver_of_series(Core& core, const Found& found, pinstrike_record& record);
     [[nodiscard]] bool comes_from(const Core& core, const feed::Event& event) const;
-    FollowedSeries* follow(Core& core, const feed::SeriesKey& key, std::uint64_t hash);
+    FollowedSeries* follow(Core& core, const Found& found);
+    static void look_for_id(const Core& core, FollowedSeries& series, std::uint64_t stamp);
     FollowedSeries* meet(Core& core, const feed::SeriesKey& key, std::uint64_t hash);
     void begin();
     void begin_core(Core& core);

@@ -35,6 +35,7 @@ struct alignas(64) FollowedSeries {
     bool covered_elsewhere : 1;  ///< PINSTRIKE_COVERED_ELSEWHERE
     bool excluded : 1;           ///< the filter has no such id
     bool unread : 1;             ///< its state is not read yet
+    std::uint8_t looked_for_id;  ///< the period in which its id was looked for
 };
 
 static_assert(sizeof(FollowedSeries) == 64);

@@ -17,6 +17,8 @@
 namespace pinstrike::actors::test {
 namespace {
 
+constexpr std::int64_t second_ns = 1'000'000'000;
+
 void expect_state_of(const Book& book, pinstrike_feed* feed) {
     const std::vector<pinstrike_value> values = chain_of(feed);
     ASSERT_EQ(values.size(), book.series_count());
@@ -218,6 +220,7 @@ TEST(Streams, with_ids_include_a_series_that_gets_its_id_later) {
     const auto quote = [&](std::uint32_t sequence) {
         Events events;
         events.quote(key_of("SPY", 'A'), 1, sequence);
+        events.stamp(sequence * second_ns);
         events.play(*published.books[0]);
     };
     quote(10);
@@ -237,19 +240,21 @@ TEST(Streams, with_ids_include_a_series_that_gets_its_id_later) {
     EXPECT_EQ(got[0].key.id, 1U);
 }
 
-TEST(Streams, state_the_id_of_a_series_as_soon_as_it_has_one) {
+TEST(Streams, state_the_id_of_a_series_soon_after_it_has_one) {
     const PublishFolder folder;
     PublishedFeed published;
     const FeedHandle feed = open_test_feed();
     const StreamHandle stream = subscribe(feed.get());
-    Events events;
-    events.quote(key_of("SPY", 'A'), 1, 10);
-    events.play(*published.books[0]);
-    EXPECT_EQ(drain(stream.get()).at(0).key.id, 0U);
+    const auto id_of_quote_at = [&](std::int64_t ts_ns) {
+        Events events;
+        events.quote(key_of("SPY", 'A'), 1, 10);
+        events.stamp(ts_ns);
+        events.play(*published.books[0]);
+        return drain(stream.get()).at(0).key.id;
+    };
+    EXPECT_EQ(id_of_quote_at(second_ns), 0U);
     published.file->give_ids();
-    events.quote(key_of("SPY", 'A'), 1, 11);
-    events.play(*published.books[0]);
-    EXPECT_EQ(drain(stream.get()).at(0).key.id, 1U);
+    EXPECT_EQ(id_of_quote_at(2 * second_ns), 1U);
 }
 
 TEST(Streams, text_of_several_records_comes_whole) {
