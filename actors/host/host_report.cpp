@@ -4,6 +4,7 @@
 #include "actors/host/confine/call_lists.h"
 #include "actors/host/confine/rights.h"
 #include "actors/peer/peers.h"
+#include "config/memory_sizes.h"
 #include "nic/dpdk/memory_need.h"
 #include "nic/port_kind.h"
 
@@ -16,8 +17,6 @@
 namespace pinstrike::actors {
 
 namespace {
-
-constexpr std::size_t mebibyte = std::size_t{1} << 20;
 
 std::string hugepages_text(const std::vector<nic::dpdk::Hugepages>& pages) {
     std::string text;
@@ -66,7 +65,6 @@ void report_published(const HostResources& host, const FeedConfig& config, const
     if (!topology.published_on_hugepages) {
         return;
     }
-    constexpr std::size_t page_bytes = 2 * mebibyte;
     std::size_t all_bytes = 0;
     for (const nic::dpdk::Hugepages& size : host.dpdk.hugepages) {
         all_bytes += size.page_bytes * size.total_count;
@@ -75,11 +73,11 @@ void report_published(const HostResources& host, const FeedConfig& config, const
     for (const auto& [node, pages] : hugepages_needed(config, topology)) {
         need += pages;
     }
-    const std::size_t published = topology.published_bytes / page_bytes;
+    const std::size_t published = topology.published_bytes / huge_page_bytes;
     need -= published;  // needed only by a restart while readers map the old file
     report.text += fmt::format(
         "published memory {} hugepages of 2 MiB, half of them for a restart\n", 2 * published);
-    if (need > published && all_bytes / page_bytes < need) {
+    if (need > published && all_bytes / huge_page_bytes < need) {
         add_problem(report.problems, Place{},
                     fmt::format("publish.memory: found {} MiB of hugepages, expected {} for "
                                 "published memory and the ports: `systemctl start "

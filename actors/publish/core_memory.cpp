@@ -1,6 +1,7 @@
 // path: cold
 #include "actors/publish/core_memory.h"
 
+#include "config/memory_sizes.h"
 #include "feed/event/limits.h"
 
 #include <algorithm>
@@ -12,7 +13,6 @@ namespace {
 constexpr std::size_t group_slots = 64;
 constexpr std::size_t roots_max = 32768;
 /// The largest array begins at a huge page; each other array at a page.
-constexpr std::uint64_t huge_page_bytes = 2 << 20;
 constexpr std::uint64_t page_bytes = 4096;
 
 std::uint64_t align_up(std::uint64_t at, std::uint64_t unit) {

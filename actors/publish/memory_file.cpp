@@ -3,6 +3,7 @@
 
 #include "actors/publish/layout_hash.h"
 #include "actors/publish/publish_folder.h"
+#include "config/memory_sizes.h"
 #include "config/version.h"
 
 #include <fcntl.h>
@@ -29,7 +30,6 @@
 namespace pinstrike::actors {
 namespace {
 
-constexpr std::size_t huge_page_bytes = 2 << 20;
 constexpr std::size_t nodes_max = 1024;
 constexpr mode_t new_mode = S_IRUSR | S_IWUSR;  ///< until the file is locked
 constexpr mode_t file_mode = new_mode | S_IRGRP;

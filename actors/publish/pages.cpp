@@ -1,6 +1,8 @@
 // path: cold
 #include "actors/publish/pages.h"
 
+#include "config/memory_sizes.h"
+
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -10,8 +12,6 @@
 namespace pinstrike::actors {
 
 namespace {
-
-constexpr std::size_t huge_page_bytes = 2 << 20;
 
 std::size_t round_up(std::size_t bytes) {
     // Small tables (tests, demonstrations) are not worth a huge page.

@@ -1,6 +1,8 @@
 // path: cold
 #include "actors/publish/publish_folder.h"
 
+#include "config/memory_sizes.h"
+
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -193,7 +195,6 @@ std::optional<PublishSpace> publish_space(const std::string& feed, PublishMemory
 }
 
 void check_space(const PublishSpace& space, std::uint64_t bytes, Problems& problems) {
-    constexpr std::uint64_t mebibyte = 1 << 20;
     if (space.folder.empty()) {
         add_problem(problems, "publish.memory", "expected a mounted hugetlbfs, found none");
         return;

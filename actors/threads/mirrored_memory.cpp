@@ -30,23 +30,24 @@ Shared& shared_of(std::byte* base) {
     return *std::launder(reinterpret_cast<Shared*>(base));  // tidy: made in the constructor
 }
 
-class MemoryFile {
+class AnonymousFile {
   public:
     /// If the host refuses the file, descriptor() is negative.
-    explicit MemoryFile(std::size_t bytes) : file_(::memfd_create("pinstrike-ring", MFD_CLOEXEC)) {
+    explicit AnonymousFile(std::size_t bytes)
+        : file_(::memfd_create("pinstrike-ring", MFD_CLOEXEC)) {
         if (file_ >= 0 && ::ftruncate(file_, static_cast<off_t>(bytes)) != 0) {
             ::close(std::exchange(file_, -1));
         }
     }
 
-    ~MemoryFile() {
+    ~AnonymousFile() {
         if (file_ >= 0) {
             ::close(file_);
         }
     }
 
-    MemoryFile(const MemoryFile&) = delete;
-    MemoryFile& operator=(const MemoryFile&) = delete;
+    AnonymousFile(const AnonymousFile&) = delete;
+    AnonymousFile& operator=(const AnonymousFile&) = delete;
 
     [[nodiscard]] int descriptor() const { return file_; }
 
@@ -63,7 +64,7 @@ bool map_at(std::byte* where, std::size_t bytes, int file, std::size_t offset) {
 /// Maps the control page and the data, then the data again. Returns nullptr and sets errno on
 /// failure.
 std::byte* map_mirrored(std::size_t control_bytes, std::size_t data_bytes) {
-    const MemoryFile file(control_bytes + data_bytes);
+    const AnonymousFile file(control_bytes + data_bytes);
     if (file.descriptor() < 0) {
         return nullptr;
     }

@@ -21,12 +21,12 @@ struct Version {
     std::array<std::string_view, 2> caches;  ///< rows of memory.stat that can be dropped
 };
 
-constexpr Version second{
+constexpr Version version_2{
     "sys/fs/cgroup", "memory.max", "memory.current", {"inactive_file", "active_file"}};
-constexpr Version first{"sys/fs/cgroup/memory",
-                        "memory.limit_in_bytes",
-                        "memory.usage_in_bytes",
-                        {"total_inactive_file", "total_active_file"}};
+constexpr Version version_1{"sys/fs/cgroup/memory",
+                            "memory.limit_in_bytes",
+                            "memory.usage_in_bytes",
+                            {"total_inactive_file", "total_active_file"}};
 
 /// nullopt if the file is missing or contains "max".
 std::optional<std::size_t> number_in(const fs::path& file) {
@@ -93,9 +93,9 @@ std::optional<CgroupMemory> read_cgroup_memory(const fs::path& root) {
         const std::string named =
             fmt::format(",{},", line.substr(controllers + 1, path - controllers - 1));
         if (named == ",,") {
-            reckon_with_all(root, line.substr(path + 1), second, memory);
+            reckon_with_all(root, line.substr(path + 1), version_2, memory);
         } else if (named.find(",memory,") != std::string::npos) {
-            reckon_with_all(root, line.substr(path + 1), first, memory);
+            reckon_with_all(root, line.substr(path + 1), version_1, memory);
         }
     }
     return memory;

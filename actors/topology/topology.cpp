@@ -6,6 +6,7 @@
 #include "actors/threads/ring.h"
 #include "actors/topology/actor_kinds.h"
 #include "config/joined.h"
+#include "config/memory_sizes.h"
 #include "config/units.h"
 #include "feed/arbitration/arbiter.h"
 #include "feed/event/event.h"
@@ -407,10 +408,10 @@ std::vector<nic::dpdk::PortDemand> dpdk_demands(const FeedConfig& config,
 }
 
 std::map<int, std::size_t> hugepages_needed(const FeedConfig& config, const Topology& topology) {
-    constexpr std::size_t page_bytes = 2 << 20;  // a memory file is a multiple of it
     std::map<int, std::size_t> pages = nic::dpdk::hugepages_needed(dpdk_demands(config, topology));
     if (topology.published_on_hugepages) {  // readers may still map that of the previous start
-        pages[-1] += 2 * topology.published_bytes / page_bytes;
+        // A memory file is a multiple of a huge page.
+        pages[-1] += 2 * topology.published_bytes / huge_page_bytes;
     }
     return pages;
 }

@@ -1,6 +1,7 @@
 // path: cold
 #include "nic/dpdk/eal_arguments.h"
 
+#include "config/memory_sizes.h"
 #include "nic/dpdk/kernel_interface.h"
 #include "nic/dpdk/vdev.h"
 
@@ -15,8 +16,6 @@
 
 namespace pinstrike::nic::dpdk {
 namespace {
-
-constexpr std::size_t mebibyte = std::size_t{1} << 20;
 
 /// EAL arguments that are derived from the config, so the config must not contain them.
 constexpr std::array<std::string_view, 14> derived_arguments{

@@ -1,6 +1,7 @@
 // path: cold
 #include "nic/dpdk/memory_need.h"
 
+#include "config/memory_sizes.h"
 #include "nic/dpdk/vdev.h"
 #include "nic/port.h"
 
@@ -24,12 +25,8 @@ constexpr std::size_t free_list_bytes = 16;
 /// size.
 constexpr std::size_t pool_caches_bytes = 128 * (3 * pool_cache_buffers + 8) * 8;
 
-constexpr std::size_t mebibyte = std::size_t{1} << 20;
-
-constexpr std::size_t two_mebibytes = 2 * mebibyte;
-
 std::size_t hugepages_of(std::size_t bytes) {
-    return (bytes + two_mebibytes - 1) / two_mebibytes;
+    return (bytes + huge_page_bytes - 1) / huge_page_bytes;
 }
 
 std::size_t mebibytes(std::size_t bytes) {
@@ -88,7 +85,7 @@ std::string fixes_text(std::size_t need, std::span<const Hugepages> pages, int n
     for (const Hugepages& size : pages) {
         const bool counts = node < 0 || size.node == static_cast<unsigned>(node);
         in_use +=
-            counts && size.page_bytes == two_mebibytes ? size.total_count - size.free_count : 0;
+            counts && size.page_bytes == huge_page_bytes ? size.total_count - size.free_count : 0;
     }
     const std::size_t count = in_use + hugepages_of(need);
     const std::string command = node < 0

@@ -394,7 +394,7 @@ plant(("peer protocol", "peer transport"), [
 ])
 
 plant(("doctor",), [
-    ("half a hugepage is none", "(lacking + page_bytes - 1) / page_bytes", "lacking / page_bytes"),
+    ("half a hugepage is none", "(lacking + huge_page_bytes - 1) / huge_page_bytes", "lacking / huge_page_bytes"),
     ("hugepages of any node", "if (node != any_node && size.node != static_cast<unsigned>(node)) {", "if (false) {"),
 ])
 

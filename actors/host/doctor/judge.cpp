@@ -6,6 +6,7 @@
 
 #include "actors/host/doctor/fixes.h"
 #include "config/joined.h"
+#include "config/memory_sizes.h"
 #include "config/units.h"
 
 #include <fmt/format.h>
@@ -14,8 +15,6 @@ namespace pinstrike::actors::doctor {
 namespace {
 
 using enum Severity;
-
-constexpr std::uint64_t mebibyte = 1 << 20;
 
 /// Below the minimum the journal drops entries and captures do not fit. Between minimum and good,
 /// space is merely short.

@@ -1,6 +1,7 @@
 // path: cold
 #include "actors/host/doctor/fixes.h"
 #include "actors/host/doctor/judge.h"
+#include "config/memory_sizes.h"
 #include "config/units.h"
 #include "nic/dpdk/vdev.h"
 
@@ -14,8 +15,6 @@ namespace {
 
 using enum Severity;
 
-constexpr std::size_t mebibyte = std::size_t{1} << 20;
-constexpr std::size_t page_bytes = 2 * mebibyte;
 constexpr int any_node = -1;
 
 std::string mebibytes_text(std::size_t bytes) {
@@ -54,7 +53,7 @@ PagesOfNode pages_on(const Host& host, int node) {
         }
         pages.total_bytes += size.page_bytes * size.total_count;
         pages.free_bytes += size.page_bytes * size.free_count;
-        pages.small_count += size.page_bytes == page_bytes ? size.total_count : 0;
+        pages.small_count += size.page_bytes == huge_page_bytes ? size.total_count : 0;
     }
     return pages;
 }
@@ -63,7 +62,7 @@ PagesOfNode pages_on(const Host& host, int node) {
 std::size_t pages_wanted(const Host& host, const PagesOfNode& pages, std::size_t need_bytes) {
     const std::size_t usable = host.runs("pinstrike") ? pages.total_bytes : pages.free_bytes;
     const std::size_t lacking = need_bytes > usable ? need_bytes - usable : 0;
-    return pages.small_count + (lacking + page_bytes - 1) / page_bytes;
+    return pages.small_count + (lacking + huge_page_bytes - 1) / huge_page_bytes;
 }
 
 Fix hugepage_fix(int node, std::size_t count) {
@@ -125,11 +124,12 @@ void judge_memory(const Host& host, const Need& need, Findings& findings) {
     for (const auto& [node, bytes] : need.dpdk.empty() && need.published_huge_bytes == 0
                                          ? std::map<int, std::size_t>{}
                                          : hugepage_needs(host, need)) {
-        add_finding(findings, Check::hugepages, hugepages(host, node, bytes),
-                    fmt::arg("of_node", node == any_node ? "" : fmt::format(".node{}", node)),
-                    fmt::arg("on_node", node == any_node ? "" : fmt::format(" on node {}", node)),
-                    fmt::arg("need_mib", mebibytes_text(bytes)),
-                    fmt::arg("need_pages", grouped((bytes + page_bytes - 1) / page_bytes)));
+        add_finding(
+            findings, Check::hugepages, hugepages(host, node, bytes),
+            fmt::arg("of_node", node == any_node ? "" : fmt::format(".node{}", node)),
+            fmt::arg("on_node", node == any_node ? "" : fmt::format(" on node {}", node)),
+            fmt::arg("need_mib", mebibytes_text(bytes)),
+            fmt::arg("need_pages", grouped((bytes + huge_page_bytes - 1) / huge_page_bytes)));
     }
     if (need.configs != 0) {
         add_finding(findings, Check::memory, ordinary_memory(host, need.memory_bytes),

@@ -2,6 +2,7 @@
 #include "actors/host/doctor/fixes.h"
 #include "actors/host/doctor/judge.h"
 #include "actors/publish/publish_folder.h"
+#include "config/memory_sizes.h"
 #include "config/units.h"
 
 #include <fmt/format.h>
@@ -10,8 +11,6 @@ namespace pinstrike::actors::doctor {
 namespace {
 
 using enum Severity;
-
-constexpr std::size_t mebibyte = std::size_t{1} << 20;
 
 std::string mebibytes_text(std::size_t bytes) {
     return grouped((bytes + mebibyte - 1) / mebibyte);

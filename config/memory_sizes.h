@@ -1,0 +1,13 @@
+// path: cold
+//
+// Sizes of memory in bytes.
+#pragma once
+
+#include <cstddef>
+
+namespace pinstrike {
+
+inline constexpr std::size_t mebibyte = std::size_t{1} << 20;
+inline constexpr std::size_t huge_page_bytes = 2 * mebibyte;
+
+}  // namespace pinstrike
