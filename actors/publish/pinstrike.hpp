@@ -220,8 +220,11 @@ class feed {
 
     [[nodiscard]] std::uint32_t trade_date() const { return pinstrike_trade_date(feed_.get()); }
 
-    /// Attaches to a newer start, if there is one.
-    bool reattach() { return pinstrike_reattach(feed_.get()) == 1; }
+    /// Attaches to a newer start, if there is one. Throws error if it cannot be read.
+    bool reattach() {
+        const int result = pinstrike_reattach(feed_.get());
+        return detail::checked(result, result < 0) == 1;
+    }
 
     /// As pinstrike_chain().
     [[nodiscard]] std::vector<pinstrike_value> chain(const filter& which = {}) {

@@ -12,4 +12,10 @@ class Error : public std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
+/// There is published memory under the name, but this library cannot read it.
+class UnreadableMemory : public Error {
+  public:
+    using Error::Error;
+};
+
 }  // namespace pinstrike::reader

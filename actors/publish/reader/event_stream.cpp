@@ -217,8 +217,10 @@ std::size_t EventStream::take(Core& core, std::span<pinstrike_record> records) {
             break;
         }
         if (core.next_found < core.found_count) {
-            const Found& found = core.found[core.next_found++];
-            count += deliver(core, found, records[count]) ? 1U : 0U;
+            do {
+                const Found& found = core.found[core.next_found++];
+                count += deliver(core, found, records[count]) ? 1U : 0U;
+            } while (core.next_found < core.found_count && count < records.size());
             continue;
         }
         const CoreCursor::State state = core.cursor.load();

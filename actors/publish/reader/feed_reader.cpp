@@ -62,8 +62,10 @@ bool FeedReader::reattach() {
     std::shared_ptr<const Mapping> found;
     try {
         found = Mapping::open(name_);
+    } catch (const UnreadableMemory&) {
+        throw;
     } catch (const Error&) {
-        return false;  // there is no other start (yet); the old values stay
+        return false;  // there is no other start (yet)
     }
     if (found->start_ns() == mapping_->start_ns() ||
         load_acquire(found->shared().state) == PINSTRIKE_STARTING) {
@@ -74,6 +76,14 @@ bool FeedReader::reattach() {
     lists_ = std::move(lists);
     ++attachments_;
     return true;
+}
+
+bool FeedReader::is_old() {
+    try {
+        return is_over() && !reattach();
+    } catch (const UnreadableMemory&) {
+        return true;  // pinstrike_reattach() says why
+    }
 }
 
 void FeedReader::visit(const Filter& filter, const Visit& visit) {
@@ -137,7 +147,7 @@ void FeedReader::read_selected(const Filter& filter, Patience& patience, const V
 }
 
 std::size_t FeedReader::chain(const Filter& filter, pinstrike_value* values, std::size_t max) {
-    const bool over = is_over() && !reattach();
+    const bool over = is_old();
     Patience patience;
     const std::vector<Tail> tails = tails_of(mapping_->cores(), patience);
     std::size_t count = 0;
@@ -161,7 +171,7 @@ std::size_t FeedReader::chain(const Filter& filter, pinstrike_value* values, std
 }
 
 bool FeedReader::get(const feed::SeriesKey& key, pinstrike_value& value) {
-    const bool over = is_over() && !reattach();
+    const bool over = is_old();
     Patience patience;
     SeriesParts parts;
     const CoreView* unreadable = nullptr;

@@ -42,7 +42,11 @@ class FeedReader {
     [[nodiscard]] bool is_over() const;
 
     /// Attaches to another start than the present one, if there is one that is live or has ended.
+    /// Throws UnreadableMemory if there is one that cannot be read. Then the old values stay.
     bool reattach();
+
+    /// Whether the values are of a writer that has ended or died, and no newer start can be read.
+    [[nodiscard]] bool is_old();
 
     /// Called with each series of a filter that the directory has, in the order of chains.
     using Visit = std::function<void(const CoreView& core, const Listed& series, ReadResult result,

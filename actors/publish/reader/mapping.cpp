@@ -19,6 +19,7 @@
 #include <climits>
 #include <cstdlib>
 #include <cstring>
+#include <exception>
 
 namespace pinstrike::reader {
 namespace {
@@ -55,6 +56,10 @@ bool writable_by_others(const struct stat& status) {
 
 [[noreturn]] void fail(const std::string& path, const std::string& what) {
     throw Error(path + ": " + what);
+}
+
+[[noreturn]] void refuse(const std::string& path, const std::string& what) {
+    throw UnreadableMemory(path + ": " + what);
 }
 
 [[noreturn]] void fail_by_errno(const std::string& path, const char* what) {
@@ -98,32 +103,35 @@ std::shared_ptr<const Mapping> map_file(const std::string& path, uid_t folder_ow
     auto file = std::make_unique<const Descriptor>(
         ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
     if (file->number() < 0) {
-        fail_by_errno(path, "cannot open the published memory");
+        if (errno == ENOENT) {
+            fail(path, "no such published memory");
+        }
+        refuse(path, std::string{"cannot open the published memory: "} + std::strerror(errno));
     }
 
     struct stat status {};
 
     if (::fstat(file->number(), &status) != 0 || !S_ISREG(status.st_mode)) {
-        fail(path, "not a file");
+        refuse(path, "not a file");
     }
     const uid_t owner = status.st_uid;
     if (writable_by_others(status) ||
         (owner != 0 && owner != ::geteuid() && owner != folder_owner)) {
-        fail(path, "the file belongs to another user, or other users may write to it");
+        refuse(path, "the file belongs to another user, or other users may write to it");
     }
     const auto bytes = static_cast<std::size_t>(status.st_size);
     if (bytes < sizeof(pinstrike_header)) {
-        fail(path, "too short for published memory");
+        refuse(path, "too short for published memory");
     }
     void* const mapped = ::mmap(nullptr, bytes, PROT_READ, MAP_SHARED, file->number(), 0);
     if (mapped == MAP_FAILED) {
-        fail_by_errno(path, "cannot map the published memory");
+        refuse(path, std::string{"cannot map the published memory: "} + std::strerror(errno));
     }
     const std::span memory{static_cast<const std::byte*>(mapped), bytes};
     try {
         return std::make_shared<const Mapping>(std::move(file), memory);
     } catch (const Error& error) {
-        fail(path, error.what());
+        refuse(path, error.what());
     }
 }
 
@@ -245,7 +253,7 @@ std::shared_ptr<const Mapping> Mapping::open(const std::string& feed) {
         feed.find('/') != std::string::npos) {
         throw Error("\"" + feed + "\" is not the name of a feed");
     }
-    std::string failure;
+    std::exception_ptr failure;
     for (const Folder& folder : folders()) {
         try {
             uid_t owner = 0;
@@ -253,11 +261,14 @@ std::shared_ptr<const Mapping> Mapping::open(const std::string& feed) {
             if (!path.empty()) {
                 return map_file(path, owner);
             }
-        } catch (const Error& error) {  // the user's own folder may have the feed all the same
-            failure = failure.empty() ? error.what() : failure;
+        } catch (const Error&) {  // the user's own folder may have the feed all the same
+            failure = failure == nullptr ? std::current_exception() : failure;
         }
     }
-    throw Error(failure.empty() ? "no feed \"" + feed + "\" is published on this host" : failure);
+    if (failure != nullptr) {
+        std::rethrow_exception(failure);
+    }
+    throw Error("no feed \"" + feed + "\" is published on this host");
 }
 
 std::vector<std::string> feed_names() {

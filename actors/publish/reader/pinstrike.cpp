@@ -108,7 +108,7 @@ const char* pinstrike_condition_name(pinstrike_condition condition) {
 }
 
 int pinstrike_reattach(pinstrike_feed* feed) {
-    return guarded(0, [feed] { return checked(feed).reader->reattach() ? 1 : 0; });
+    return guarded(-1, [feed] { return checked(feed).reader->reattach() ? 1 : 0; });
 }
 
 int64_t pinstrike_start_ns(const pinstrike_feed* feed) {

@@ -11,6 +11,8 @@
 
 #include <algorithm>
 #include <csignal>
+#include <filesystem>
+#include <fstream>
 #include <functional>
 #include <memory>
 #include <string>
@@ -69,6 +71,35 @@ TEST(Restarts, a_feed_that_ends_and_starts_again_is_followed) {
     EXPECT_EQ(fresh[1].bid.price, 77);
     quote(*published->books[0], key_of("SPY"), 3);
     EXPECT_EQ(drain(stream.get()).size(), 1U);
+}
+
+TEST(Restarts, a_newer_start_that_cannot_be_read_is_an_error_and_old_values_stay) {
+    const PublishFolder folder;
+    auto published = std::make_unique<PublishedFeed>();
+    quote(*published->books[0], key_of("SPY"), 1);
+    const FeedHandle feed = open_test_feed();
+    const StreamHandle stream = subscribe(feed.get());
+    published.reset();
+    EXPECT_EQ(pinstrike_reattach(feed.get()), 0);
+    const std::string link = folder.path() + "/test";
+    std::filesystem::remove(link);
+    std::ofstream{folder.path() + "/other_layout"} << std::string(100'000, 'x');
+    std::filesystem::create_symlink("other_layout", link);
+
+    EXPECT_EQ(pinstrike_reattach(feed.get()), -1);
+    EXPECT_NE(std::string{pinstrike_error()}.find("other_layout"), std::string::npos);
+    const auto old = chain_of(feed.get());
+    ASSERT_EQ(old.size(), 1U);
+    EXPECT_EQ(old[0].old, PINSTRIKE_OLD);
+    EXPECT_EQ(pinstrike_wait(stream.get(), 1'000'000), -2);
+    pinstrike_record record;
+    ::usleep(50'000);  // a stream looks for another start at most every 20 ms
+    EXPECT_EQ(pinstrike_poll(stream.get(), &record, 1), -1);
+
+    std::filesystem::remove(link);
+    EXPECT_EQ(pinstrike_reattach(feed.get()), 0);
+    published = std::make_unique<PublishedFeed>();
+    EXPECT_EQ(pinstrike_reattach(feed.get()), 1);
 }
 
 /// A reader may lock the file for reading, as anybody who can open it.
