@@ -79,7 +79,7 @@ std::string huge_page_mount() {
 }
 
 /// A count of the kernel's huge pages of one size, in bytes.
-std::uint64_t huge_page_bytes(std::uint64_t page_bytes, const char* count) {
+std::uint64_t pool_bytes(std::uint64_t page_bytes, const char* count) {
     std::ifstream file{fmt::format("/sys/kernel/mm/hugepages/hugepages-{}kB/{}_hugepages",
                                    page_bytes / 1024, count)};
     std::uint64_t pages = 0;
@@ -92,9 +92,9 @@ void limit_by_pages(const struct statfs& status, PublishSpace& space) {
     const auto least = [limited](std::uint64_t of_mount, std::uint64_t of_kernel) {
         return limited ? std::min(of_mount, of_kernel) : of_kernel;
     };
-    const std::uint64_t free_bytes = huge_page_bytes(space.page_bytes, "free");
-    const std::uint64_t promised_bytes = huge_page_bytes(space.page_bytes, "resv");
-    space.total_bytes = least(space.total_bytes, huge_page_bytes(space.page_bytes, "nr"));
+    const std::uint64_t free_bytes = pool_bytes(space.page_bytes, "free");
+    const std::uint64_t promised_bytes = pool_bytes(space.page_bytes, "resv");
+    space.total_bytes = least(space.total_bytes, pool_bytes(space.page_bytes, "nr"));
     space.free_bytes = least(space.free_bytes, free_bytes - std::min(free_bytes, promised_bytes));
 }
 

@@ -217,10 +217,8 @@ std::size_t EventStream::take(Core& core, std::span<pinstrike_record> records) {
             break;
         }
         if (core.next_found < core.found_count) {
-            do {
-                const Found& found = core.found[core.next_found++];
-                count += deliver(core, found, records[count]) ? 1U : 0U;
-            } while (core.next_found < core.found_count && count < records.size());
+            const Found& found = core.found[core.next_found++];
+            count += deliver(core, found, records[count]) ? 1U : 0U;
             continue;
         }
         const CoreCursor::State state = core.cursor.load();
