@@ -145,6 +145,9 @@ def commands_of(path, root, subcommands, not_commands=()):
 
 def documents(root):
     """Every document except the changelog, which describes the past."""
-    found = [path.relative_to(root) for path in sorted(Path(root).rglob("*.md"))]
-    return [path for path in found if path.name != "CHANGELOG.md" and
-            not path.parts[0].startswith((".", "build")) and "node_modules" not in path.parts]
+    root = Path(root)
+    # Not in the builds, where tests that run at the same time create and remove folders.
+    tops = [top for top in root.iterdir() if not top.name.startswith((".", "build"))]
+    found = [path for top in tops for path in ([top] if top.suffix == ".md" else top.rglob("*.md"))]
+    return [path.relative_to(root) for path in sorted(found)
+            if path.name != "CHANGELOG.md" and "node_modules" not in path.parts]
