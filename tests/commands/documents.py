@@ -146,7 +146,7 @@ def commands_of(path, root, subcommands, not_commands=()):
 def documents(root):
     """Every document except the changelog, which describes the past."""
     root = Path(root)
-    # Not in the builds, where tests that run at the same time create and remove folders.
+    # Builds are left out, because tests that run at the same time create and remove folders there.
     tops = [top for top in root.iterdir() if not top.name.startswith((".", "build"))]
     found = [path for top in tops for path in ([top] if top.suffix == ".md" else top.rglob("*.md"))]
     return [path.relative_to(root) for path in sorted(found)

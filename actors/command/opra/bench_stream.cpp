@@ -10,12 +10,14 @@
 #include "actors/publish/reader/core_cursor.h"
 #include "actors/publish/reader/mapping.h"
 #include "config/print_problems.h"
+#include "config/units.h"
 
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <bit>
 #include <cerrno>
 #include <csignal>
 #include <memory>
@@ -269,6 +271,14 @@ void print(const Figures& figures) {
               ratios(figures.stopped, figures.alone), "times");
 }
 
+/// Empty if the text is a power of two.
+std::string power_of_two_error(const std::string& text) {
+    const auto value = parse_integer(text);
+    return value && *value > 0 && std::has_single_bit(static_cast<std::uint64_t>(*value))
+               ? std::string{}
+               : "expected a power of two, found " + text;
+}
+
 Exit bench_stream(const Arguments& given) {
     Problems problems;
     const auto published = PublishedBook::make(
@@ -331,7 +341,8 @@ void add_bench_stream(CLI::App& bench, Outcome& outcome) {
     command
         ->add_option("--ring", given->stream_records,
                      "Records of the stream's ring, a power of two")
-        ->check(CLI::Range(1 << 10, 1 << 24));
+        ->check(CLI::Range(1 << 10, 1 << 24))
+        ->check(power_of_two_error);
     command->callback([given, &outcome] { outcome.status = bench_stream(*given); });
 }
 

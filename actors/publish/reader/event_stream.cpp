@@ -48,8 +48,8 @@ bool copy_lines(const CoreView& view, std::uint64_t stamp, Follower& follower) {
     return old;
 }
 
-/// The quarter of a second of an event's receipt, modulo 256. A series without an id is looked up
-/// once in each.
+/// The quarter of a second in which an event was received, counted modulo 256. In each of them a
+/// stream looks once for the id of a series that has none.
 std::uint8_t id_period(std::uint64_t stamp) {
     return static_cast<std::uint8_t>(stamp / PINSTRIKE_STAMP_MS / 256);
 }
@@ -345,8 +345,9 @@ bool EventStream::deliver_of_series(Core& core, const Found& found, pinstrike_re
     return true;
 }
 
-/// Looks whether the writer has given a series its id, which takes the writer some seconds. Looks
-/// once a period, because that takes longer than an event.
+/// Takes the id that the writer has given a series meanwhile, if it has. The writer gives ids
+/// within some seconds. A stream looks once in each period, because a look takes longer than an
+/// event.
 void EventStream::look_for_id(const Core& core, FollowedSeries& series, std::uint64_t stamp) {
     const std::uint8_t period = id_period(stamp);
     if (series.looked_for_id == period) {
