@@ -127,7 +127,9 @@ class Bench(unittest.TestCase):
         self.assertEqual(rows["torn"], [0, 0, 0])
 
     def test_published_stream(self):
-        rows = self.rows_of("stream", "--series", 2_000, "--messages", 20_000, "--runs", 1)
+        self.assertIn("expected a power of two, found 5000",
+                      self.bench("stream", "--ring", "5000", status=2).stderr)
+        rows = self.rows_of("stream", "--series", 2_000, "--messages", 20_000, "--runs", 1, "--ring", 16_384)
         for name in ("stream: a writer and a reader on two threads", "stream: a reader of all series",
                      "stream: the writer beside 8 readers, of none"):
             self.assertGreater(rows[name][0], 0, name)
