@@ -44,8 +44,8 @@ TEST(Units, Ranges) {
               (std::vector<std::uint16_t>{220, 1, 2, 3, 201, 202}));
     EXPECT_EQ(parse_ranges("0-1", 0), (std::vector<std::uint16_t>{0, 1}));
     EXPECT_EQ(parse_ranges("1-65535")->size(), numbers_max);
-    for (const char* bad : {"", "0", "1-", "-3", "5-1", "1,,2", "1, 2,", "70000", "a", "1-65536",
-                            "1-65535, 1", "0-65535"}) {
+    for (const char* bad : {"", "0", "1-", "-3", "5-1", "1,,2", "1, 2,", "70000", "a", "65536",
+                            "65535-65536", "1-65536", "1-65535, 1", "0-65535"}) {
         EXPECT_FALSE(parse_ranges(bad)) << bad;
     }
     EXPECT_EQ(ranges_text({3, 1, 2, 220, 201, 202}), "1-3, 201-202, 220");
