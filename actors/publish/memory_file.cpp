@@ -22,6 +22,7 @@
 #include <cerrno>
 #include <chrono>
 #include <climits>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <system_error>
@@ -306,8 +307,15 @@ MemoryFile::~MemoryFile() {
     }
 }
 
+/// In the service's folder of state, which a restart of the host does not empty; otherwise beside
+/// the link.
 std::string MemoryFile::ids_path() const {
-    return beside(std::filesystem::path{link_}.parent_path(), plan_.feed, "ids");
+    const char* const states =
+        ::secure_getenv("STATE_DIRECTORY");  // by systemd: FOLDER[:FOLDER...]
+    const std::string folder = states != nullptr && *states != '\0'
+                                   ? std::string{states, std::strcspn(states, ":")}
+                                   : std::filesystem::path{link_}.parent_path().string();
+    return beside(folder, plan_.feed, "ids");
 }
 
 CoreMemory MemoryFile::core(std::size_t index) {
@@ -377,6 +385,20 @@ void MemoryFile::give_ids() {
     }
 }
 
+namespace {
+
+/// The folder of the package's user is not searched: a process of another user follows no links
+/// there.
+std::string hint_for(const std::string& feed, const std::string& folder) {
+    const std::string packaged = fmt::format("{}/{}", published_shm_folder, feed);
+    const bool exists = folder != published_shm_folder && !target_of(packaged).empty();
+    return exists ? fmt::format("; {} is the service's: sudo -u pinstrike pinstrike forget {}",
+                                packaged, feed)
+                  : "";
+}
+
+}  // namespace
+
 bool forget_memory(const std::string& feed, Problems& problems) {
     const std::string folder = publish_folder(problems);
     if (folder.empty()) {
@@ -388,7 +410,8 @@ bool forget_memory(const std::string& feed, Problems& problems) {
     const std::string link = folder + '/' + feed;
     const std::string file = target_of(link);
     if (file.empty()) {
-        add_problem(problems, link, "no memory is published or left under this name");
+        add_problem(problems, link,
+                    "no memory is published or left under this name" + hint_for(feed, folder));
         return false;
     }
     if (has_writer(file)) {

@@ -202,6 +202,32 @@ class Publish(unittest.TestCase):
             finally:
                 writer.kill()
 
+    def test_a_folder_of_another_user_is_never_used(self):
+        """Where the package's folder is another user's, the writer makes one of its own, which readers find."""
+        if os.geteuid() != 0:
+            self.skipTest("only root may make a folder of another user")
+        script = """mount -t tmpfs -o mode=1777 none /dev/shm && mkdir -m 0750 /dev/shm/pinstrike
+            [ "$2" = own ] || { ln -s left.1 /dev/shm/pinstrike/left && chown -h 65534 /dev/shm/pinstrike; }
+            [ "$2" != taken ] || { mkdir -m 0750 /dev/shm/pinstrike-0 && chown 65534 /dev/shm/pinstrike-0; }
+            "$0" replay $1 --publish day --keep >&2; echo $?
+            readlink -f /dev/shm/pinstrike*/day
+            "$0" chain --feed day --json | wc -l
+            "$0" forget left"""
+        environment = {name: value for name, value in os.environ.items() if name != "PINSTRIKE_FOLDER"}
+        rows = len(self.run_well("chain", "--json").splitlines())
+        for case, status, place, count, words in (
+                ("own", "0", "/dev/shm/pinstrike/day.", rows, "no memory is published"),
+                ("foreign", "0", "/dev/shm/pinstrike-0/day.", rows, "sudo -u pinstrike pinstrike forget left"),
+                ("taken", "78", "", 0, "found a folder of another user")):
+            done = subprocess.run(["unshare", "-m", "bash", "-c", script, PINSTRIKE, self.folder / "day.pcap", case],
+                                  capture_output=True, text=True, check=False, timeout=120, env=environment)
+            said = done.stdout.split()
+            self.assertEqual(said[0], status, done.stderr)
+            self.assertEqual(int(said[-1]), count, done.stderr)
+            self.assertTrue(len(said) == 2 or said[1].startswith(place), said)
+            self.assertEqual(len(said) == 2, place == "", said)
+            self.assertIn(words, done.stderr)
+
     def test_what_is_not_there_is_said(self):
         for arguments, words in ((("chain", "NONE"), "lists no such series"),
                                  (("chain", "X", "--feed", "other"), "other"),

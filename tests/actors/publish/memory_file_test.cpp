@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
@@ -92,6 +93,19 @@ TEST(MemoryFiles, of_earlier_starts_are_removed_also_without_a_link) {
         EXPECT_TRUE(fs::exists(other)) << other;
     }
     EXPECT_TRUE(fs::exists(file->path()));
+}
+
+TEST(MemoryFiles, keep_ids_in_the_folder_of_states_if_the_service_has_one) {
+    const PublishFolder folder;
+    MemoryPlan plan = plan_of({});
+    plan.trade_date = 20261127;
+    const std::string states = folder.path() + "/states";
+    fs::create_directory(states);
+    ::setenv("STATE_DIRECTORY", (states + ":/no/such/folder").c_str(), 1);
+    const auto file = file_of(plan);
+    ::unsetenv("STATE_DIRECTORY");
+    EXPECT_TRUE(fs::exists(states + "/.test.ids"));
+    EXPECT_FALSE(fs::exists(folder.path() + "/.test.ids"));
 }
 
 TEST(Space, counts_what_the_next_start_gives_back) {
