@@ -2,6 +2,8 @@
 //
 // `pinstrike check`: prints all errors of a config, or all settings in force if it can be loaded.
 #include "actors/command/command.h"
+#include "actors/gateway/client_keys.h"
+#include "actors/gateway/gateway_config.h"
 #include "actors/host/check_report.h"
 #include "actors/topology/feed_keys.h"
 #include "actors/topology/load_config.h"
@@ -25,7 +27,29 @@ struct CheckOptions {
     bool hugepages = false;
 };
 
+/// Prints the config of a gateway with all defaults, and what should be known of it.
+Exit check_gateway(const std::string& path) {
+    Problems problems;
+    actors::gateway::ClientKeys keys;
+    const auto config = actors::gateway::load_gateway_config(path, problems);
+    if (config) {
+        fmt::print("{}", to_yaml(write_section(actors::gateway::gateway_section(), *config)));
+        for (const std::string& remark : actors::gateway::gateway_remarks(*config)) {
+            fmt::print("# {}\n", remark);
+        }
+        if (actors::gateway::read_client_keys(config->keys, keys, problems)) {
+            fmt::print("# {} keys\n", keys.size());
+        }
+    }
+    std::fflush(stdout);
+    print_problems(problems);
+    return exit_of(problems);
+}
+
 Exit check(const CheckOptions& options) {
+    if (actors::gateway::is_gateway_config(options.config)) {
+        return check_gateway(options.config);
+    }
     Problems problems;
     const auto config = actors::load_config(options.config, problems);
     if (!config) {
@@ -83,7 +107,8 @@ void add_check(CLI::App& app, Outcome& outcome) {
         "  pinstrike check --config-only config/opra.yaml\n"
         "  pinstrike check --hugepages /etc/pinstrike/opra.yaml\n"
         "  pinstrike check --schema >pinstrike.schema.json");
-    CLI::Option* config = command->add_option("CONFIG", options->config, "A feed's YAML file");
+    CLI::Option* config =
+        command->add_option("CONFIG", options->config, "YAML file of a feed or a gateway");
     command->add_flag("--config-only", options->config_only,
                       "Check the config alone, not whether this host can run it");
     command

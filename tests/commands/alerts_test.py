@@ -3,7 +3,7 @@
 
     alerts_test.py PINSTRIKE SOURCE_ROOT
 
-The existing metrics are those of a running instance that has one of everything.
+The existing metrics are those of a running instance that has one of everything, and of its gateway.
 """
 
 import re
@@ -13,7 +13,7 @@ import tempfile
 from pathlib import Path
 
 from endpoint import fail
-from scraped import BY_DRIVER, everything, metric_names
+from scraped import BY_DRIVER, everything, gateway, metric_names
 
 SUFFIXES = r"_(bucket|sum|count)$"
 DOCUMENTS = ("README.md", "DESIGN.md", *(f"deploy/{name}.md" for name in ("README", "RUNBOOK", "TUNING", "CAPACITY")))
@@ -26,9 +26,11 @@ def promtool(*words):
 
 
 def exposed(pinstrike):
-    """The names of the metrics of an instance that has one of everything."""
-    with tempfile.TemporaryDirectory() as folder, everything(pinstrike, Path(folder)) as url:
-        return metric_names(url)
+    """The names of the metrics of an instance that has one of everything, and of its gateway."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        with everything(pinstrike, folder) as url, gateway(pinstrike, folder) as served:
+            return metric_names(url) | metric_names(served)
 
 
 def sections(runbook):

@@ -22,6 +22,7 @@ from pathlib import Path
 
 from documents import commands_of, documents
 from endpoint import fail, free_port
+from gateway_client import KEY
 from scraped import fetch, instance, wait_for
 
 PINSTRIKE, ROOT, BUILD = (Path(word).resolve() for word in sys.argv[1:4])
@@ -61,8 +62,18 @@ class Surroundings:
         shutil.copytree(ROOT / "deploy/systemd/rights", share / "pinstrike/rights")
         shutil.copytree(ROOT / "config", share / "doc/pinstrike/examples")
         shutil.copytree(ROOT / "config", self.folder / "config")
+        shutil.copytree(ROOT / "config", share / "doc/pinstrike-gateway/examples")
+        example = (ROOT / "config/gateway.yaml").read_text()
+        for address in ("127.0.0.1:13000", "127.0.0.1:9465"):
+            if address not in example:
+                fail(f"config/gateway.yaml has no {address}")
+            example = example.replace(address, f"127.0.0.1:{free_port()}")
+        self.write("config/gateway.yaml", example)
+        self.write("my.keys", f"keys: [{{user: trial, key: {KEY}}}]\n")
+        self.write("opra.log", "")
         (self.folder / "etc/systemd/system").mkdir(parents=True)
         (self.folder / "etc/pinstrike").mkdir()
+        (self.folder / "etc/pinstrike-gateway").mkdir()
 
     def write(self, name, text):
         (self.folder / name).write_text(text, encoding="utf-8")
@@ -86,7 +97,9 @@ class Surroundings:
         text = re.sub(r"(?<![\w.])/(etc|usr/share)/", rf"{self.folder}/\1/", text)
         for word, value in (("HOST:9464", f"127.0.0.1:{self.port}"), ("CONFIG", "my.yaml"),
                             ("FOLDER", str(self.folder / "written")), ("PID", str(os.getpid())),
-                            ("-o pinstrike ", f"-o {os.getuid()} "), ("explain CODE", "explain gap_declared"),
+                            ("-o pinstrike ", f"-o {os.getuid()} "),
+                            ("-o pinstrike-gateway ", f"-o {os.getuid()} "),
+                            ("/var/lib/pinstrike-gateway/", "./"), ("explain CODE", "explain gap_declared"),
                             ("explain NAME", "explain lost"), ("--seconds 10", "--seconds 1")):
             text = text.replace(word, value)
         return text
@@ -126,10 +139,15 @@ def program(place, text):
         fail(f"{text}: it says nothing: {done.stdout}{done.stderr}")
 
 
+def serves(place, text):
+    """A gateway, for a second. Its feed need not run."""
+    place.shell(f"{text} --for 1s")
+
+
 def synopsis(_, text):
     """`check CONFIG [--schema]`: the help lists command and options."""
     words = [word for word in text.split() if word != "pinstrike"]
-    path = words[:2] if words[0] == "bench" else words[:1]
+    path = words[:2] if words[0] == "bench" or words[:2] == ["gateway", "usage"] else words[:1]
     done = run([PINSTRIKE, *path, "--help"])
     for option in re.findall(r"--[\w-]+", text):
         if done.returncode != 0 or not re.search(rf"{option}\b", done.stdout):
@@ -238,7 +256,7 @@ class Targets:
 def rules():
     targets = Targets()
     by, boot, python = targets.by, "tests/appliance/boot_test.py", "tests/actors/publish/python"
-    asan = "meson test -C build-asan"
+    client, asan = "tests/commands/databento_client_test.py", "meson test -C build-asan"
     return [
         (r"tests/run( release)?", by("CI", ".ci/run", "tests/run")),
         (r"deploy/demo|tests/soak( \d+)?", script_of_the_project),
@@ -267,6 +285,10 @@ def rules():
          by("python_reader", f"{python}/libraries_test.py", '"smile.py"')),
         (r"venv/bin/python actors/publish/examples/widest_spreads\.py .*",
          by("python_reader", f"{python}/libraries_test.py", '"widest_spreads.py"')),
+        (r"(venv/bin/)?pip install databento", by("databento_client", client, '"databento==')),
+        (r"venv/bin/python live\.py", by("databento_client", client, "DBNStore.from_file")),
+        (r"pinstrike gateway (CONFIG|FILE\.yaml)", synopsis),
+        (r"pinstrike gateway [^ ]*\.yaml", serves),
         (r"pinstrike bench .*", synopsis),
         (r"pinstrike .* \[.*", synopsis),
         (r"pinstrike .*", program),
@@ -277,9 +299,14 @@ def rules():
         (r"python3 deploy/grafana/dashboards\.py FOLDER", in_sources),
         (r"top -H -p PID", lambda place, text: place.shell(text.replace("top", "top -b -n 1"))),
         (r"(ip maddr|openssl rand -hex 32|\(umask 077; openssl .*\))", as_it_stands),
-        (r"(cp|ln -s|mkdir -p|install -o pinstrike) .*", as_it_stands),
+        (r"(cp|ln -s|mkdir -p|install -o pinstrike(-gateway)?) .*", as_it_stands),
+        (r'echo "db-\$\(openssl rand .*', as_it_stands),
         (r"man pinstrike(\.yaml)?", by("installed_pages", "tests/appliance/units_test.py", '"man"')),
-        (r"apt install \./build/pinstrike\S*\.deb", by("boot", boot, "dpkg -i /root/pinstrike.deb")),
+        (r"apt install \./build/pinstrike_\S*\.deb", by("boot", boot, "dpkg -i /root/pinstrike.deb")),
+        (r"apt install \./build/pinstrike-gateway_\S*\.deb", by("boot", boot, "dpkg -i /root/pinstrike-gateway.deb")),
+        (r"systemctl (enable --now|reload|kill -s INT|stop|restart) pinstrike-gateway@(opra|NAME)",
+         by("boot", boot, "systemctl kill -s INT")),
+        (r"journalctl -u pinstrike-gateway@NAME( PINSTRIKE_CODE=\w+)?", by("boot", boot, "journalctl -u {GATEWAY}")),
         (r"apt (remove|purge)", by("boot", boot, "dpkg --purge pinstrike")),
         (r"systemctl enable --now pinstrike@opra", by("boot", boot, "systemctl enable --now")),
         (r"systemctl status( pinstrike@(opra|NAME))?", by("boot", boot, "systemctl --no-pager status")),

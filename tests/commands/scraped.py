@@ -11,6 +11,7 @@ import urllib.request
 from pathlib import Path
 
 from endpoint import fail, free_port
+from gateway_client import KEY, Client
 
 DEADLINE_S = 600  # a limit for hanging processes; a busy machine is slow
 # Only some drivers count these, and no driver that works everywhere.
@@ -34,6 +35,14 @@ recovery: {{sources: [peer]}}
 peer: {{listen: "127.0.0.1:{listen}", connect: ["127.0.0.1:{nobody}"],
   secret_file: {secret}, state: true}}
 metrics_address: 127.0.0.1:{port}
+"""
+
+# Of the feed above, which publishes in the folder of the config.
+GATEWAY = """
+feed: spare
+address: 127.0.0.1:{port}
+keys: {keys}
+metrics_address: 127.0.0.1:{metrics}
 """
 
 # Three lines on both streams, with losses.
@@ -104,24 +113,59 @@ def everything(pinstrike, folder, seconds=120):
         yield url
 
 
+@contextlib.contextmanager
+def gateway(pinstrike, folder, seconds=120):
+    """A gateway of the feed of everything() in the same folder, with one client; yields the address of its metrics."""
+    keys = folder / "keys"
+    keys.write_text(f"keys: [{{user: trial, key: {KEY}}}]\n")
+    keys.chmod(0o600)
+    port, metrics = free_port(), free_port()
+    config = folder / "gateway.yaml"
+    config.write_text(GATEWAY.format(port=port, keys=keys, metrics=metrics))
+    with open(folder / "gateway.log", "w", encoding="utf-8") as log, subprocess.Popen(
+            [pinstrike, "gateway", config, "--for", f"{seconds}s"],
+            env={**os.environ, "PINSTRIKE_FOLDER": str(folder)}, stdout=log, stderr=log) as process:
+        client = None
+        try:
+            url = f"http://127.0.0.1:{metrics}/metrics"
+            wait_for(f"metrics at {url}", DEADLINE_S, lambda: "pinstrike_gateway_feed_live" in fetch(url))
+            client = Client(port)
+            client.subscribe("cmbp-1")
+            client.start()
+            wait_for("session", DEADLINE_S, lambda: "pinstrike_gateway_sessions{" in fetch(url))
+            yield url
+        finally:
+            if client:
+                client.close()
+            process.terminate()
+            process.wait(timeout=60)
+            if process.returncode != 0:
+                print((folder / "gateway.log").read_text()[-2000:])
+
+
 def metric_names(url):
     return set(re.findall(r"^# TYPE (\S+)", fetch(url), re.M))
 
 
+SCRAPED = """
+  - job_name: {job}
+    scrape_interval: {interval}
+    scrape_timeout: {interval}
+    static_configs: [{{targets: [{targets}]}}]"""
+
+
 @contextlib.contextmanager
-def prometheus(folder, addresses, rules=None, interval="500ms", within_s=DEADLINE_S):
-    """Scrapes the addresses; yields its own port once all have answered, at the latest after `within_s`."""
+def prometheus(folder, addresses, rules=None, interval="500ms", within_s=DEADLINE_S, gateways=()):
+    """Scrapes the addresses of instances and of gateways; yields its own port once all have answered, at the latest
+    after `within_s`."""
     port = free_port()
     config = folder / "prometheus.yml"
-    targets = ", ".join(f'"{scraped}"' for scraped in addresses)
+    jobs = "".join(SCRAPED.format(job=job, interval=interval, targets=", ".join(f'"{one}"' for one in scraped))
+                   for job, scraped in (("pinstrike", addresses), ("pinstrike-gateway", gateways)))
     config.write_text(f"""
 global: {{evaluation_interval: 5s}}
 rule_files: [{rules or ""}]
-scrape_configs:
-  - job_name: pinstrike
-    scrape_interval: {interval}
-    scrape_timeout: {interval}
-    static_configs: [{{targets: [{targets}]}}]
+scrape_configs:{jobs}
 """, encoding="utf-8")
     with open(folder / "prometheus.log", "w", encoding="utf-8") as log:
         server = subprocess.Popen(
@@ -129,7 +173,7 @@ scrape_configs:
              f"--web.listen-address=127.0.0.1:{port}"], stdout=log, stderr=log)
     try:
         wait_for("scrape by prometheus", within_s,
-                 lambda: len(instant(port, 'up{job="pinstrike"} == 1')) == len(addresses))
+                 lambda: len(instant(port, "up == 1")) == len(addresses) + len(gateways))
         time.sleep(1)
         yield port
     finally:
@@ -139,11 +183,12 @@ scrape_configs:
 
 @contextlib.contextmanager
 def watched(pinstrike, folder, configs, rules=None, seconds=120):
-    """The instance that has one of everything, those of `configs` (texts with a place for `port`),
+    """The instance that has one of everything, its gateway, instances of `configs` (texts with a place for `port`),
     and a Prometheus that scrapes them all; yields its port."""
     with contextlib.ExitStack() as running:
         url = running.enter_context(everything(pinstrike, folder, seconds))
         ports = [urllib.parse.urlsplit(url).port]
+        served = urllib.parse.urlsplit(running.enter_context(gateway(pinstrike, folder, seconds))).netloc
         for number, text in enumerate(configs):
             port = free_port()
             config = folder / f"config{number}.yaml"
@@ -151,7 +196,7 @@ def watched(pinstrike, folder, configs, rules=None, seconds=120):
             running.enter_context(instance(pinstrike, config, port, seconds))
             ports.append(port)
         addresses = [f"127.0.0.1:{port}" for port in ports]
-        yield running.enter_context(prometheus(folder, addresses, rules))
+        yield running.enter_context(prometheus(folder, addresses, rules, gateways=[served]))
 
 
 def filled_in(expression, rate_interval="5s", time_range="60s"):

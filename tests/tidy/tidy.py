@@ -20,9 +20,9 @@ PARTS = ["config", "nic", "feed", "actors"]  # include direction: a part sees th
 # Inside them: a module sees those of the rows before its own. Loose files see all of their part.
 MODULES = {
     "nic": [{"packet"}, {"multicast"}, {"capture", "sim", "uring", "dpdk"}],
-    "feed": [{"event"}, {"arbitration", "lines"}, {"recovery", "traffic"}, {"opra"}],
+    "feed": [{"event", "dbn"}, {"arbitration", "lines"}, {"recovery", "traffic"}, {"opra"}],
     "actors": [{"threads"}, {"runtime"}, {"publish"}, {"core"}, {"recovery"}, {"poller"}, {"book"},
-               {"peer"}, {"topology"}, {"host"}, {"appliance"}, {"telemetry"}, {"control"}, {"bench"},
+               {"peer"}, {"gateway"}, {"topology"}, {"host"}, {"appliance"}, {"telemetry"}, {"control"}, {"bench"},
                {"command"}],
 }
 # A folder without a row counts as a new kind of port, venue or actor: this is its row.
@@ -34,14 +34,16 @@ PYTHON_FOLDERS = ("tests/", "deploy/", "actors/publish/python/", "actors/publish
 LIBRARIES = {
     r"yaml\.h": ["config/"],
     r"rte_|ethdev": ["nic/dpdk/", "tests/bench/", "tests/nic/"],
-    r"liburing": ["nic/uring/"],
+    r"liburing": ["nic/uring/", "actors/gateway/"],
+    r"zstd": ["actors/gateway/"],
     r"prometheus/|boost/asio|boost/beast": ["actors/telemetry/metrics/"],
     r"hwloc": ["actors/", "nic/"],
     r"CLI/": ["actors/command/"],
     r"jemalloc": ["actors/"],
     r"archive\.h|archive_entry\.h": ["actors/command/support/", "nic/capture/", "tests/nic/"],
-    r"openssl/evp\.h": ["actors/peer/", "actors/bench/sample_work.h"],
-    r"openssl/(?!evp\.h)|(?<!boost/)asio": ["actors/peer/"],
+    r"openssl/evp\.h": ["actors/peer/", "actors/gateway/", "actors/bench/sample_work.h"],
+    r"openssl/crypto\.h": ["actors/peer/", "actors/gateway/"],
+    r"openssl/(?!evp\.h|crypto\.h)|(?<!boost/)asio": ["actors/peer/"],
     r"seccomp\.h": ["actors/threads/", "actors/host/confine/"],
 }
 

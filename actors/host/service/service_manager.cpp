@@ -1,11 +1,14 @@
 // path: cold
 #include "actors/host/service/service_manager.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <charconv>
 #include <cstddef>
@@ -95,6 +98,43 @@ ServiceManager::~ServiceManager() {
     if (socket_ >= 0) {
         ::close(socket_);
     }
+}
+
+void ServiceManager::keep_descriptor(int descriptor, const std::string& name) const {
+    std::string text = "FDSTORE=1\nFDNAME=" + name;
+    iovec part{.iov_base = text.data(), .iov_len = text.size()};
+    alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof descriptor)> control{};
+    msghdr message{};
+    message.msg_iov = &part;
+    message.msg_iovlen = 1;
+    message.msg_control = control.data();
+    message.msg_controllen = control.size();
+    cmsghdr* const rights = CMSG_FIRSTHDR(&message);
+    rights->cmsg_level = SOL_SOCKET;
+    rights->cmsg_type = SCM_RIGHTS;
+    rights->cmsg_len = CMSG_LEN(sizeof descriptor);
+    std::memcpy(CMSG_DATA(rights), &descriptor, sizeof descriptor);
+    if (socket_ >= 0) {
+        static_cast<void>(::sendmsg(socket_, &message, MSG_NOSIGNAL | MSG_DONTWAIT));
+    }
+}
+
+int ServiceManager::kept_descriptor(std::string_view name) {
+    constexpr int first = 3;  // SD_LISTEN_FDS_START
+    const auto count = number_of(variable("LISTEN_FDS"));
+    if (!count || number_of(variable("LISTEN_PID")) != ::getpid()) {
+        return -1;
+    }
+    std::string_view names = variable("LISTEN_FDNAMES");
+    for (int descriptor = first; descriptor < first + *count; ++descriptor) {
+        const std::size_t end = std::min(names.find(':'), names.size());
+        if (names.substr(0, end) == name) {
+            ::fcntl(descriptor, F_SETFD, FD_CLOEXEC);
+            return descriptor;
+        }
+        names.remove_prefix(std::min(end + 1, names.size()));
+    }
+    return -1;
 }
 
 void ServiceManager::notify(std::string_view assignments) const {

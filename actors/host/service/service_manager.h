@@ -33,6 +33,14 @@ class ServiceManager {
     /// The time without "WATCHDOG=1" after which systemd ends the program; nothing: no watchdog.
     [[nodiscard]] std::optional<std::int64_t> watchdog_ns() const { return watchdog_ns_; }
 
+    /// Gives the service manager a copy of a descriptor, which it passes to the next start of this
+    /// service (FileDescriptorStoreMax in the unit). The name has letters only.
+    void keep_descriptor(int descriptor, const std::string& name) const;
+
+    /// A descriptor of that name that the service manager passed to this process (LISTEN_FDS); -1:
+    /// none.
+    [[nodiscard]] static int kept_descriptor(std::string_view name);
+
     /// Sends assignments, one per line: "READY=1", "STATUS=...", "WATCHDOG=1", "STOPPING=1". Never
     /// blocks: the datagram is lost if the socket's buffer is full.
     void notify(std::string_view assignments) const;

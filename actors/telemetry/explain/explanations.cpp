@@ -1,6 +1,8 @@
 // path: cold
 #include "actors/telemetry/explain/explanations.h"
 
+#include "actors/gateway/client_keys.h"
+#include "actors/gateway/gateway_config.h"
 #include "actors/telemetry/explain/row_tables.h"
 #include "actors/telemetry/log/codes.h"
 #include "actors/topology/feed_keys.h"
@@ -18,6 +20,8 @@ namespace {
 std::vector<KeyDoc> documented_keys() {
     std::vector<KeyDoc> docs;
     document_section(feed_section(), "", docs);
+    document_section(gateway::gateway_section(), "gateway", docs);
+    document_section(gateway::client_key_section(), "gateway_keys", docs);
     return docs;
 }
 

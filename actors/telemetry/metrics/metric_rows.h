@@ -119,6 +119,26 @@ inline constexpr std::string_view metric_prefix = "pinstrike_";
     ROW(admin_untaken_connections_total, counter, \
         "Times that the admin socket could not accept a connection, usually because descriptors " \
         "ran out; it tries again every second") \
+    ROW(gateway_feed_live, gauge, "1: the feed that the gateway serves is live") \
+    ROW(gateway_stalled_seconds, gauge, \
+        "How long the gateway's thread has made no progress; below 1 is normal") \
+    ROW(gateway_keys_refused, gauge, \
+        "1 where the last reload of the gateway's keys was refused: the keys before are in force") \
+    ROW(gateway_connections, gauge, "Connections of clients, also before their login") \
+    ROW(gateway_instruments, gauge, "Series that the gateway knows") \
+    ROW(gateway_waiting_events, gauge, "Events that wait for the id of their series") \
+    ROW(gateway_refused_connections_total, counter, \
+        "Connections that were closed at once, because too many were open or descriptors ran out") \
+    ROW(gateway_unlogged_sessions_total, counter, \
+        "Sessions that are missing in the gateway's access log, because it could not be written") \
+    ROW(gateway_ended_sessions_total, counter, "Sessions of the gateway that ended") \
+    ROW(gateway_sessions, gauge, "Sessions that are open. Absent for a user without one") \
+    ROW(gateway_queue_bytes, gauge, "Bytes that wait for the user's clients") \
+    ROW(gateway_waiting_records, gauge, "Records that wait for the user's clients") \
+    ROW(gateway_behind_seconds, gauge, \
+        "How long the slowest client of the user has been behind; 0: none is") \
+    ROW(gateway_open_sent_records, gauge, "Records sent in sessions that are open") \
+    ROW(gateway_open_skipped_records, gauge, "Records skipped in sessions that are open") \
     ROW(allocator_allocated_bytes, gauge, "Heap memory in use by the program") \
     ROW(allocator_active_bytes, gauge, "Heap pages that hold what is in use") \
     ROW(allocator_metadata_bytes, gauge, "The allocator's own memory") \

@@ -1,0 +1,106 @@
+// path: cold
+//
+// `pinstrike gateway`: serves clients on the network from a feed on this host.
+#include "actors/command/command.h"
+#include "actors/command/duration_option.h"
+#include "actors/control/gateway_service.h"
+#include "actors/gateway/access_log.h"
+#include "config/print_problems.h"
+#include "config/units.h"
+#include "config/yaml.h"
+
+#include <fmt/core.h>
+
+#include <chrono>
+#include <memory>
+#include <string>
+
+namespace pinstrike::command {
+namespace {
+
+struct Arguments {
+    std::string config;
+    std::string duration;
+    GatewayOptions options;
+    std::string log;
+    std::string month;
+    bool csv = false;
+};
+
+Exit serve(Arguments& given) {
+    Problems problems;
+    const auto config = actors::gateway::load_gateway_config(given.config, problems);
+    print_problems(problems);
+    if (!config) {
+        return exit_of(problems);
+    }
+    if (!given.duration.empty()) {
+        given.options.for_ns = parse_duration_ns(given.duration).value_or(0);
+    }
+    return run_gateway(*config, given.options);
+}
+
+bool is_month(const std::string& text) {
+    return text.size() == 7 && text[4] == '-' && parse_integer(text.substr(0, 4)) &&
+           parse_integer(text.substr(5)).value_or(0) >= 1 &&
+           parse_integer(text.substr(5)).value_or(0) <= 12;
+}
+
+Exit report_usage(const Arguments& given) {
+    if (!is_month(given.month)) {
+        complain("--month: found {}, expected a month such as 2026-11", shown(given.month));
+        return Exit::usage;
+    }
+    Problems problems;
+    const auto text = read_text(given.log, problems);
+    if (!text) {
+        print_problems(problems);
+        return Exit::failed;
+    }
+    const auto usage = actors::gateway::usage_of(*text, given.month, given.log, problems);
+    print_problems(problems);
+    fmt::print("{}",
+               given.csv ? actors::gateway::usage_csv(usage) : actors::gateway::usage_table(usage));
+    return problems.empty() ? Exit::ok : Exit::failed;
+}
+
+}  // namespace
+
+void add_gateway(CLI::App& app, Outcome& outcome) {
+    auto given = std::make_shared<Arguments>();
+    CLI::App* command =
+        app.add_subcommand("gateway", "Serve a feed of this host to clients on the network");
+    command->footer(
+        "Serves the clients of Databento's live protocol, unmodified: Python, Rust and C++. It\n"
+        "reads the memory that the feed publishes (publish.memory and publish.stream), as any\n"
+        "program on the host can. SIGHUP reads the keys again. After SIGTERM clients connect\n"
+        "again, after SIGINT they do not.\n"
+        "Exit status: 0 success; 1 a retry may help (the address is in use); 2 wrong use; 78 the\n"
+        "config or the keys are wrong.\n\n"
+        "Examples:\n"
+        "  pinstrike gateway config/gateway.yaml\n"
+        "  pinstrike gateway usage --month 2026-11 /var/lib/pinstrike-gateway/access.log");
+    command->add_option("CONFIG", given->config, "YAML file of one gateway");
+    command
+        ->add_option("--for", given->duration, "How long: 8h, 10m, 30s (default: until a signal)")
+        ->check(is_duration);
+    command->add_option("--account", given->options.account_file,
+                        "Write what was served as JSON at the end (-: standard output)");
+    CLI::App* usage =
+        command->add_subcommand("usage", "What each user was served in a month, by the access log");
+    usage->add_option("LOG", given->log, "The access log of a gateway")->required();
+    usage->add_option("--month", given->month, "YYYY-MM, in UTC")->required();
+    usage->add_flag("--csv", given->csv, "A header and a row per user");
+    usage->callback([given, &outcome] { outcome.status = report_usage(*given); });
+    command->callback([given, usage, &outcome] {
+        if (usage->parsed()) {
+            return;
+        }
+        if (given->config.empty()) {
+            throw CLI::RequiredError("CONFIG");
+        }
+        outcome.status = serve(*given);
+    });
+}
+
+}  // namespace pinstrike::command

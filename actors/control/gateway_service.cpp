@@ -1,0 +1,278 @@
+// path: cold
+#include "actors/control/gateway_service.h"
+
+#include "actors/gateway/gateway.h"
+#include "actors/host/service/service_manager.h"
+#include "actors/telemetry/log/line_writer.h"
+#include "actors/telemetry/log/log.h"
+#include "actors/telemetry/metrics/gateway_metrics.h"
+#include "actors/topology/machine.h"
+#include "config/counter.h"
+#include "config/output_file.h"
+#include "config/print_problems.h"
+#include "config/units.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <csignal>
+#include <ctime>
+#include <deque>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+namespace pinstrike::command {
+namespace {
+
+using actors::gateway::Gateway;
+using actors::gateway::GatewayCount;
+using actors::gateway::GatewayNote;
+using actors::gateway::SessionCount;
+
+constexpr std::int64_t second_ns = 1'000'000'000;
+constexpr std::int64_t turn_ns = 100'000'000;
+constexpr const char* listener_name = "listener";
+
+actors::LogCode code_of(GatewayNote note) {
+    using actors::LogCode;
+    constexpr std::array codes{LogCode::gateway_open,  LogCode::gateway_missed,
+                               LogCode::session_begun, LogCode::login_refused,
+                               LogCode::session_ended, LogCode::access_unlogged,
+                               LogCode::feed_attached, LogCode::feed_lost,
+                               LogCode::reloaded,      LogCode::reload_refused};
+    return codes[static_cast<std::size_t>(note)];
+}
+
+std::int64_t wall_ns() {
+    timespec now{};
+    ::clock_gettime(CLOCK_REALTIME, &now);
+    return now.tv_sec * second_ns + now.tv_nsec;
+}
+
+/// Carries notes of the gateway's thread to the log, which this thread alone writes: a pipe that
+/// nobody reads must not stop the gateway.
+class Notes {
+  public:
+    void add(GatewayNote note, std::string subject, std::string sentence) {
+        constexpr std::size_t entries_max = 10'000;
+        const std::lock_guard lock{mutex_};
+        if (note == GatewayNote::access_unlogged) {
+            unlogged_.add();
+        }
+        if (entries_.size() < entries_max) {
+            entries_.push_back({code_of(note), std::move(subject), std::move(sentence)});
+        }
+    }
+
+    [[nodiscard]] std::deque<actors::LogEntry> take() {
+        const std::lock_guard lock{mutex_};
+        return std::exchange(entries_, {});
+    }
+
+    /// Sessions that are missing in the access log.
+    [[nodiscard]] std::uint64_t unlogged() const { return unlogged_.read(); }
+
+  private:
+    std::mutex mutex_;
+    std::deque<actors::LogEntry> entries_;
+    Counter unlogged_;
+};
+
+class Service {
+  public:
+    Service(const actors::gateway::GatewayConfig& config, const GatewayOptions& options)
+        : config_(config),
+          options_(options),
+          writer_(STDERR_FILENO),
+          log_({LogLevel::info, actors::is_journal(STDERR_FILENO),
+                [this](std::string_view line) { return writer_.write(line); },
+                actors::is_journal(STDERR_FILENO) ? &journal_.emplace() : nullptr}),
+          gateway_(config, [this](GatewayNote note, std::string subject, std::string sentence) {
+              notes_.add(note, std::move(subject), std::move(sentence));
+          }) {}
+
+    Exit run() {
+        const sigset_t signals = block_signals();
+        Problems problems;
+        const int inherited = actors::ServiceManager::kept_descriptor(listener_name);
+        if (!gateway_.open(inherited, problems) || !open_metrics(problems)) {
+            print_problems(problems);
+            return exit_of(problems);
+        }
+        // A client connects again at once and only once, so its connection waits in this socket for
+        // the next start.
+        manager_.keep_descriptor(gateway_.listener(), listener_name);
+        requests_.socket_is_kept = manager_.listens();
+        std::thread thread{[this] { serve(); }};
+        manager_.notify("READY=1");
+        const int signal = wait_for_end(signals);
+        manager_.notify("STOPPING=1");
+        // Relaxed: the thread is joined before anything that it wrote is read.
+        requests_.restarts.store(signal == SIGTERM, std::memory_order_relaxed);
+        requests_.stop.store(true, std::memory_order_relaxed);
+        thread.join();
+        write_log();
+        log_.finish();
+        if (!failure_.empty()) {
+            complain("{}", failure_);
+            return Exit::failed;
+        }
+        return report();
+    }
+
+  private:
+    static sigset_t block_signals() {
+        sigset_t signals;
+        ::sigemptyset(&signals);
+        for (const int signal : {SIGTERM, SIGINT, SIGHUP}) {
+            ::sigaddset(&signals, signal);
+        }
+        ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+        return signals;
+    }
+
+    bool open_metrics(Problems& problems) {
+        if (config_.metrics_address.empty()) {
+            return true;
+        }
+        const actors::gateway::Endpoint at = actors::gateway::endpoint_of(config_.metrics_address);
+        Problem complaint;
+        server_ = actors::HttpServer::open(
+            at.host, at.port, [this](const std::string& path) { return answer(path); }, complaint);
+        if (server_ == nullptr) {
+            add_problem(problems, "",
+                        fmt::format("metrics_address: cannot listen at {}: {}",
+                                    config_.metrics_address, complaint.text),
+                        complaint.remedy);
+        }
+        return server_ != nullptr;
+    }
+
+    [[nodiscard]] actors::HttpAnswer answer(const std::string& path) const {
+        if (path == "/metrics") {
+            return {200, gateway_metrics_page(gateway_, log_.counters(), notes_.unlogged(),
+                                              server_ ? &server_->counters() : nullptr)};
+        }
+        if (path == "/healthz") {
+            return is_healthy()
+                       ? actors::HttpAnswer{200, "the gateway's thread advances\n"}
+                       : actors::HttpAnswer{503, "the gateway's thread does not advance\n"};
+        }
+        return {404, "/metrics and /healthz are here\n"};
+    }
+
+    [[nodiscard]] bool is_healthy() const {
+        return wall_ns() - gateway_.status().stepped_ns < 2 * second_ns;
+    }
+
+    /// The gateway's thread. An exception (memory ran out) ends the program.
+    void serve() {
+        try {
+            if (!actors::place_this_thread(config_.cpu, "gateway")) {
+                complain("remark: cpu: the system refused processor {}", config_.cpu);
+            }
+            gateway_.run(requests_);
+        } catch (const std::exception& error) {
+            failure_ = error.what();
+            ended_.store(true, std::memory_order_release);
+        }
+    }
+
+    /// Returns the signal that ends the service; 0: its time is over, or it failed.
+    int wait_for_end(const sigset_t& signals) {
+        const std::int64_t end_ns = options_.for_ns == 0 ? INT64_MAX : wall_ns() + options_.for_ns;
+        const timespec turn{.tv_sec = 0, .tv_nsec = turn_ns};
+        while (wall_ns() < end_ns && !ended_.load(std::memory_order_acquire)) {
+            const int signal = ::sigtimedwait(&signals, nullptr, &turn);
+            if (signal == SIGHUP) {
+                requests_.reload.store(true, std::memory_order_relaxed);
+            } else if (signal > 0) {
+                return signal;
+            }
+            write_log();
+            log_.step();
+            tell_manager();
+        }
+        return 0;
+    }
+
+    void write_log() {
+        for (const actors::LogEntry& entry : notes_.take()) {
+            log_.add(entry);
+        }
+    }
+
+    void tell_manager() {
+        if (is_healthy()) {
+            const actors::gateway::GatewayStatus status = gateway_.status();
+            manager_.notify("WATCHDOG=1");
+            manager_.notify(fmt::format(
+                "STATUS={} sessions, feed {} {}, {} series", status.sessions.size(), config_.feed,
+                status.feed_live ? "live" : "not live", status.instruments));
+        }
+    }
+
+    Exit report() {
+        const auto& sessions = gateway_.clients().ended();
+        const auto records = sessions.read(SessionCount::records);
+        const auto sent = sessions.read(SessionCount::sent);
+        const auto skipped = sessions.read(SessionCount::skipped);
+        const auto unsent = sessions.read(SessionCount::unsent);
+        const bool balances = records == sent + skipped + unsent;
+        if (!options_.account_file.empty()) {
+            nlohmann::ordered_json account;
+            for (std::size_t i = 0; i < actors::gateway::GatewayCount_rows.size(); ++i) {
+                account["gateway"][std::string{actors::gateway::GatewayCount_rows[i].name}] =
+                    gateway_.counters().read(static_cast<GatewayCount>(i));
+            }
+            for (std::size_t i = 0; i < actors::gateway::SessionCount_rows.size(); ++i) {
+                account["sessions"][std::string{actors::gateway::SessionCount_rows[i].name}] =
+                    sessions.read(static_cast<SessionCount>(i));
+            }
+            account["balances"] = balances;
+            if (!write_text(options_.account_file, account.dump(1) + '\n')) {
+                return Exit::failed;
+            }
+        }
+        fmt::print(
+            "gateway of {}: {} events read; {} records for clients = {} sent + {} skipped + "
+            "{} unsent; {} sessions\nthe account {}\n",
+            config_.feed, grouped(gateway_.counters().read(GatewayCount::read)), grouped(records),
+            grouped(sent), grouped(skipped), grouped(unsent), gateway_.clients().endings().sum(),
+            balances ? "balances" : "does not balance");
+        return balances ? Exit::ok : Exit::failed;
+    }
+
+    const actors::gateway::GatewayConfig& config_;
+    const GatewayOptions& options_;
+    actors::ServiceManager manager_ = actors::ServiceManager::of_environment();
+    actors::LineWriter writer_;
+    std::optional<actors::JournalWriter> journal_;
+    actors::Log log_;
+    Notes notes_;
+    Gateway gateway_;
+    std::unique_ptr<actors::HttpServer> server_;
+    Gateway::Requests requests_;
+    /// Release and acquire: who sees it sees `failure_`.
+    std::atomic<bool> ended_ = false;
+    std::string failure_;
+};
+
+}  // namespace
+
+Exit run_gateway(const actors::gateway::GatewayConfig& config, const GatewayOptions& options) {
+    ::prctl(PR_SET_DUMPABLE, 0UL);  // a core dump would hold the keys
+    for (const std::string& remark : actors::gateway::gateway_remarks(config)) {
+        complain("remark: {}", remark);
+    }
+    return Service{config, options}.run();
+}
+
+}  // namespace pinstrike::command

@@ -1,0 +1,175 @@
+// path: cold
+#include "actors/gateway/access_log.h"
+
+#include "config/units.h"
+
+#include <fcntl.h>
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <ctime>
+#include <optional>
+#include <sstream>
+
+namespace pinstrike::actors::gateway {
+namespace {
+
+constexpr std::int64_t second_ns = 1'000'000'000;
+
+/// "2026-11-28T03:00:00.000Z".
+std::string time_text(std::int64_t ns) {
+    const std::int64_t seconds = ns / second_ns;
+    return fmt::format("{:%FT%T}.{:03}Z", fmt::gmtime(static_cast<std::time_t>(seconds)),
+                       (ns - seconds * second_ns) / 1'000'000);
+}
+
+/// The seconds of a text such as 2026-11-28T03:00:00.000Z since the Unix epoch.
+std::optional<std::int64_t> time_of_text(const std::string& text) {
+    std::tm time{};
+    const char* const end = ::strptime(text.c_str(), "%Y-%m-%dT%H:%M:%S", &time);
+    return end != nullptr && *end == '.' ? std::optional{std::int64_t{::timegm(&time)}}
+                                         : std::nullopt;
+}
+
+void add_line(const nlohmann::json& line, const std::string& month, UsageByUser& usage) {
+    const auto from = line.at("from").get<std::string>();
+    const auto to = line.at("to").get<std::string>();
+    const auto from_s = time_of_text(from);
+    const auto to_s = time_of_text(to);
+    if (!from_s || !to_s) {
+        throw std::invalid_argument("no time such as 2026-11-28T03:00:00.000Z");
+    }
+    if (!to.starts_with(month)) {
+        return;
+    }
+    const auto name = line.at("user").get<std::string>();
+    const auto address = line.at("address").get<std::string>();
+    std::istringstream schemas{line.at("schemas").get<std::string>()};
+    const auto underlyings = line.at("underlyings").get<std::uint64_t>();
+    const auto records = line.at("records").get<std::uint64_t>();
+    const auto bytes = line.at("bytes").get<std::uint64_t>();
+    // The line is good, so that it counts as a whole.
+    Usage& user = usage[name];
+    ++user.sessions;
+    user.connected_ns += (*to_s - *from_s) * second_ns;
+    user.addresses.insert(address);
+    bool has_schemas = false;
+    for (std::string schema; schemas >> schema; has_schemas = true) {
+        user.schemas.insert(schema);
+    }
+    user.all_underlyings |= underlyings == 0 && has_schemas;
+    user.underlyings_max = std::max(user.underlyings_max, underlyings);
+    user.records += records;
+    user.bytes += bytes;
+}
+
+std::string underlyings_text(const Usage& user) {
+    return user.all_underlyings ? "all" : std::to_string(user.underlyings_max);
+}
+
+}  // namespace
+
+std::string to_line(const AccessEntry& entry) {
+    nlohmann::ordered_json line;
+    line["user"] = entry.user;
+    line["address"] = entry.address;
+    line["client"] = entry.client;
+    line["from"] = time_text(entry.from_ns);
+    line["to"] = time_text(entry.to_ns);
+    line["schemas"] = entry.schemas;
+    line["underlyings"] = entry.underlyings;
+    line["records"] = entry.records;
+    line["bytes"] = entry.bytes;
+    return line.dump() + '\n';
+}
+
+AccessLog::~AccessLog() {
+    if (descriptor_ >= 0) {
+        ::close(descriptor_);
+    }
+}
+
+bool AccessLog::open(Problems& problems) {
+    if (path_.empty()) {
+        return true;
+    }
+    constexpr mode_t mode = S_IRUSR | S_IWUSR | S_IRGRP;
+    const int opened = ::open(path_.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, mode);
+    if (opened < 0) {
+        add_problem(problems, path_,
+                    fmt::format("access_log: cannot write: {}", std::strerror(errno)),
+                    remedy_of(errno));
+        return false;
+    }
+    if (descriptor_ >= 0) {
+        ::close(descriptor_);
+    }
+    descriptor_ = opened;
+    return true;
+}
+
+bool AccessLog::add(const AccessEntry& entry) {
+    const std::string line = to_line(entry);
+    return path_.empty() ||
+           ::write(descriptor_, line.data(), line.size()) == static_cast<ssize_t>(line.size());
+}
+
+std::string month_of(std::int64_t ns) {
+    return time_text(ns).substr(0, 7);
+}
+
+UsageByUser usage_of(std::string_view text, const std::string& month, const std::string& file,
+                     Problems& problems) {
+    UsageByUser usage;
+    std::istringstream lines{std::string{text}};
+    unsigned number = 0;
+    for (std::string line; std::getline(lines, line);) {
+        ++number;
+        try {
+            add_line(nlohmann::json::parse(line), month, usage);
+        } catch (const std::exception&) {
+            add_problem(problems, Place{file, number, 0},
+                        "found no line of an access log; it is not counted");
+        }
+    }
+    return usage;
+}
+
+std::string usage_table(const UsageByUser& usage) {
+    std::string text = fmt::format("{:<16} {:>8} {:>10} {:>12} {:>16} {:>12}  {}\n", "user",
+                                   "sessions", "hours", "underlyings", "records", "MiB", "schemas");
+    for (const auto& [name, user] : usage) {
+        std::string schemas;
+        for (const std::string& schema : user.schemas) {
+            schemas.append(schemas.empty() ? "" : " ").append(schema);
+        }
+        text += fmt::format("{:<16} {:>8} {:>10.2f} {:>12} {:>16} {:>12.1f}  {}\n", name,
+                            user.sessions, static_cast<double>(user.connected_ns) / 3.6e12,
+                            underlyings_text(user), grouped(user.records),
+                            static_cast<double>(user.bytes) / (1 << 20), schemas);
+    }
+    return text;
+}
+
+std::string usage_csv(const UsageByUser& usage) {
+    std::string text =
+        "user,sessions,connected_seconds,underlyings,addresses,records,bytes,schemas\n";
+    for (const auto& [name, user] : usage) {
+        std::string schemas;
+        for (const std::string& schema : user.schemas) {
+            schemas.append(schemas.empty() ? "" : " ").append(schema);
+        }
+        text += fmt::format("{},{},{},{},{},{},{},{}\n", name, user.sessions,
+                            user.connected_ns / second_ns, underlyings_text(user),
+                            user.addresses.size(), user.records, user.bytes, schemas);
+    }
+    return text;
+}
+
+}  // namespace pinstrike::actors::gateway

@@ -1,0 +1,81 @@
+// path: cold
+//
+// Who was served what: one JSON object a line for each session, appended to a file when the session
+// ends, and at the end of each UTC month while it lasts. Market data is licensed by user and month.
+#pragma once
+
+#include "config/problem.h"
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pinstrike::actors::gateway {
+
+struct AccessEntry {
+    std::string user;
+    std::string address;
+    std::string client;
+    std::int64_t from_ns = 0;
+    std::int64_t to_ns = 0;
+    std::string schemas;            ///< separated by blanks
+    std::uint64_t underlyings = 0;  ///< 0: all
+    std::uint64_t records = 0;
+    std::uint64_t bytes = 0;
+
+    friend bool operator==(const AccessEntry&, const AccessEntry&) = default;
+};
+
+[[nodiscard]] std::string to_line(const AccessEntry& entry);
+
+class AccessLog {
+  public:
+    /// An empty path: nothing is written.
+    explicit AccessLog(std::string path) : path_(std::move(path)) {}
+
+    ~AccessLog();
+
+    AccessLog(const AccessLog&) = delete;
+    AccessLog& operator=(const AccessLog&) = delete;
+
+    /// Opens the file, again if it is open. False, with a Problem: it cannot be written.
+    [[nodiscard]] bool open(Problems& problems);
+
+    /// False: the line could not be written as a whole.
+    [[nodiscard]] bool add(const AccessEntry& entry);
+
+  private:
+    std::string path_;
+    int descriptor_ = -1;
+};
+
+/// What one user got in a month.
+struct Usage {
+    std::uint64_t sessions = 0;
+    std::int64_t connected_ns = 0;
+    std::set<std::string> schemas;
+    std::set<std::string> addresses;
+    bool all_underlyings = false;
+    std::uint64_t underlyings_max = 0;
+    std::uint64_t records = 0;
+    std::uint64_t bytes = 0;
+};
+
+using UsageByUser = std::map<std::string, Usage>;
+
+/// Sums the lines of an access log whose session ended in a month such as "2026-11" (UTC). Adds a
+/// Problem for each line that is none, and continues.
+[[nodiscard]] UsageByUser usage_of(std::string_view text, const std::string& month,
+                                   const std::string& file, Problems& problems);
+
+/// As a table, or as CSV with a header.
+[[nodiscard]] std::string usage_table(const UsageByUser& usage);
+[[nodiscard]] std::string usage_csv(const UsageByUser& usage);
+
+/// "2026-11", the UTC month of a time.
+[[nodiscard]] std::string month_of(std::int64_t ns);
+
+}  // namespace pinstrike::actors::gateway

@@ -1,0 +1,48 @@
+// path: cold
+//
+// Open, high, low, close and volume of each series and venue in the intervals of one length.
+#pragma once
+
+#include "actors/gateway/instruments.h"
+#include "feed/dbn/records.h"
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+namespace pinstrike::actors::gateway {
+
+class Bars {
+  public:
+    Bars(feed::dbn::RecordType type, std::int64_t interval_ns)
+        : type_(type), interval_ns_(interval_ns) {}
+
+    /// Adds a trade to the interval of its exchange time. False: that interval was closed already.
+    bool add(InstrumentId id, std::uint16_t publisher, std::int64_t exchange_ns, std::int64_t price,
+             std::uint32_t size);
+
+    /// The end of the earliest interval that has a trade; the highest value: there is none.
+    [[nodiscard]] std::int64_t next_end_ns() const;
+
+    struct Closed {
+        std::int64_t end_ns = 0;
+        std::vector<feed::dbn::BarRecord> bars;
+    };
+
+    /// Closes the earliest interval, which has a trade.
+    [[nodiscard]] Closed close_next();
+
+    /// Drops the intervals that are open.
+    void clear() { open_.clear(); }
+
+  private:
+    /// By id and publisher.
+    using Interval = std::map<std::pair<InstrumentId, std::uint16_t>, feed::dbn::BarRecord>;
+
+    feed::dbn::RecordType type_;
+    std::int64_t interval_ns_;
+    std::int64_t closed_ns_ = 0;  ///< the end of the latest closed interval
+    std::map<std::int64_t, Interval> open_;
+};
+
+}  // namespace pinstrike::actors::gateway

@@ -1,0 +1,124 @@
+// path: cold
+//
+// The clients of the gateway: their connections and sessions, the keys, and the access log.
+#pragma once
+
+#include "actors/gateway/access_log.h"
+#include "actors/gateway/gateway_config.h"
+#include "actors/gateway/gateway_note.h"
+#include "actors/gateway/session.h"
+#include "actors/gateway/socket_server.h"
+#include "config/problem.h"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pinstrike::actors::gateway {
+
+/// One client that has logged in, as other threads see it.
+struct SessionStatus {
+    std::uint64_t number = 0;
+    std::string user;
+    std::string address;
+    std::uint64_t sent = 0;
+    std::uint64_t skipped = 0;
+    std::uint64_t queue_bytes = 0;
+    std::uint64_t waiting_records = 0;
+    std::int64_t behind_ns = 0;
+};
+
+class ClientSessions final : private SocketEvents, private SessionHost {
+  public:
+    /// All references must outlive the object.
+    ClientSessions(const GatewayConfig& config, Market& market, const NoteGateway& note);
+    ~ClientSessions() override;
+
+    /// Reads the keys, opens the access log, and listens. False, with problems.
+    /// `inherited`: as of SocketServer::open().
+    [[nodiscard]] bool open(int inherited, Problems& problems);
+
+    /// Moves records to sockets and text from them. Returns the number of events of sockets.
+    std::size_t step(std::int64_t now_ns);
+
+    [[nodiscard]] SocketServer& server() { return *server_; }
+
+    /// Reads the keys again, and opens the access log again, which may have been moved. Sessions
+    /// whose key was removed or changed end.
+    void reload_keys();
+
+    /// An error that does not end the sessions, to all that have started.
+    void report(ErrorCode code, std::string_view text);
+
+    /// Sends all clients the state of the series that they follow.
+    void send_states();
+
+    /// Ends all sessions; a client that gets an error text connects again.
+    void end_all(SessionEnding why, std::string_view text);
+
+    /// Waits for clients to read the rest, at most until `until_ns`, and closes all connections.
+    void close_all(std::int64_t until_ns);
+
+    /// Writes the sessions so far into the access log, because the month ends.
+    void log_open_sessions();
+
+    [[nodiscard]] std::vector<SessionStatus> statuses();
+
+    [[nodiscard]] std::size_t connections() const { return clients_.size(); }
+
+    // Any thread may read these.
+
+    /// Sums over sessions that have ended.
+    [[nodiscard]] const SessionCounters& ended() const { return ended_; }
+
+    [[nodiscard]] const SessionEndings& endings() const { return endings_; }
+
+    [[nodiscard]] const Counter& refused() const { return server_->refused(); }
+
+    /// 1: the last reload of the keys was refused.
+    [[nodiscard]] const Counter& keys_refused() const { return keys_refused_; }
+
+  private:
+    struct Client;
+
+    // SocketEvents
+    [[nodiscard]] bool accepted(std::uint32_t connection, const std::string& address) override;
+    void received(std::uint32_t connection, std::span<const std::byte> bytes) override;
+    void sent(std::uint32_t connection, std::size_t count) override;
+    void closed(std::uint32_t connection) override;
+
+    // SessionHost
+    [[nodiscard]] const ClientKeys& keys() const override { return keys_; }
+
+    [[nodiscard]] unsigned sessions_of(const std::string& user) const override;
+
+    [[nodiscard]] Market& market() override { return market_; }
+
+    [[nodiscard]] ChunkPool& chunks() override { return chunks_; }
+
+    [[nodiscard]] std::size_t queue_bytes() const override { return config_.queue_bytes; }
+
+    void step_client(Client& client);
+    void write_access(Client& client);
+    [[nodiscard]] bool connects_too_often(const std::string& address);
+
+    const GatewayConfig& config_;
+    Market& market_;
+    const NoteGateway& note_;
+    ClientKeys keys_;
+    AccessLog access_;
+    ChunkPool chunks_;
+    std::unique_ptr<SocketServer> server_;
+    std::map<std::uint32_t, std::unique_ptr<Client>> clients_;  ///< by connection
+    std::map<std::string, std::vector<std::int64_t>> recent_;   ///< connections by address
+    std::uint64_t next_number_ = 1;
+    SessionCounters ended_;
+    SessionEndings endings_;
+    Counter keys_refused_;
+    std::int64_t now_ns_ = 0;
+};
+
+}  // namespace pinstrike::actors::gateway

@@ -1,0 +1,82 @@
+// path: cold
+//
+// The feed as the gateway reads it: attaches to the published memory as any reader does, and again
+// after the feed has ended. Each series has an id when it is given on: events of a series that has
+// none yet wait for it.
+#pragma once
+
+#include "actors/publish/pinstrike.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace pinstrike::actors::gateway {
+
+/// What comes from the feed.
+class FeedEvents {
+  public:
+    virtual ~FeedEvents() = default;
+    /// The state of series, read anew. `fresh`: of all series of a new start; else of some series
+    /// of a core. `complete`: no other part follows.
+    virtual void on_state(std::span<const pinstrike_value> values, bool fresh, bool complete) = 0;
+    virtual void on_event(const pinstrike_record& record) = 0;
+    /// This reader was too slow for some records; on_state() follows.
+    virtual void on_missed(std::uint64_t records) = 0;
+    /// The feed is gone or not there yet. What is known of it is old.
+    virtual void on_lost(const std::string& why) = 0;
+};
+
+class FeedSource {
+  public:
+    /// `roots`: the underlyings to read; none: all.
+    FeedSource(std::string feed, std::vector<std::string> roots, FeedEvents& events);
+
+    /// Reads what has arrived, at most one batch. Returns the number of events.
+    std::size_t poll(std::int64_t now_ns);
+
+    [[nodiscard]] bool is_live() const { return live_; }
+
+    /// Events that wait for the id of their series.
+    [[nodiscard]] std::size_t waiting() const { return waiting_count_; }
+
+    /// Events that were dropped because too many waited.
+    [[nodiscard]] std::uint64_t dropped() const { return dropped_; }
+
+  private:
+    static constexpr std::size_t batch_records = 1024;
+    static constexpr std::size_t waiting_max = 1'000'000;
+
+    struct Waiting {
+        pinstrike_key key;
+        std::vector<pinstrike_record> records;
+    };
+
+    void attach();
+    void lose(const std::string& why);
+    void check_condition();
+    void give(const pinstrike_record& record);
+    void keep_waiting(const pinstrike_record& record);
+    void look_for_ids();
+
+    std::string name_;
+    client::filter filter_;
+    FeedEvents& events_;
+    std::optional<client::feed> feed_;
+    std::optional<client::stream> stream_;
+    bool live_ = false;
+    std::string lost_why_;
+    std::int64_t next_attach_ns_ = 0;
+    std::int64_t next_check_ns_ = 0;
+    std::int64_t next_ids_ns_ = 0;
+    std::unordered_map<std::string, Waiting> waiting_;  ///< by the bytes of the key without its id
+    std::size_t waiting_count_ = 0;
+    std::uint64_t dropped_ = 0;
+};
+
+}  // namespace pinstrike::actors::gateway

@@ -1,0 +1,147 @@
+// path: cold
+#include "actors/gateway/gateway.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+namespace pinstrike::actors::gateway {
+namespace {
+
+constexpr std::int64_t second_ns = 1'000'000'000;
+constexpr std::int64_t status_ns = 100'000'000;
+/// How long clients may take to read the last bytes when the gateway ends.
+constexpr std::int64_t drain_ns = 2 * second_ns;
+/// Naps of the thread after steps that did nothing: the first, and the longest.
+constexpr std::int64_t nap_ns_min = 20'000;
+constexpr std::int64_t nap_ns_max = 1'000'000;
+/// Without events, intervals end this long after the clock says so, for events that are on the way.
+constexpr std::int64_t quiet_ns = 50'000'000;
+
+std::int64_t wall_ns() {
+    const auto now = std::chrono::system_clock::now().time_since_epoch();
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
+}
+
+}  // namespace
+
+Gateway::Gateway(GatewayConfig config, NoteGateway note)
+    : config_(std::move(config)),
+      note_(std::move(note)),
+      source_(config_.feed, config_.underlyings, *this),
+      clients_(config_, market_, note_),
+      month_(month_of(wall_ns())) {}
+
+/// A client connects again after an error record, and does not after a plain end.
+void Gateway::run(Requests& requests) {
+    std::int64_t nap_ns = nap_ns_min;
+    while (!requests.stop.load(std::memory_order_relaxed)) {
+        if (requests.reload.exchange(false, std::memory_order_relaxed)) {
+            clients_.reload_keys();
+        }
+        if (step() != 0) {
+            nap_ns = nap_ns_min;
+            continue;
+        }
+        clients_.server().wait(nap_ns);
+        nap_ns = std::min(nap_ns * 2, nap_ns_max);
+    }
+    const bool restarts = requests.restarts.load(std::memory_order_relaxed);
+    clients_.server().stop_accepting(requests.socket_is_kept);
+    clients_.end_all(SessionEnding::shutdown,
+                     restarts ? "Internal error: the gateway restarts, connect again" : "");
+    clients_.close_all(wall_ns() + drain_ns);
+    take_status();
+}
+
+std::size_t Gateway::step() {
+    now_ns_ = wall_ns();
+    const std::size_t events = source_.poll(now_ns_);
+    advance_market();
+    const std::size_t sockets = clients_.step(now_ns_);
+    if (now_ns_ >= next_status_ns_) {
+        next_status_ns_ = now_ns_ + status_ns;
+        take_status();
+    }
+    return events + sockets;
+}
+
+/// Between events, the data's time goes on as fast as the clock.
+void Gateway::advance_market() {
+    if (data_ns_ != 0) {
+        market_.advance(data_ns_ + std::max<std::int64_t>(now_ns_ - data_read_ns_ - quiet_ns, 0));
+    }
+}
+
+void Gateway::on_state(std::span<const pinstrike_value> values, bool fresh, bool complete) {
+    if (fresh) {
+        market_.forget_values();
+        note_(GatewayNote::feed_attached, "feed " + config_.feed,
+              fmt::format("{} series", values.size()));
+    }
+    if (!market_.take_state(values)) {
+        forget_series();
+        static_cast<void>(market_.take_state(values));
+    }
+    if (complete) {
+        clients_.send_states();
+    }
+}
+
+/// Ids name other series than before, so no session can go on.
+void Gateway::forget_series() {
+    clients_.end_all(SessionEnding::feed,
+                     "Internal error: the feed's list of series changed, connect again");
+    market_.clear();
+}
+
+void Gateway::on_event(const pinstrike_record& record) {
+    if (record.receive_ns > data_ns_) {
+        data_ns_ = record.receive_ns;
+        data_read_ns_ = now_ns_;
+    }
+    if (!market_.apply(record)) {
+        forget_series();
+    }
+}
+
+void Gateway::on_missed(std::uint64_t records) {
+    market_.counters().bump(GatewayCount::missed, records);
+    note_(GatewayNote::missed, "gateway",
+          fmt::format("{} records of the feed were overwritten before they were read", records));
+    clients_.report(ErrorCode::skipped,
+                    fmt::format("Slow client detected for the gateway itself: it missed {} records "
+                                "of the feed; present values follow",
+                                records));
+}
+
+void Gateway::on_lost(const std::string& why) {
+    note_(GatewayNote::feed_lost, "feed " + config_.feed, why);
+    clients_.report(ErrorCode::internal,
+                    fmt::format("Internal error: {}; values are old until the feed is back", why));
+}
+
+void Gateway::take_status() {
+    const std::string month = month_of(now_ns_);
+    if (month != std::exchange(month_, month)) {
+        clients_.log_open_sessions();
+    }
+    market_.counters().at(GatewayCount::without_id).set(source_.dropped());
+    GatewayStatus status{.sessions = clients_.statuses(),
+                         .connections = clients_.connections(),
+                         .instruments = market_.instruments().count(),
+                         .waiting_events = source_.waiting(),
+                         .feed_live = source_.is_live(),
+                         .stepped_ns = now_ns_};
+    const std::lock_guard lock{status_mutex_};
+    status_ = std::move(status);
+}
+
+GatewayStatus Gateway::status() const {
+    const std::lock_guard lock{status_mutex_};
+    return status_;
+}
+
+}  // namespace pinstrike::actors::gateway

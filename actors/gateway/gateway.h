@@ -1,0 +1,92 @@
+// path: cold
+//
+// The gateway: reads one feed and serves its clients, in one thread. Nothing that happens here can
+// reach the feed, which it reads as any other program on the host does.
+#pragma once
+
+#include "actors/gateway/client_sessions.h"
+#include "actors/gateway/feed_source.h"
+#include "actors/gateway/gateway_config.h"
+#include "actors/gateway/gateway_note.h"
+#include "actors/gateway/market.h"
+#include "config/problem.h"
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace pinstrike::actors::gateway {
+
+/// Figures of the gateway at one moment.
+struct GatewayStatus {
+    std::vector<SessionStatus> sessions;  ///< that are logged in
+    std::uint64_t connections = 0;
+    std::uint64_t instruments = 0;
+    std::uint64_t waiting_events = 0;  ///< of series without an id
+    bool feed_live = false;
+    std::int64_t stepped_ns = 0;  ///< when the thread last took it
+};
+
+class Gateway final : private FeedEvents {
+  public:
+    Gateway(GatewayConfig config, NoteGateway note);
+
+    /// Reads the keys, opens the access log, and listens. False, with problems.
+    /// `inherited`: a listening socket of an earlier process; -1: none.
+    [[nodiscard]] bool open(int inherited, Problems& problems) {
+        return clients_.open(inherited, problems);
+    }
+
+    /// The socket that listens, which a later process can inherit.
+    [[nodiscard]] int listener() { return clients_.server().listener(); }
+
+    /// What other threads ask of the gateway. Relaxed: no data depends on these.
+    struct Requests {
+        std::atomic<bool> stop = false;
+        std::atomic<bool> reload = false;    ///< the keys are read again
+        std::atomic<bool> restarts = false;  ///< with `stop`: clients are to connect again
+        bool socket_is_kept = false;         ///< the next process inherits the listening socket
+    };
+
+    /// Serves until `stop`, and then ends all sessions.
+    void run(Requests& requests);
+
+    // Any thread may call these.
+
+    [[nodiscard]] GatewayStatus status() const;
+
+    [[nodiscard]] const GatewayCounters& counters() const { return market_.counters(); }
+
+    [[nodiscard]] const ClientSessions& clients() const { return clients_; }
+
+    [[nodiscard]] const GatewayConfig& config() const { return config_; }
+
+  private:
+    // FeedEvents
+    void on_state(std::span<const pinstrike_value> values, bool fresh, bool complete) override;
+    void on_event(const pinstrike_record& record) override;
+    void on_missed(std::uint64_t records) override;
+    void on_lost(const std::string& why) override;
+
+    std::size_t step();
+    void advance_market();
+    void forget_series();
+    void take_status();
+
+    GatewayConfig config_;
+    NoteGateway note_;
+    Market market_;
+    FeedSource source_;
+    ClientSessions clients_;
+    std::int64_t now_ns_ = 0;
+    std::int64_t data_ns_ = 0;       ///< when the latest event was received
+    std::int64_t data_read_ns_ = 0;  ///< when it was read here
+    std::int64_t next_status_ns_ = 0;
+    std::string month_;  ///< of the access log
+    mutable std::mutex status_mutex_;
+    GatewayStatus status_;
+};
+
+}  // namespace pinstrike::actors::gateway

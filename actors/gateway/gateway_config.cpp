@@ -1,0 +1,137 @@
+// path: cold
+#include "actors/gateway/gateway_config.h"
+
+#include "actors/gateway/client_keys.h"
+#include "config/places.h"
+#include "config/units.h"
+#include "config/yaml.h"
+
+#include <arpa/inet.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+namespace pinstrike::actors::gateway {
+namespace {
+
+bool is_endpoint(const std::string& text) {
+    const std::size_t colon = text.rfind(':');
+    if (colon == std::string::npos) {
+        return false;
+    }
+    const auto port = parse_integer(std::string_view{text}.substr(colon + 1));
+    in_addr address{};
+    return ::inet_pton(AF_INET, text.substr(0, colon).c_str(), &address) == 1 && port &&
+           *port >= 1 && *port <= 65535;
+}
+
+Form<std::string> endpoint_form(const std::string& example) {
+    return text_like("an IPv4 address and port such as " + example,
+                     "^[0-9]{1,3}([.][0-9]{1,3}){3}:[0-9]{1,5}$", is_endpoint);
+}
+
+bool is_root(const std::string& text) {
+    return !text.empty() && text.size() <= 5 && std::all_of(text.begin(), text.end(), [](char c) {
+        return (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+    });
+}
+
+Section<GatewayConfig> make_section() {
+    const Form<std::string> file = text_like("the path of a file", "^.+$",
+                                             [](const std::string& text) { return !text.empty(); });
+    Section<GatewayConfig> section{"a gateway"};
+    section
+        .key("feed", &GatewayConfig::feed, name_text(),
+             "Name of the feed on this host that is served; it publishes memory and stream.")
+        .required()
+        .key("address", &GatewayConfig::address, endpoint_form("127.0.0.1:13000"),
+             "Where clients connect. The protocol has no encryption: use the loopback address and "
+             "a TLS tunnel in front, or a network of your own.")
+        .key("keys", &GatewayConfig::keys, file,
+             "File with the keys of clients, readable by its owner alone; relative to the folder "
+             "of this config. Read again on SIGHUP.")
+        .required()
+        .key("underlyings", &GatewayConfig::underlyings,
+             list_of(text_like("an OPRA root such as SPXW", "^[A-Z0-9]{1,5}$", is_root),
+                     "a list of OPRA roots"),
+             "Roots that are served; empty: all.")
+        .key("queue", &GatewayConfig::queue_bytes,
+             converted<std::size_t>(bytes64(std::uint64_t{1} << 20, std::uint64_t{1} << 32)),
+             "Most bytes that wait for one client. A client that is further behind loses records "
+             "or its session, as the schema wants it.")
+        .unit("bytes")
+        .key("connections_max", &GatewayConfig::connections_max, integer(1U, 10'000U),
+             "Most connections open at once.")
+        .unit("connections")
+        .key("metrics_address", &GatewayConfig::metrics_address,
+             or_word<std::string>("none", "", endpoint_form("127.0.0.1:9465")),
+             "Address of the endpoint that Prometheus scrapes; none: no endpoint.")
+        .key("access_log", &GatewayConfig::access_log, or_word<std::string>("none", "", file),
+             "File to which a line is appended for each session that ends (`pinstrike gateway "
+             "usage` reads it); relative to the folder of this config.")
+        .key("cpu", &GatewayConfig::cpu, or_word("any", -1, integer(0, 4095)),
+             "Processor that the gateway's thread is pinned to; any: not pinned.");
+    return section;
+}
+
+std::string beside(const std::string& config, const std::string& path) {
+    const std::filesystem::path given{path};
+    return path.empty() || given.is_absolute()
+               ? path
+               : (std::filesystem::path{config}.parent_path() / given).string();
+}
+
+}  // namespace
+
+const Section<GatewayConfig>& gateway_section() {
+    static const Section<GatewayConfig> section = make_section();
+    return section;
+}
+
+std::optional<GatewayConfig> load_gateway_config(const std::string& path, Problems& problems) {
+    const std::size_t before = problems.size();
+    const auto text = read_text(path, problems);
+    const auto root = text ? parse_yaml(*text, path, problems) : std::nullopt;
+    GatewayConfig config;
+    if (root) {
+        Places places{path};
+        Reader reader{problems, places};
+        read_section(gateway_section(), *root, "", config, reader);
+    }
+    config.keys = beside(path, config.keys);
+    config.access_log = beside(path, config.access_log);
+    return problems.size() == before ? std::optional{config} : std::nullopt;
+}
+
+bool is_gateway_config(const std::string& path) {
+    Problems ignored;
+    const auto text = read_text(path, ignored);
+    const auto root = text ? parse_yaml(*text, path, ignored) : std::nullopt;
+    return root && root->find("feed") != nullptr && root->find("lines") == nullptr;
+}
+
+std::vector<std::string> gateway_remarks(const GatewayConfig& config) {
+    std::vector<std::string> remarks;
+    const bool loopback = config.address.starts_with("127.");
+    if (!loopback) {
+        remarks.push_back(
+            fmt::format("address: {} is not this host's loopback, and the protocol encrypts "
+                        "nothing: everybody on the way can read the data",
+                        config.address));
+    }
+    if (!loopback && is_example(config.keys)) {
+        remarks.push_back(
+            fmt::format("keys: {} has a published key, for trials only", config.keys));
+    }
+    return remarks;
+}
+
+Endpoint endpoint_of(const std::string& address) {
+    const std::size_t colon = address.rfind(':');
+    return {address.substr(0, colon),
+            static_cast<std::uint16_t>(
+                parse_integer(std::string_view{address}.substr(colon + 1)).value_or(0))};
+}
+
+}  // namespace pinstrike::actors::gateway

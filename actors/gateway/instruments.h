@@ -1,0 +1,91 @@
+// path: hot
+//
+// What the gateway knows of each series: the values from which records are made. The id of a
+// series is the reader's (pinstrike_key.id), and the index of these tables.
+#pragma once
+
+#include "actors/publish/pinstrike.h"
+#include "feed/dbn/osi_symbol.h"
+#include "feed/dbn/records.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace pinstrike::actors::gateway {
+
+using InstrumentId = std::uint32_t;
+
+/// Ids come from the memory file. A higher one is refused, so that a damaged file cannot use up the
+/// memory.
+inline constexpr InstrumentId instruments_max = 16'000'000;
+
+/// The latest values of a series. Prices and times are DBN's.
+struct Instrument {
+    feed::dbn::ConsolidatedLevel best;
+    std::uint64_t stamp = 0;  ///< of the event that stated `best` (pinstrike_stamp_after())
+    std::int64_t last_price = feed::dbn::undefined_price;
+    std::uint64_t last_trade_ns = feed::dbn::undefined_time;
+    std::uint32_t last_size = 0;
+    std::uint32_t interests = 0;  ///< index of its list of clients; 0: none
+    std::uint16_t schemas = 0;    ///< bits of the schemas that this list wants
+    std::uint16_t line = 0;
+    std::uint16_t core = 0;
+    bool known = false;
+    bool stale = false;        ///< messages were lost after the quote that stated `best`
+    std::uint8_t changed = 0;  ///< bits of the intervals in which best or last trade changed
+    bool has_open_interest = false;
+    std::uint32_t open_interest = 0;
+};
+
+/// Whether two keys are of one series. Roots are padded with zeros.
+[[nodiscard]] inline bool is_same(const pinstrike_key& a, const pinstrike_key& b) {
+    static_assert(offsetof(pinstrike_key, expiration) == 8, "root, right and gth");
+    return std::memcmp(&a, &b, offsetof(pinstrike_key, expiration)) == 0 &&
+           a.expiration == b.expiration && a.strike_e8 == b.strike_e8;
+}
+
+class Instruments {
+  public:
+    /// Null: no series has this id.
+    [[nodiscard]] Instrument* find(InstrumentId id) {
+        return id < rows_.size() && rows_[id].known ? &rows_[id] : nullptr;
+    }
+
+    /// Whether the id of this key belongs to another series here: the day's list has changed.
+    [[nodiscard]] bool contradicts(const pinstrike_key& key) const {
+        return key.id < rows_.size() && rows_[key.id].known && !is_same(keys_[key.id], key);
+    }
+
+    /// Adds a series that does not contradict, if it is new; `key.id` is from 1 to instruments_max.
+    Instrument& add(const pinstrike_key& key);
+
+    /// The key of a known series.
+    [[nodiscard]] const pinstrike_key& key_of(InstrumentId id) const { return keys_[id]; }
+
+    [[nodiscard]] std::string symbol_of(InstrumentId id) const;
+
+    /// All ids are below.
+    [[nodiscard]] InstrumentId end() const { return static_cast<InstrumentId>(rows_.size()); }
+
+    [[nodiscard]] std::size_t count() const { return count_; }
+
+    [[nodiscard]] std::span<const InstrumentId> of_root(const std::string& root) const;
+
+    void clear();
+
+  private:
+    std::vector<Instrument> rows_;
+    std::vector<pinstrike_key> keys_;
+    std::unordered_map<std::string, std::vector<InstrumentId>> by_root_;
+    std::size_t count_ = 0;
+};
+
+[[nodiscard]] feed::dbn::SeriesName name_of(const pinstrike_key& key);
+
+}  // namespace pinstrike::actors::gateway

@@ -1,0 +1,166 @@
+// path: cold
+#include "actors/gateway/interests.h"
+
+#include <algorithm>
+
+namespace pinstrike::actors::gateway {
+namespace {
+
+using feed::dbn::Schema;
+
+std::string root_text(const pinstrike_key& key) {
+    return name_of(key).root;
+}
+
+}  // namespace
+
+void Interests::count(RecordReceiver& receiver, Schema schema) {
+    ids_of_.try_emplace(&receiver);
+    ++counts_[index(schema)];
+}
+
+void Interests::add_all(RecordReceiver& receiver, Schema schema) {
+    count(receiver, schema);
+    auto& all = everything_[index(schema)];
+    if (std::find(all.begin(), all.end(), &receiver) == all.end()) {
+        all.push_back(&receiver);
+    }
+}
+
+void Interests::add(RecordReceiver& receiver, Schema schema, InstrumentId id) {
+    count(receiver, schema);
+    add_bits(receiver, bit(schema), id);
+}
+
+void Interests::add_root(RecordReceiver& receiver, Schema schema, const std::string& root) {
+    count(receiver, schema);
+    roots_[root].emplace(&receiver, bit(schema));
+    for (const InstrumentId id : instruments_.of_root(root)) {
+        add_bits(receiver, bit(schema), id);
+    }
+}
+
+void Interests::add_symbol(RecordReceiver& receiver, Schema schema, const std::string& symbol) {
+    count(receiver, schema);
+    symbols_[symbol].emplace(&receiver, bit(schema));
+}
+
+void Interests::remove_schema(RecordReceiver& receiver, Schema schema) {
+    std::erase(everything_[index(schema)], &receiver);
+    remove_everywhere(receiver, bit(schema));
+}
+
+void Interests::remove(RecordReceiver& receiver) {
+    for (auto& all : everything_) {
+        std::erase(all, &receiver);
+    }
+    remove_everywhere(receiver, UINT16_MAX);
+    ids_of_.erase(&receiver);
+}
+
+void Interests::remove_everywhere(RecordReceiver& receiver, std::uint16_t schemas) {
+    for (auto* const table : {&roots_, &symbols_}) {
+        for (auto& [name, wanted] : *table) {
+            std::erase_if(wanted, [&](const auto& one) {
+                return one.first == &receiver && (one.second & schemas) != 0;
+            });
+        }
+        std::erase_if(*table, [](const auto& one) { return one.second.empty(); });
+    }
+    if (const auto found = ids_of_.find(&receiver); found != ids_of_.end()) {
+        for (const InstrumentId id : found->second) {
+            remove_bits(receiver, schemas, id);
+        }
+    }
+}
+
+void Interests::on_new(InstrumentId id) {
+    const auto apply = [&](const std::unordered_map<std::string, Wanted>& table,
+                           const std::string& name) {
+        if (const auto found = table.find(name); found != table.end()) {
+            for (const auto& [receiver, schema_bit] : found->second) {
+                add_bits(*receiver, schema_bit, id);
+            }
+        }
+    };
+    if (!roots_.empty()) {
+        apply(roots_, root_text(instruments_.key_of(id)));
+    }
+    if (!symbols_.empty()) {
+        apply(symbols_, instruments_.symbol_of(id));
+    }
+}
+
+void Interests::clear_series() {
+    lists_.assign(1, {});
+    free_lists_.clear();
+    for (auto& [receiver, ids] : ids_of_) {
+        ids.clear();
+    }
+}
+
+void Interests::add_bits(RecordReceiver& receiver, std::uint16_t schemas, InstrumentId id) {
+    Instrument* const instrument = instruments_.find(id);
+    if (instrument == nullptr) {
+        return;
+    }
+    if (instrument->interests == 0) {
+        if (free_lists_.empty()) {
+            free_lists_.push_back(static_cast<std::uint32_t>(lists_.size()));
+            lists_.emplace_back();
+        }
+        instrument->interests = free_lists_.back();
+        free_lists_.pop_back();
+    }
+    auto& list = lists_[instrument->interests];
+    const auto same = [&](const Interest& one) { return one.receiver == &receiver; };
+    const auto found = std::find_if(list.begin(), list.end(), same);
+    if (found == list.end()) {
+        list.push_back({&receiver, schemas});
+    } else {
+        found->schemas = static_cast<std::uint16_t>(found->schemas | schemas);
+    }
+    instrument->schemas = static_cast<std::uint16_t>(instrument->schemas | schemas);
+    ids_of_[&receiver].insert(id);
+}
+
+void Interests::remove_bits(RecordReceiver& receiver, std::uint16_t schemas, InstrumentId id) {
+    Instrument* const instrument = instruments_.find(id);
+    if (instrument == nullptr || instrument->interests == 0) {
+        return;
+    }
+    auto& list = lists_[instrument->interests];
+    std::uint16_t left = 0;
+    for (Interest& one : list) {
+        if (one.receiver == &receiver) {
+            one.schemas = static_cast<std::uint16_t>(one.schemas & ~schemas);
+        }
+        left = static_cast<std::uint16_t>(left | one.schemas);
+    }
+    std::erase_if(list, [](const Interest& one) { return one.schemas == 0; });
+    instrument->schemas = left;
+    if (list.empty()) {
+        free_lists_.push_back(instrument->interests);
+        instrument->interests = 0;
+    }
+}
+
+/// A client that wants all series of the schema has got the record already.
+void Interests::deliver_listed(Schema schema, InstrumentId id, const Instrument& instrument,
+                               std::span<const std::byte> record) const {
+    const auto& all = everything_[index(schema)];
+    for (const Interest& one : lists_[instrument.interests]) {
+        if ((one.schemas & bit(schema)) != 0 &&
+            (all.empty() || std::find(all.begin(), all.end(), one.receiver) == all.end())) {
+            one.receiver->receive(schema, id, record);
+        }
+    }
+}
+
+void Interests::end_interval(Schema schema, std::int64_t end_ns) const {
+    for (const auto& [receiver, ids] : ids_of_) {
+        receiver->interval_ended(schema, end_ns);
+    }
+}
+
+}  // namespace pinstrike::actors::gateway

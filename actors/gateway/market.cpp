@@ -1,0 +1,400 @@
+// path: cold
+#include "actors/gateway/market.h"
+
+#include "actors/book/trade_rules.h"
+#include "actors/gateway/market_records.h"
+#include "feed/event/best_effect.h"
+
+#include <algorithm>
+
+namespace pinstrike::actors::gateway {
+namespace {
+
+using feed::dbn::bytes_of;
+using feed::dbn::Schema;
+
+/// How long after the end of an interval its last trades may come: exchange and receive times
+/// differ by the way of a message.
+constexpr std::int64_t bar_grace_ns = 50'000'000;
+
+constexpr std::array bar_schemas{Schema::ohlcv_1s, Schema::ohlcv_1m, Schema::ohlcv_1h};
+
+constexpr std::size_t lines_max = 65536;
+
+std::uint8_t effects_of(char type) {
+    return trade_effects[static_cast<unsigned char>(type)];
+}
+
+/// Whether a trade is late and older than the last one.
+bool is_older(const pinstrike_record& record, const Instrument& at) {
+    const bool is_late = (record.flags & PINSTRIKE_IS_LATE) != 0;
+    return (record.flags & PINSTRIKE_BEFORE_DAY) != 0 ||
+           (is_late && at.last_trade_ns != feed::dbn::undefined_time &&
+            static_cast<std::uint64_t>(record.exchange_ns) < at.last_trade_ns);
+}
+
+}  // namespace
+
+bool Market::take_state(std::span<const pinstrike_value> values) {
+    for (const pinstrike_value& value : values) {
+        const InstrumentId id = value.key.id;
+        if (id == 0 || id > instruments_max || value.old == PINSTRIKE_UNREADABLE) {
+            continue;  // its next event brings it
+        }
+        if (instruments_.contradicts(value.key)) {
+            return false;
+        }
+        const bool is_new = instruments_.find(id) == nullptr;
+        Instrument& at = instruments_.add(value.key);
+        at.best = level_of(value.bid, value.offer);
+        at.stale = is_stale(value.bid, value.offer);
+        at.stamp = value.stamp;
+        at.core = value.core;
+        at.line = value.line;
+        at.open_interest = value.open_interest;
+        at.has_open_interest = value.has_open_interest != 0;
+        if (value.last.present != 0) {
+            at.last_price = feed::dbn::price_of(value.last.value, value.last.decimals);
+            at.last_size = value.last_size;
+        } else {
+            at.last_price = feed::dbn::undefined_price;
+            at.last_trade_ns = feed::dbn::undefined_time;
+            at.last_size = 0;
+        }
+        if (is_new) {
+            interests_.on_new(id);
+            deliver_definition(id, value.changed_ns);
+        }
+    }
+    return true;
+}
+
+bool Market::apply(const pinstrike_record& record) {
+    counters_.bump(GatewayCount::read);
+    if (record.receive_ns >= next_end_ns_) {
+        advance(record.receive_ns);
+    }
+    if (record.kind == PINSTRIKE_CONTROL) {
+        apply_control(record);
+        return true;
+    }
+    if (record.has_key == 0) {
+        return true;
+    }
+    if (record.key.id == 0 || record.key.id > instruments_max) {
+        counters_.bump(GatewayCount::without_id);
+        return true;
+    }
+    if (instruments_.contradicts(record.key)) {
+        return false;
+    }
+    Instrument& at = instrument_of(record);
+    switch (record.kind) {
+        case PINSTRIKE_QUOTE:
+            apply_quote(record, at);
+            break;
+        case PINSTRIKE_TRADE:
+            apply_trade(record, at);
+            break;
+        case PINSTRIKE_OPEN_INTEREST:
+            apply_open_interest(record, at);
+            break;
+        case PINSTRIKE_END_OF_DAY:
+            apply_end_of_day(record, at);
+            break;
+        default:
+            break;
+    }
+    return true;
+}
+
+/// The series of an event, up to date with its line.
+Instrument& Market::instrument_of(const pinstrike_record& record) {
+    const InstrumentId id = record.key.id;
+    Instrument* at = instruments_.find(id);
+    const bool is_new = at == nullptr;
+    if (is_new) {
+        at = &instruments_.add(record.key);
+    } else {
+        forget_flushed(*at);
+    }
+    at->stamp = record.stamp;
+    at->line = record.line;
+    at->core = record.core;
+    if (is_new) {
+        interests_.on_new(id);
+        deliver_definition(id, record.receive_ns);
+    }
+    return *at;
+}
+
+void Market::apply_quote(const pinstrike_record& record, Instrument& at) {
+    const InstrumentId id = record.key.id;
+    const feed::IndicatorEffect effect = feed::effect_of(record.indicator);
+    const bool states_best =
+        effect.bid != feed::BestEffect::no_change || effect.offer != feed::BestEffect::no_change;
+    counters_.bump(GatewayCount::quotes);
+    if (record.has_best != 0) {
+        const feed::dbn::ConsolidatedLevel best = level_of(record.bid, record.offer);
+        if (!(best == at.best)) {
+            at.best = best;
+            mark_changed(at, id);
+        }
+        at.stale = is_stale(record.bid, record.offer);
+    }
+    if (interests_.wants(Schema::mbp_1, at)) {
+        interests_.deliver(Schema::mbp_1, id, at,
+                           bytes_of(venue_quote(record, publisher_of(record.participant))));
+        if (states_best) {
+            interests_.deliver(Schema::mbp_1, id, at, bytes_of(best_as_venue_quote(record, at)));
+        }
+    }
+    if (states_best && interests_.wants(Schema::cmbp_1, at)) {
+        interests_.deliver(Schema::cmbp_1, id, at, bytes_of(best_quote(record, at)));
+    }
+}
+
+void Market::apply_trade(const pinstrike_record& record, Instrument& at) {
+    const InstrumentId id = record.key.id;
+    counters_.bump(GatewayCount::trades);
+    if ((effects_of(record.type) & effect_cancel) != 0) {
+        counters_.bump(GatewayCount::cancels);
+        return;
+    }
+    const std::uint16_t publisher = publisher_of(record.participant);
+    const std::int64_t price = feed::dbn::price_of(record.of.trade.price, record.decimals);
+    if (interests_.wants(Schema::trades, at)) {
+        interests_.deliver(Schema::trades, id, at,
+                           bytes_of(trade_of(record, publisher, price, at)));
+    }
+    if (interests_.wants(Schema::tcbbo, at)) {
+        interests_.deliver(
+            Schema::tcbbo, id, at,
+            bytes_of(trade_with_best(record, publisher, price, at, feed::dbn::RecordType::tcbbo)));
+    }
+    if (interests_.wants(Schema::cmbp_1, at)) {
+        interests_.deliver(
+            Schema::cmbp_1, id, at,
+            bytes_of(trade_with_best(record, publisher, price, at, feed::dbn::RecordType::cmbp_1)));
+    }
+    for (const Schema schema : {Schema::mbp_1, Schema::tbbo}) {
+        if (interests_.wants(schema, at)) {
+            interests_.deliver(schema, id, at,
+                               bytes_of(trade_with_level(record, publisher, price, at)));
+        }
+    }
+    constexpr unsigned regular = effect_range | effect_last;
+    if ((effects_of(record.type) & regular) == regular) {
+        if (!is_older(record, at)) {
+            at.last_price = price;
+            at.last_size = record.of.trade.size;
+            at.last_trade_ns = static_cast<std::uint64_t>(record.exchange_ns);
+            mark_changed(at, id);
+        }
+        add_to_bars(record, price);
+    }
+}
+
+void Market::add_to_bars(const pinstrike_record& record, std::int64_t price) {
+    const std::uint16_t publisher = feed::dbn::publisher_of(record.participant);
+    bool in_time = true;
+    for (Bars& bars : bars_) {
+        in_time &=
+            bars.add(record.key.id, publisher, record.exchange_ns, price, record.of.trade.size);
+    }
+    counters_.bump(GatewayCount::late_trades, in_time ? 0 : 1);
+    find_next_end();
+}
+
+void Market::apply_open_interest(const pinstrike_record& record, Instrument& at) {
+    at.open_interest = record.of.open_interest.contracts;
+    at.has_open_interest = true;
+    if (interests_.wants(Schema::statistics, at)) {
+        interests_.deliver(Schema::statistics, record.key.id, at,
+                           bytes_of(open_interest_of(record, publisher_of(record.participant))));
+    }
+}
+
+void Market::apply_end_of_day(const pinstrike_record& record, const Instrument& at) {
+    if (!interests_.wants(Schema::statistics, at)) {
+        return;
+    }
+    for (const auto& statistic : end_of_day_of(record, publisher_of(record.participant))) {
+        interests_.deliver(Schema::statistics, record.key.id, at, bytes_of(statistic));
+    }
+}
+
+void Market::apply_control(const pinstrike_record& record) {
+    constexpr std::uint8_t quotes = 1;
+    constexpr std::uint8_t day = 2;
+    if (record.core >= flushes_.size()) {
+        flushes_.resize(record.core + std::size_t{1});
+    }
+    flushes_[record.core].resize(lines_max);
+    Flush& flush = flushes_[record.core][record.line];
+    if (record.of.control.forgets >= quotes) {
+        flush.quotes = record.stamp;
+    }
+    if (record.of.control.forgets >= day) {
+        flush.day = record.stamp;
+    }
+}
+
+/// A flush of quotes or a start of day changes all series of its line; each is brought up to date
+/// when it is used.
+void Market::forget_flushed(Instrument& at) const {
+    if (at.core >= flushes_.size() || flushes_[at.core].empty()) {
+        return;
+    }
+    const Flush& flush = flushes_[at.core][at.line];
+    if (flush.quotes != 0 && pinstrike_stamp_after(flush.quotes, at.stamp) != 0) {
+        at.best = {};
+        at.stale = false;
+    }
+    if (flush.day != 0 && pinstrike_stamp_after(flush.day, at.stamp) != 0) {
+        at.last_price = feed::dbn::undefined_price;
+        at.last_trade_ns = feed::dbn::undefined_time;
+        at.last_size = 0;
+        at.has_open_interest = false;
+    }
+}
+
+void Market::mark_changed(Instrument& at, InstrumentId id) {
+    for (Interval& interval : intervals_) {
+        if ((at.changed & interval.bit) == 0) {
+            at.changed = static_cast<std::uint8_t>(at.changed | interval.bit);
+            interval.changed.push_back(id);
+        }
+    }
+}
+
+void Market::advance(std::int64_t now_ns) {
+    if (now_ns < next_end_ns_) {
+        return;
+    }
+    for (Interval& interval : intervals_) {
+        if (interval.end_ns == 0) {
+            interval.end_ns = (now_ns / interval.length_ns + 1) * interval.length_ns;
+        }
+        if (now_ns >= interval.end_ns) {
+            close_interval(interval);
+            interval.end_ns = (now_ns / interval.length_ns + 1) * interval.length_ns;
+        }
+    }
+    for (std::size_t which = 0; which < bars_.size(); ++which) {
+        close_bars(which, now_ns);
+    }
+    find_next_end();
+}
+
+void Market::find_next_end() {
+    next_end_ns_ = std::min(intervals_[0].end_ns, intervals_[1].end_ns);
+    for (const Bars& bars : bars_) {
+        const std::int64_t end_ns = bars.next_end_ns();
+        next_end_ns_ =
+            std::min(next_end_ns_, std::min(end_ns, INT64_MAX - bar_grace_ns) + bar_grace_ns);
+    }
+}
+
+void Market::close_interval(Interval& interval) {
+    for (const InstrumentId id : interval.changed) {
+        Instrument& at = *instruments_.find(id);
+        at.changed = static_cast<std::uint8_t>(at.changed & ~interval.bit);
+        if (interests_.wants(interval.schema, at)) {
+            forget_flushed(at);
+            interests_.deliver(interval.schema, id, at,
+                               bytes_of(interval_best(id, at, interval.type, interval.end_ns)));
+        }
+    }
+    interval.changed.clear();
+    if (interests_.wants_any(interval.schema)) {
+        interests_.end_interval(interval.schema, interval.end_ns);
+    }
+}
+
+void Market::close_bars(std::size_t which, std::int64_t now_ns) {
+    while (bars_[which].next_end_ns() <= now_ns - bar_grace_ns) {
+        const Bars::Closed closed = bars_[which].close_next();
+        const Schema schema = bar_schemas[which];
+        for (const feed::dbn::BarRecord& bar : closed.bars) {
+            const InstrumentId id = bar.header.instrument;
+            const Instrument* const at = instruments_.find(id);
+            if (at != nullptr && interests_.wants(schema, *at)) {
+                interests_.deliver(schema, id, *at, bytes_of(bar));
+            }
+        }
+        if (interests_.wants_any(schema)) {
+            interests_.end_interval(schema, closed.end_ns);
+        }
+    }
+}
+
+void Market::deliver_definition(InstrumentId id, std::int64_t now_ns) {
+    const Instrument& at = *instruments_.find(id);
+    if (interests_.wants(Schema::definition, at)) {
+        interests_.deliver(Schema::definition, id, at,
+                           bytes_of(definition_of(instruments_.key_of(id), at, now_ns)));
+    }
+}
+
+void Market::forget_values() {
+    flushes_.clear();
+    for (InstrumentId id = 0; id < instruments_.end(); ++id) {
+        if (Instrument* const at = instruments_.find(id)) {
+            at->best = {};
+            at->stale = at->has_open_interest = false;
+            at->last_price = feed::dbn::undefined_price;
+            at->last_trade_ns = feed::dbn::undefined_time;
+            at->last_size = 0;
+        }
+    }
+}
+
+void Market::clear() {
+    instruments_.clear();
+    interests_.clear_series();
+    flushes_.clear();
+    for (Interval& interval : intervals_) {
+        interval.changed.clear();
+    }
+    for (Bars& bars : bars_) {
+        bars.clear();
+    }
+}
+
+void Market::give_state(Schema schema, InstrumentId id, std::int64_t now_ns, const Give& give) {
+    Instrument* const at = instruments_.find(id);
+    if (at == nullptr) {
+        return;
+    }
+    forget_flushed(*at);
+    switch (schema) {
+        case Schema::cmbp_1:
+            return give(bytes_of(snapshot_of(id, *at, now_ns)));
+        case Schema::mbp_1:
+            return give(bytes_of(venue_snapshot_of(id, *at, now_ns)));
+        case Schema::cbbo_1s:
+            return give(
+                bytes_of(interval_snapshot_of(id, *at, feed::dbn::RecordType::cbbo_1s, now_ns)));
+        case Schema::cbbo_1m:
+            return give(
+                bytes_of(interval_snapshot_of(id, *at, feed::dbn::RecordType::cbbo_1m, now_ns)));
+        case Schema::definition:
+            return give(bytes_of(definition_of(instruments_.key_of(id), *at, now_ns)));
+        case Schema::statistics:
+            if (at->has_open_interest) {
+                give(bytes_of(open_interest_state(id, *at, now_ns)));
+            }
+            return;
+        default:
+            return;
+    }
+}
+
+std::uint16_t Market::publisher_of(char participant) {
+    const std::uint16_t publisher = feed::dbn::publisher_of(participant);
+    counters_.bump(GatewayCount::unknown_participants, publisher == 0 ? 1 : 0);
+    return publisher;
+}
+
+}  // namespace pinstrike::actors::gateway

@@ -1,0 +1,105 @@
+// path: cold
+//
+// Makes DBN records from the events of a feed and gives them to the clients that want them. Has no
+// clock: the times are those of the events, and advance() says how far they have come.
+#pragma once
+
+#include "actors/gateway/bars.h"
+#include "actors/gateway/instruments.h"
+#include "actors/gateway/interests.h"
+#include "actors/gateway/market_counts.h"
+#include "actors/publish/pinstrike.h"
+#include "feed/dbn/records.h"
+#include "feed/dbn/schema.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+namespace pinstrike::actors::gateway {
+
+class Market {
+  public:
+    Market() : interests_(instruments_) {}
+
+    [[nodiscard]] Instruments& instruments() { return instruments_; }
+
+    [[nodiscard]] Interests& interests() { return interests_; }
+
+    [[nodiscard]] GatewayCounters& counters() { return counters_; }
+
+    [[nodiscard]] const GatewayCounters& counters() const { return counters_; }
+
+    /// The state of series, read anew. False: an id belongs to another series than before, so that
+    /// everything known of the feed has to be forgotten first.
+    [[nodiscard]] bool take_state(std::span<const pinstrike_value> values);
+
+    /// Applies one event of a series or line. False: as of take_state().
+    [[nodiscard]] bool apply(const pinstrike_record& record);
+
+    /// All events received before this time have been applied: closes the intervals that ended.
+    void advance(std::int64_t now_ns);
+
+    /// The feed has started anew: forgets all values, and keeps series and subscriptions.
+    void forget_values();
+
+    /// Forgets all series, and the clients' subscriptions to them.
+    void clear();
+
+    using Give = std::function<void(std::span<const std::byte>)>;
+
+    /// Gives the present state of a series in records of a schema, with the flag for snapshots:
+    /// none, one, or several. Schemas of trades and bars have none.
+    void give_state(feed::dbn::Schema schema, InstrumentId id, std::int64_t now_ns,
+                    const Give& give);
+
+  private:
+    struct Interval {
+        feed::dbn::Schema schema;
+        feed::dbn::RecordType type;
+        std::int64_t length_ns;
+        std::uint8_t bit;
+        std::int64_t end_ns = 0;  ///< of the open interval; 0: no event yet
+        std::vector<InstrumentId> changed;
+    };
+
+    /// The latest flush of quotes and start of day of a line, as stamps of one core.
+    struct Flush {
+        std::uint64_t quotes = 0;
+        std::uint64_t day = 0;
+    };
+
+    [[nodiscard]] Instrument& instrument_of(const pinstrike_record& record);
+    void apply_quote(const pinstrike_record& record, Instrument& at);
+    void apply_trade(const pinstrike_record& record, Instrument& at);
+    void apply_open_interest(const pinstrike_record& record, Instrument& at);
+    void apply_end_of_day(const pinstrike_record& record, const Instrument& at);
+    void apply_control(const pinstrike_record& record);
+    void forget_flushed(Instrument& at) const;
+    void mark_changed(Instrument& at, InstrumentId id);
+    void add_to_bars(const pinstrike_record& record, std::int64_t price);
+    void close_interval(Interval& interval);
+    void find_next_end();
+    void close_bars(std::size_t which, std::int64_t now_ns);
+    void deliver_definition(InstrumentId id, std::int64_t now_ns);
+    [[nodiscard]] std::uint16_t publisher_of(char participant);
+
+    Instruments instruments_;
+    Interests interests_;
+    GatewayCounters counters_;
+    std::array<Interval, 2> intervals_{
+        Interval{
+            feed::dbn::Schema::cbbo_1s, feed::dbn::RecordType::cbbo_1s, 1'000'000'000, 1, 0, {}},
+        Interval{
+            feed::dbn::Schema::cbbo_1m, feed::dbn::RecordType::cbbo_1m, 60'000'000'000, 2, 0, {}}};
+    std::array<Bars, 3> bars_{Bars{feed::dbn::RecordType::ohlcv_1s, 1'000'000'000},
+                              Bars{feed::dbn::RecordType::ohlcv_1m, 60'000'000'000},
+                              Bars{feed::dbn::RecordType::ohlcv_1h, 3'600'000'000'000}};
+    std::vector<std::vector<Flush>> flushes_;  ///< by core and line
+    std::int64_t next_end_ns_ = 0;             ///< before it, advance() has nothing to do
+};
+
+}  // namespace pinstrike::actors::gateway

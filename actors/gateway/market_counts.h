@@ -1,0 +1,30 @@
+// path: hot
+#pragma once
+
+#include "config/counter.h"
+#include "config/rows.h"
+
+namespace pinstrike::actors::gateway {
+
+// clang-format off
+#define PINSTRIKE_GATEWAY_COUNTS(ROW) \
+    ROW(read, records, "events read from the feed's memory") \
+    ROW(quotes, records, "of these, quotes") \
+    ROW(trades, records, "of these, trades and cancels") \
+    ROW(cancels, records, \
+        "cancels of trades, which no schema has a place for (types A, C, E and G)") \
+    ROW(unknown_participants, records, \
+        "messages of a participant that has no number in the list of publishers; theirs is 0") \
+    ROW(late_trades, records, \
+        "trades that came after the end of their bar's interval, and are in none") \
+    ROW(without_id, records, \
+        "events that were dropped because too many waited for the id of their series") \
+    ROW(missed, records, "events that the gateway was too slow to read; clients are told")
+// clang-format on
+
+/// What the gateway read from the feed.
+PINSTRIKE_ROWS(GatewayCount, PINSTRIKE_GATEWAY_COUNTS)
+
+using GatewayCounters = Counters<GatewayCount, GatewayCount_count>;
+
+}  // namespace pinstrike::actors::gateway

@@ -1,0 +1,233 @@
+// path: cold
+#include "actors/gateway/protocol.h"
+
+#include "config/yaml.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+namespace pinstrike::actors::gateway {
+namespace {
+
+using feed::dbn::SymbolType;
+
+/// The pairs of a line. A pair without '=' has an empty value; of two with one key the first
+/// counts.
+class Pairs {
+  public:
+    explicit Pairs(std::string_view line) {
+        while (!line.empty()) {
+            const std::size_t end = std::min(line.find('|'), line.size());
+            const std::string_view pair = line.substr(0, end);
+            const std::size_t equals = std::min(pair.find('='), pair.size());
+            pairs_.emplace_back(pair.substr(0, equals),
+                                pair.substr(std::min(equals + 1, pair.size())));
+            line.remove_prefix(std::min(end + 1, line.size()));
+        }
+    }
+
+    [[nodiscard]] std::optional<std::string_view> find(std::string_view key) const {
+        for (const auto& [name, value] : pairs_) {
+            if (name == key) {
+                return value;
+            }
+        }
+        return std::nullopt;
+    }
+
+    [[nodiscard]] std::string_view first_key() const {
+        return pairs_.empty() ? std::string_view{} : pairs_.front().first;
+    }
+
+  private:
+    std::vector<std::pair<std::string_view, std::string_view>> pairs_;
+};
+
+std::string wrong(std::string_view key, std::optional<std::string_view> found,
+                  std::string_view expected) {
+    return fmt::format("{}: found {}, expected {}", key, found ? shown(*found) : "nothing",
+                       expected);
+}
+
+std::optional<std::uint32_t> number_of(std::string_view text) {
+    std::uint32_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    return error == std::errc{} && end == text.data() + text.size() ? std::optional{value}
+                                                                    : std::nullopt;
+}
+
+/// Reads "0" or "1"; an absent key leaves `into` as it is. Returns the error, or nothing.
+std::string read_flag(const Pairs& pairs, std::string_view key, bool& into) {
+    const auto found = pairs.find(key);
+    if (!found) {
+        return "";
+    }
+    if (*found != "0" && *found != "1") {
+        return wrong(key, found, "0 or 1");
+    }
+    into = *found == "1";
+    return "";
+}
+
+std::string read_slow_reader(const Pairs& pairs, SlowReader& into) {
+    const auto found = pairs.find("slow_reader_behavior");
+    if (found && *found == "warn") {
+        into = SlowReader::warn;
+    } else if (found && *found != "skip" && *found != "drop") {  // drop: clients of early 2026
+        return wrong("slow_reader_behavior", found, "skip or warn");
+    }
+    return "";
+}
+
+std::string read_heartbeat(const Pairs& pairs, unsigned& seconds) {
+    const auto found = pairs.find("heartbeat_interval_s");
+    if (!found) {
+        return "";
+    }
+    const auto value = number_of(*found);
+    if (!value || *value < heartbeat_seconds_min || *value > heartbeat_seconds_max) {
+        return wrong(
+            "heartbeat_interval_s", found,
+            fmt::format("a number from {} to {}", heartbeat_seconds_min, heartbeat_seconds_max));
+    }
+    seconds = *value;
+    return "";
+}
+
+/// Checks that a key, if it is there, has one of two values. `is_second`: it has the second.
+std::string read_either(const Pairs& pairs, std::string_view key, std::string_view first,
+                        std::string_view second, bool& is_second) {
+    const auto found = pairs.find(key);
+    if (found && *found != first && *found != second) {
+        return wrong(key, found,
+                     first == second ? std::string{first} : fmt::format("{} or {}", first, second));
+    }
+    is_second = found && *found == second;
+    return "";
+}
+
+std::string read_schema(const Pairs& pairs, feed::dbn::Schema& into) {
+    const auto found = pairs.find("schema");
+    const auto schema = feed::dbn::schema_of(found.value_or(""));
+    if (schema) {
+        into = *schema;
+        return "";
+    }
+    if (found && *found == "status") {
+        return "schema status: OPRA sends no messages about the trading state of a series";
+    }
+    std::string names;
+    for (const std::string_view name : feed::dbn::schema_names) {
+        names.append(names.empty() ? "" : ", ").append(name);
+    }
+    return wrong("schema", found, "one of " + names);
+}
+
+std::string trimmed_upper(std::string_view text) {
+    const std::size_t begin = std::min(text.find_first_not_of(' '), text.size());
+    text.remove_prefix(begin);
+    text = text.substr(0, text.find_last_not_of(' ') + 1);
+    std::string upper{text};
+    std::transform(upper.begin(), upper.end(), upper.begin(), [](char c) {
+        return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+    });
+    return upper;
+}
+
+std::string read_symbols(const Pairs& pairs, SymbolList& list) {
+    const auto type = pairs.find("stype_in");
+    const std::string_view word = type.value_or("raw_symbol");
+    if (word == "instrument_id") {
+        list.type = SymbolType::instrument_id;
+    } else if (word == "parent") {
+        list.type = SymbolType::parent;
+    } else if (word != "raw_symbol") {
+        return wrong("stype_in", type, "raw_symbol, instrument_id or parent");
+    }
+    const auto found = pairs.find("symbols");
+    std::string_view rest = found.value_or("");
+    while (!rest.empty() && list.symbols.size() <= symbols_max) {
+        const std::size_t end = std::min(rest.find(','), rest.size());
+        list.symbols.push_back(trimmed_upper(rest.substr(0, end)));
+        rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
+    if (list.symbols.empty() || list.symbols.size() > symbols_max) {
+        return fmt::format("symbols: found {} of them, expected 1 to {}, or ALL_SYMBOLS",
+                           list.symbols.empty() ? "none" : "more", symbols_max);
+    }
+    list.all = list.symbols.size() == 1 && list.symbols.front() == "ALL_SYMBOLS";
+    return "";
+}
+
+Parsed<Request> parse_subscription(const Pairs& pairs) {
+    SubscribeRequest request;
+    const auto start = pairs.find("start");
+    request.has_start = start.has_value();
+    bool is_last = true;
+    std::string error = read_schema(pairs, request.schema);
+    error = error.empty() ? read_symbols(pairs, request.list) : error;
+    error = error.empty() ? read_flag(pairs, "snapshot", request.snapshot) : error;
+    error = error.empty() ? read_flag(pairs, "is_last", is_last) : error;
+    request.is_last = is_last;
+    if (const auto id = pairs.find("id"); error.empty() && id) {
+        const auto value = number_of(*id);
+        error = value ? "" : wrong("id", id, "a number below 2^32");
+        request.id = value.value_or(0);
+    }
+    if (error.empty() && request.has_start && request.snapshot) {
+        error = "found start and snapshot, expected one of them at most";
+    }
+    return error.empty() ? Parsed<Request>{std::move(request), ""} : Parsed<Request>{{}, error};
+}
+
+Parsed<Request> parse_unsubscription(const Pairs& pairs) {
+    UnsubscribeRequest request;
+    bool is_last = true;
+    std::string error = read_schema(pairs, request.schema);
+    error = error.empty() ? read_symbols(pairs, request.list) : error;
+    error = error.empty() ? read_flag(pairs, "is_last", is_last) : error;
+    request.is_last = is_last;
+    return error.empty() ? Parsed<Request>{std::move(request), ""} : Parsed<Request>{{}, error};
+}
+
+}  // namespace
+
+Parsed<LoginRequest> parse_login(std::string_view line) {
+    const Pairs pairs{line};
+    LoginRequest request;
+    const auto auth = pairs.find("auth");
+    request.auth = auth.value_or("");
+    request.client = protocol_text(pairs.find("client").value_or(""), 128);
+    bool ignored = false;
+    std::string error = auth ? "" : wrong("auth", auth, "the answer to the challenge");
+    const auto check = [&error](std::string found) { error = error.empty() ? found : error; };
+    check(read_either(pairs, "dataset", "OPRA.PILLAR", "OPRA.PILLAR", ignored));
+    check(read_either(pairs, "encoding", "dbn", "dbn", ignored));
+    check(read_either(pairs, "compression", "none", "zstd", request.zstd));
+    check(read_flag(pairs, "ts_out", request.ts_out));
+    check(read_heartbeat(pairs, request.heartbeat_seconds));
+    check(read_slow_reader(pairs, request.slow_reader));
+    return error.empty() ? Parsed<LoginRequest>{std::move(request), ""}
+                         : Parsed<LoginRequest>{{}, error};
+}
+
+Parsed<Request> parse_request(std::string_view line) {
+    const Pairs pairs{line};
+    if (pairs.first_key() == "start_session") {
+        return {StartRequest{}, ""};
+    }
+    return pairs.first_key() == "unsubscribe" ? parse_unsubscription(pairs)
+                                              : parse_subscription(pairs);
+}
+
+std::string protocol_text(std::string_view text, std::size_t bytes_max) {
+    std::string out{text.substr(0, bytes_max)};
+    std::replace_if(
+        out.begin(), out.end(), [](char c) { return c < ' ' || c > '~' || c == '|'; }, ' ');
+    return out;
+}
+
+}  // namespace pinstrike::actors::gateway

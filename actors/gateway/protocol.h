@@ -1,0 +1,77 @@
+// path: cold
+//
+// The text lines of a DBN live session: what the gateway greets with, and what a client asks for.
+// A line is pairs key=value, joined by '|'. Lines come from outside: unknown keys are passed over,
+// and everything else that is wrong is reported with what was found and expected.
+#pragma once
+
+#include "feed/dbn/schema.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace pinstrike::actors::gateway {
+
+/// A longer line ends the session.
+inline constexpr std::size_t line_bytes_max = 256 * 1024;
+inline constexpr std::size_t symbols_max = 2000;  ///< of one line
+inline constexpr unsigned heartbeat_seconds_min = 5;
+inline constexpr unsigned heartbeat_seconds_max = 1800;
+
+/// What is done for a client that reads too slowly, if the schema leaves the choice.
+enum class SlowReader : std::uint8_t { skip, warn };
+
+struct LoginRequest {
+    std::string auth;  ///< lower-case hex of the answer, '-', the last characters of the key
+    bool ts_out = false;
+    bool zstd = false;
+    unsigned heartbeat_seconds = 30;
+    SlowReader slow_reader = SlowReader::skip;
+    std::string client;
+};
+
+/// Which instruments a line names.
+struct SymbolList {
+    feed::dbn::SymbolType type = feed::dbn::SymbolType::raw_symbol;
+    bool all = false;
+    std::vector<std::string> symbols;  ///< upper case
+};
+
+struct SubscribeRequest {
+    feed::dbn::Schema schema = feed::dbn::Schema::trades;
+    SymbolList list;
+    bool has_start = false;
+    bool snapshot = false;
+    std::uint32_t id = 0;
+    bool is_last = true;
+};
+
+struct UnsubscribeRequest {
+    feed::dbn::Schema schema = feed::dbn::Schema::trades;
+    SymbolList list;
+    bool is_last = true;
+};
+
+struct StartRequest {};
+
+using Request = std::variant<SubscribeRequest, UnsubscribeRequest, StartRequest>;
+
+/// A value, or the sentence that says why there is none.
+template <class T>
+struct Parsed {
+    std::optional<T> value;
+    std::string error;
+};
+
+[[nodiscard]] Parsed<LoginRequest> parse_login(std::string_view line);
+[[nodiscard]] Parsed<Request> parse_request(std::string_view line);
+
+/// A text that can stand in a line or record: printable ASCII without '|', cut to `bytes_max`.
+[[nodiscard]] std::string protocol_text(std::string_view text, std::size_t bytes_max);
+
+}  // namespace pinstrike::actors::gateway

@@ -1,0 +1,331 @@
+// path: cold
+#include "actors/gateway/session.h"
+
+#include "feed/dbn/values.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+namespace pinstrike::actors::gateway {
+namespace {
+
+using feed::dbn::Schema;
+
+/// Series whose state is sent in one step, so that a step is short.
+constexpr std::size_t states_each_step = 512;
+
+template <std::size_t Count>
+void put_symbol(std::array<char, Count>& field, std::string_view text) {
+    text.copy(field.data(), Count - 1);
+}
+
+}  // namespace
+
+Session::Session(SessionHost& host, SessionOrigin origin)
+    : host_(host),
+      origin_(std::move(origin)),
+      challenge_(new_challenge()),
+      output_(host.chunks()),
+      now_ns_(origin_.began_ns) {
+    // In one write: one of the clients looks for the first line's end in its first read.
+    output_.put_line(fmt::format("lsg_version=pinstrike\ncram={}\n", challenge_));
+}
+
+void Session::read(std::string_view text, std::int64_t now_ns) {
+    now_ns_ = now_ns;
+    input_.append(text);
+    std::size_t begin = 0;
+    while (phase_ != Phase::ended) {
+        const std::size_t end = input_.find('\n', begin);
+        if (end == std::string::npos) {
+            break;
+        }
+        read_line(std::string_view{input_}.substr(begin, end - begin));
+        begin = end + 1;
+    }
+    input_.erase(0, phase_ == Phase::ended ? input_.size() : begin);
+    if (input_.size() > line_bytes_max) {
+        input_.clear();
+        end(SessionEnding::request, ErrorCode::invalid_subscription,
+            fmt::format("found a line of more than {} bytes", line_bytes_max));
+    }
+}
+
+void Session::read_line(std::string_view line) {
+    if (line.ends_with('\r')) {
+        line.remove_suffix(1);
+    }
+    if (phase_ == Phase::login) {
+        read_login(line);
+    } else if (!held_error_) {
+        read_request(line);
+    } else if (line.starts_with("start_session")) {
+        start();
+    }
+}
+
+void Session::read_login(std::string_view line) {
+    Parsed<LoginRequest> parsed = parse_login(line);
+    if (!parsed.value) {
+        return refuse_login(SessionEnding::login, parsed.error);
+    }
+    const ClientKey* const key = authenticate(host_.keys(), challenge_, parsed.value->auth);
+    if (key == nullptr) {
+        return refuse_login(SessionEnding::login, "CRAM authentication failed");
+    }
+    if (host_.sessions_of(key->user) >= key->sessions) {
+        return refuse_login(
+            SessionEnding::limit,
+            fmt::format("User has reached their open connection limit: sessions {} of {}",
+                        key->sessions, key->user));
+    }
+    key_ = *key;
+    login_ = std::move(*parsed.value);
+    subscriptions_ =
+        std::make_unique<Subscriptions>(static_cast<RecordReceiver&>(*this), host_.market(), key_);
+    phase_ = Phase::subscribing;
+    output_.put_line(fmt::format("success=1|session_id={}\n", origin_.number));
+}
+
+void Session::refuse_login(SessionEnding why, std::string_view text) {
+    output_.put_line(fmt::format("success=0|error={}\n", protocol_text(text, 300)));
+    ending_ = why;
+    phase_ = Phase::ended;
+}
+
+void Session::read_request(std::string_view line) {
+    Parsed<Request> parsed = parse_request(line);
+    if (!parsed.value) {
+        output_.count(SessionCount::refusals);
+        return end(SessionEnding::request, ErrorCode::invalid_subscription, parsed.error);
+    }
+    if (std::holds_alternative<StartRequest>(*parsed.value)) {
+        return start();
+    }
+    if (output_.counters().read(SessionCount::subscriptions) >= key_.subscriptions) {
+        output_.count(SessionCount::refusals);
+        return end(SessionEnding::limit, ErrorCode::invalid_subscription,
+                   fmt::format("the key's limit subscriptions is {} lines", key_.subscriptions));
+    }
+    if (subscriptions_->names_count() > session_symbols_max) {
+        output_.count(SessionCount::refusals);
+        return end(SessionEnding::limit, ErrorCode::invalid_subscription,
+                   fmt::format("a session may name {} symbols; parents such as SPX.OPT and "
+                               "ALL_SYMBOLS have no such limit",
+                               session_symbols_max));
+    }
+    if (const auto* const request = std::get_if<SubscribeRequest>(&*parsed.value)) {
+        if (const std::string objection = objection_to(*request); !objection.empty()) {
+            output_.count(SessionCount::refusals);
+            return end(SessionEnding::request, ErrorCode::invalid_subscription, objection);
+        }
+    }
+    output_.count(SessionCount::subscriptions);
+    if (phase_ == Phase::subscribing) {
+        early_requests_.push_back(std::move(*parsed.value));
+    } else {
+        std::visit(
+            [this](const auto& request) {
+                if constexpr (!std::is_same_v<std::decay_t<decltype(request)>, StartRequest>) {
+                    apply(request);
+                }
+            },
+            *parsed.value);
+    }
+}
+
+std::string Session::objection_to(const SubscribeRequest& request) const {
+    const bool has_state =
+        request.schema == Schema::definition || request.schema == Schema::statistics;
+    if (request.has_start && !has_state) {
+        return fmt::format(
+            "start: found with schema {}, expected with definition or statistics: "
+            "the gateway has no recording",
+            feed::dbn::name_of(request.schema));
+    }
+    return "";
+}
+
+void Session::put_metadata() {
+    output_.start({.ts_out = login_.ts_out,
+                   .zstd = login_.zstd,
+                   .slow_reader = login_.slow_reader,
+                   .heartbeat_seconds = login_.heartbeat_seconds,
+                   .records_per_second = key_.records_per_second,
+                   .queue_bytes = host_.queue_bytes()},
+                  now_ns_);
+}
+
+void Session::start() {
+    if (phase_ == Phase::started) {
+        return end(SessionEnding::request, ErrorCode::invalid_subscription,
+                   "found a second start_session");
+    }
+    put_metadata();
+    phase_ = Phase::started;
+    for (const Request& request : std::exchange(early_requests_, {})) {
+        if (const auto* const added = std::get_if<SubscribeRequest>(&request)) {
+            apply(*added);
+        } else if (const auto* const removed = std::get_if<UnsubscribeRequest>(&request)) {
+            apply(*removed);
+        }
+    }
+    if (held_error_) {
+        const HeldError error = std::move(*held_error_);
+        held_error_.reset();
+        end(error.why, error.code, error.text);
+    }
+}
+
+void Session::apply(const SubscribeRequest& request) {
+    if (!request.list.all) {
+        for (const std::string& symbol : request.list.symbols) {
+            const std::string objection = subscriptions_->objection_to(symbol, request.list.type);
+            if (!objection.empty()) {
+                output_.count(SessionCount::refusals);
+                output_.put_error(ErrorCode::symbol_failed, objection);
+            }
+        }
+    }
+    Selection selection = subscriptions_->add(request.schema, request.list);
+    if (request.has_start || request.snapshot) {
+        jobs_.add(request.schema, std::move(selection), request.has_start);
+    }
+    if (request.is_last) {
+        output_.put_system(SystemCode::subscribed,
+                           fmt::format("Subscription request {} for {} data succeeded", request.id,
+                                       feed::dbn::name_of(request.schema)));
+    }
+}
+
+void Session::apply(const UnsubscribeRequest& request) {
+    subscriptions_->remove(request.schema, request.list);
+    if (request.is_last) {
+        output_.put_system(SystemCode::unsubscribed,
+                           fmt::format("Unsubscription request for {} data succeeded",
+                                       feed::dbn::name_of(request.schema)));
+    }
+}
+
+void Session::end(SessionEnding why, ErrorCode code, std::string_view text) {
+    if (phase_ == Phase::ended) {
+        return;
+    }
+    if (phase_ == Phase::login) {
+        return refuse_login(why, text);
+    }
+    if (held_error_) {
+        return;
+    }
+    if (phase_ == Phase::subscribing && !text.empty()) {
+        held_error_ = HeldError{why, code, std::string{text}, now_ns_ + start_ns_max};
+        return;
+    }
+    if (!text.empty()) {
+        output_.put_error(code, text);
+    }
+    ending_ = why;
+    phase_ = Phase::ended;
+    jobs_.clear();
+    subscriptions_->remove_all();
+}
+
+void Session::report(ErrorCode code, std::string_view text) {
+    if (phase_ == Phase::started) {
+        output_.put_error(code, text);
+    }
+}
+
+void Session::send_states() {
+    if (phase_ != Phase::started) {
+        return;
+    }
+    jobs_.clear();
+    for (const Schema schema : {Schema::cmbp_1, Schema::mbp_1, Schema::cbbo_1s, Schema::cbbo_1m}) {
+        if (subscriptions_->has(schema)) {
+            jobs_.add(schema, subscriptions_->all_of(schema), false);
+        }
+    }
+}
+
+void Session::step(std::int64_t now_ns) {
+    now_ns_ = now_ns;
+    if (phase_ == Phase::login && now_ns - origin_.began_ns > login_ns_max) {
+        refuse_login(SessionEnding::login, "the login took too long");
+    }
+    if (held_error_ && now_ns >= held_error_->until_ns) {
+        start();
+    }
+    if (phase_ != Phase::started) {
+        return;
+    }
+    if (output_.overflowed()) {
+        return end(SessionEnding::slow, ErrorCode::internal,
+                   fmt::format("Internal error: the client stayed behind by more than its queue of "
+                               "{} bytes holds",
+                               host_.queue_bytes()));
+    }
+    if (output_.step(now_ns)) {
+        send_states();
+    }
+    if (!jobs_.empty() && output_.is_current()) {
+        const auto completed =
+            jobs_.work(states_each_step, host_.market().instruments().end(),
+                       [this](Schema schema, InstrumentId id) { send_state(schema, id); });
+        if (completed) {
+            output_.put_system(SystemCode::replay_completed,
+                               fmt::format("Finished {} replay", feed::dbn::name_of(*completed)));
+        }
+    }
+}
+
+void Session::send_state(Schema schema, InstrumentId id) {
+    host_.market().give_state(schema, id, now_ns_, [&](std::span<const std::byte> record) {
+        map(id);
+        output_.put_own(record);
+    });
+}
+
+/// Sends the symbol of a series before its first record.
+void Session::map(InstrumentId id) {
+    if (id >= mapped_.size()) {
+        mapped_.resize(std::max<std::size_t>(host_.market().instruments().end(), id + 1));
+    }
+    if (mapped_[id]) {
+        return;
+    }
+    mapped_[id] = true;
+    feed::dbn::SymbolMappingRecord record;
+    record.header = feed::dbn::header_of<feed::dbn::SymbolMappingRecord>(
+        feed::dbn::RecordType::symbol_mapping, 0, id, static_cast<std::uint64_t>(now_ns_));
+    const auto [type, symbol] = subscriptions_->in_symbol_of(id);
+    record.in_type = type;
+    put_symbol(record.in_symbol, symbol);
+    put_symbol(record.out_symbol, host_.market().instruments().symbol_of(id));
+    output_.put_own(feed::dbn::bytes_of(record));
+}
+
+void Session::receive(Schema schema, InstrumentId id, std::span<const std::byte> record) {
+    if (!output_.admit(schema)) {
+        return;
+    }
+    // A definition is itself the state.
+    if (!jobs_.empty() && jobs_.take_early(schema, id) && schema != Schema::definition) {
+        send_state(schema, id);
+    }
+    map(id);
+    output_.put(record);
+}
+
+void Session::interval_ended(Schema schema, std::int64_t end_ns) {
+    if (phase_ == Phase::started && subscriptions_->has(schema)) {
+        output_.put_own(feed::dbn::bytes_of(system_record(
+            SystemCode::interval_ended,
+            fmt::format("End of interval for {}", feed::dbn::name_of(schema)), end_ns)));
+    }
+}
+
+}  // namespace pinstrike::actors::gateway

@@ -1,0 +1,132 @@
+// path: cold
+//
+// One client: its login, its subscriptions, and the records on their way to it. The session gets
+// text and records, and fills its queue; the gateway moves bytes between it and a socket. Times are
+// passed in.
+#pragma once
+
+#include "actors/gateway/client_keys.h"
+#include "actors/gateway/market.h"
+#include "actors/gateway/protocol.h"
+#include "actors/gateway/session_output.h"
+#include "actors/gateway/state_jobs.h"
+#include "actors/gateway/subscriptions.h"
+#include "feed/dbn/schema.h"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pinstrike::actors::gateway {
+
+inline constexpr std::int64_t login_ns_max = 10'000'000'000;
+/// Different symbols that a session may name, which bounds its memory.
+inline constexpr std::size_t session_symbols_max = 50'000;
+/// How long a fatal error waits for the start of the session, before which some clients read
+/// nothing.
+inline constexpr std::int64_t start_ns_max = 3'000'000'000;
+
+/// What a session needs of the gateway.
+class SessionHost {
+  public:
+    virtual ~SessionHost() = default;
+    [[nodiscard]] virtual const ClientKeys& keys() const = 0;
+    /// Sessions of a user that are logged in.
+    [[nodiscard]] virtual unsigned sessions_of(const std::string& user) const = 0;
+    [[nodiscard]] virtual Market& market() = 0;
+    [[nodiscard]] virtual ChunkPool& chunks() = 0;
+    [[nodiscard]] virtual std::size_t queue_bytes() const = 0;
+};
+
+/// Where a session comes from.
+struct SessionOrigin {
+    std::uint64_t number = 0;
+    std::string address;
+    std::int64_t began_ns = 0;
+};
+
+class Session final : private RecordReceiver {
+  public:
+    enum class Phase : std::uint8_t { login, subscribing, started, ended };
+
+    /// Greets the client. `host` must outlive the session.
+    Session(SessionHost& host, SessionOrigin origin);
+
+    /// Text from the client.
+    void read(std::string_view text, std::int64_t now_ns);
+
+    /// To be called often: state that was asked for, heartbeats, time limits.
+    void step(std::int64_t now_ns);
+
+    /// Ends the session, with an error record if `text` is not empty. What is in the queue is still
+    /// to be sent.
+    void end(SessionEnding why, ErrorCode code, std::string_view text);
+
+    /// Tells a client that has started of an error that does not end the session.
+    void report(ErrorCode code, std::string_view text);
+
+    /// The feed's state was read anew: sends the state of the series that the client follows.
+    void send_states();
+
+    [[nodiscard]] SessionOutput& output() { return output_; }
+
+    [[nodiscard]] Phase phase() const { return phase_; }
+
+    /// Null before the login.
+    [[nodiscard]] const Subscriptions* subscriptions() const { return subscriptions_.get(); }
+
+    [[nodiscard]] const ClientKey& key() const { return key_; }
+
+    [[nodiscard]] const SessionOrigin& origin() const { return origin_; }
+
+    [[nodiscard]] const std::string& client() const { return login_.client; }
+
+    [[nodiscard]] SessionEnding ending() const { return ending_; }
+
+  private:
+    struct HeldError {
+        SessionEnding why;
+        ErrorCode code;
+        std::string text;
+        std::int64_t until_ns;
+    };
+
+    // RecordReceiver
+    void receive(feed::dbn::Schema schema, InstrumentId id,
+                 std::span<const std::byte> record) override;
+    void interval_ended(feed::dbn::Schema schema, std::int64_t end_ns) override;
+
+    void read_line(std::string_view line);
+    void read_login(std::string_view line);
+    void refuse_login(SessionEnding why, std::string_view text);
+    void read_request(std::string_view line);
+    void start();
+    void put_metadata();
+    void apply(const SubscribeRequest& request);
+    void apply(const UnsubscribeRequest& request);
+    [[nodiscard]] std::string objection_to(const SubscribeRequest& request) const;
+    void send_state(feed::dbn::Schema schema, InstrumentId id);
+    void map(InstrumentId id);
+
+    SessionHost& host_;
+    SessionOrigin origin_;
+    Phase phase_ = Phase::login;
+    std::string challenge_;
+    std::string input_;  ///< an incomplete line
+    ClientKey key_;
+    LoginRequest login_;
+    SessionOutput output_;
+    std::unique_ptr<Subscriptions> subscriptions_;
+    std::vector<Request> early_requests_;  ///< apply with the start
+    std::optional<HeldError> held_error_;
+    SessionEnding ending_ = SessionEnding::client;
+    StateJobs jobs_;
+    std::vector<bool> mapped_;  ///< by id: its symbol mapping was sent
+    std::int64_t now_ns_;
+};
+
+}  // namespace pinstrike::actors::gateway

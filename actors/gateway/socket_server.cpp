@@ -1,0 +1,304 @@
+// path: cold
+#include "actors/gateway/socket_server.h"
+
+#include "config/check.h"
+
+#include <arpa/inet.h>
+#include <fmt/format.h>
+#include <liburing.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+namespace pinstrike::actors::gateway {
+namespace {
+
+enum class Operation : std::uint8_t { accept, receive, send, cancel };
+
+constexpr unsigned ring_entries = 1024;
+
+std::uint64_t tag_of(Operation operation, std::uint32_t connection) {
+    return std::uint64_t{connection} << 8 | static_cast<std::uint64_t>(operation);
+}
+
+std::string address_of(int descriptor) {
+    sockaddr_in peer{};
+    socklen_t size = sizeof peer;
+    std::array<char, INET_ADDRSTRLEN> text{};
+    if (::getpeername(descriptor, reinterpret_cast<sockaddr*>(&peer), &size) != 0 ||  // tidy: libc
+        ::inet_ntop(AF_INET, &peer.sin_addr, text.data(), text.size()) == nullptr) {
+        return "unknown";
+    }
+    return text.data();
+}
+
+/// Whether a socket listens at an address.
+bool listens_at(int descriptor, const std::string& host, std::uint16_t port) {
+    int accepts = 0;
+    socklen_t size = sizeof accepts;
+    sockaddr_in own{};
+    socklen_t own_size = sizeof own;
+    in_addr wanted{};
+    return ::getsockopt(descriptor, SOL_SOCKET, SO_ACCEPTCONN, &accepts, &size) == 0 &&
+           accepts == 1 &&
+           ::getsockname(descriptor, reinterpret_cast<sockaddr*>(&own), &own_size) ==  // tidy: libc
+               0 &&
+           own.sin_family == AF_INET && ::inet_pton(AF_INET, host.c_str(), &wanted) == 1 &&
+           own.sin_addr.s_addr == wanted.s_addr && ntohs(own.sin_port) == port;
+}
+
+}  // namespace
+
+struct SocketServer::Ring {
+    io_uring ring{};
+    bool open = false;
+
+    ~Ring() {
+        if (open) {
+            ::io_uring_queue_exit(&ring);
+        }
+    }
+
+    /// A free entry. The queue is submitted if it is full.
+    io_uring_sqe& entry() {
+        io_uring_sqe* sqe = ::io_uring_get_sqe(&ring);
+        while (sqe == nullptr) {
+            ::io_uring_submit(&ring);
+            sqe = ::io_uring_get_sqe(&ring);
+        }
+        return *sqe;
+    }
+};
+
+SocketServer::SocketServer(SocketEvents& events, std::size_t connections_max)
+    : events_(events), connections_max_(connections_max), ring_(std::make_unique<Ring>()) {}
+
+SocketServer::~SocketServer() {
+    ring_.reset();  // cancels what is open, so that no buffer is written any more
+    for (const auto& connection : connections_) {
+        if (connection != nullptr) {
+            ::close(connection->descriptor);
+        }
+    }
+    if (listener_ >= 0) {
+        ::close(listener_);
+    }
+}
+
+std::unique_ptr<SocketServer> SocketServer::open(const std::string& host, std::uint16_t port,
+                                                 int inherited, std::size_t connections_max,
+                                                 SocketEvents& events, Problems& problems) {
+    std::unique_ptr<SocketServer> server{new SocketServer{events, connections_max}};
+    const int error = -::io_uring_queue_init(ring_entries, &server->ring_->ring, 0);
+    if (error != 0) {
+        add_problem(problems, "",
+                    fmt::format("cannot make an io_uring: {}; expected Linux 5.19 or newer that "
+                                "allows it (kernel.io_uring_disabled = 0)",
+                                std::strerror(error)),
+                    remedy_of(error));
+        return nullptr;
+    }
+    server->ring_->open = true;
+    if (!server->listen(host, port, inherited, problems)) {
+        return nullptr;
+    }
+    server->arm_accept();
+    return server;
+}
+
+bool SocketServer::listen(const std::string& host, std::uint16_t port, int inherited,
+                          Problems& problems) {
+    constexpr int backlog = 1024;
+    if (inherited >= 0 && listens_at(inherited, host, port)) {
+        listener_ = inherited;
+        port_ = port;
+        return true;
+    }
+    if (inherited >= 0) {
+        ::close(inherited);
+    }
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(port);
+    const int on = 1;
+    socklen_t size = sizeof address;
+    auto* const named = reinterpret_cast<sockaddr*>(&address);  // tidy: libc
+    listener_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    const bool good =
+        listener_ >= 0 && ::inet_pton(AF_INET, host.c_str(), &address.sin_addr) == 1 &&
+        ::setsockopt(listener_, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) == 0 &&
+        ::bind(listener_, named, sizeof address) == 0 && ::listen(listener_, backlog) == 0 &&
+        ::getsockname(listener_, named, &size) == 0;
+    if (!good) {
+        add_problem(
+            problems, "",
+            fmt::format("address: cannot listen at {}:{}: {}", host, port, std::strerror(errno)),
+            Remedy::retry);
+        return false;
+    }
+    port_ = ntohs(address.sin_port);
+    return true;
+}
+
+void SocketServer::arm_accept() {
+    io_uring_sqe& sqe = ring_->entry();
+    ::io_uring_prep_multishot_accept(&sqe, listener_, nullptr, nullptr, SOCK_CLOEXEC);
+    sqe.user_data = tag_of(Operation::accept, 0);
+    accepting_ = true;
+}
+
+void SocketServer::stop_accepting(bool kept) {
+    constexpr std::int64_t turn_ns = 1'000'000;
+    stopped_ = true;
+    if (!kept) {
+        ::shutdown(listener_, SHUT_RDWR);
+    }
+    io_uring_sqe& sqe = ring_->entry();
+    ::io_uring_prep_cancel64(&sqe, tag_of(Operation::accept, 0), 0);
+    sqe.user_data = tag_of(Operation::cancel, 0);
+    for (int turn = 0; accepting_ && turn < 100; ++turn) {
+        poll();
+        wait(turn_ns);
+    }
+}
+
+void SocketServer::arm_receive(std::uint32_t connection) {
+    Connection& at = *connections_[connection];
+    io_uring_sqe& sqe = ring_->entry();
+    ::io_uring_prep_recv(&sqe, at.descriptor, at.in.data(), at.in.size(), 0);
+    sqe.user_data = tag_of(Operation::receive, connection);
+    at.receiving = true;
+}
+
+void SocketServer::send(std::uint32_t connection, std::span<const std::byte> bytes) {
+    Connection& at = *connections_[connection];
+    PINSTRIKE_CHECK(!at.sending && !bytes.empty());
+    io_uring_sqe& sqe = ring_->entry();
+    ::io_uring_prep_send(&sqe, at.descriptor, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    sqe.user_data = tag_of(Operation::send, connection);
+    at.sending = true;
+}
+
+void SocketServer::finish(std::uint32_t connection) {
+    ::shutdown(connections_[connection]->descriptor, SHUT_WR);
+}
+
+/// Open operations end when the socket is shut down, and the socket is closed after the last one.
+void SocketServer::abort(std::uint32_t connection) {
+    Connection& at = *connections_[connection];
+    at.ending = true;
+    ::shutdown(at.descriptor, SHUT_RDWR);
+}
+
+void SocketServer::close_if_idle(std::uint32_t connection) {
+    const Connection& at = *connections_[connection];
+    if (at.ending && !at.receiving && !at.sending) {
+        ::close(at.descriptor);
+        connections_[connection] = nullptr;
+        free_.push_back(connection);
+        events_.closed(connection);
+    }
+}
+
+std::size_t SocketServer::poll() {
+    if (!accepting_ && !stopped_ && std::chrono::steady_clock::now() >= accept_again_) {
+        arm_accept();
+    }
+    if (::io_uring_sq_ready(&ring_->ring) != 0) {
+        ::io_uring_submit(&ring_->ring);
+    }
+    std::array<io_uring_cqe*, 64> done{};
+    const unsigned count = ::io_uring_peek_batch_cqe(&ring_->ring, done.data(), done.size());
+    for (unsigned i = 0; i < count; ++i) {
+        const std::uint64_t tag = done[i]->user_data;
+        const int result = done[i]->res;
+        const bool more = (done[i]->flags & IORING_CQE_F_MORE) != 0;
+        ::io_uring_cqe_seen(&ring_->ring, done[i]);
+        const auto connection = static_cast<std::uint32_t>(tag >> 8);
+        switch (static_cast<Operation>(tag & 0xFF)) {
+            case Operation::accept:
+                on_accept(result, more);
+                break;
+            case Operation::receive:
+                on_receive(connection, result);
+                break;
+            case Operation::send:
+                on_send(connection, result);
+                break;
+            case Operation::cancel:
+                break;
+        }
+    }
+    return count;
+}
+
+void SocketServer::wait(std::int64_t timeout_ns) {
+    __kernel_timespec timeout{.tv_sec = timeout_ns / 1'000'000'000,
+                              .tv_nsec = timeout_ns % 1'000'000'000};
+    io_uring_cqe* done = nullptr;
+    ::io_uring_submit_and_wait_timeout(&ring_->ring, &done, 1, &timeout, nullptr);
+}
+
+void SocketServer::on_accept(int result, bool more) {
+    accepting_ = more;
+    if (result < 0 && stopped_) {
+        return;
+    }
+    if (result < 0) {  // descriptors ran out
+        refused_.add();
+        accept_again_ = std::chrono::steady_clock::now() + std::chrono::milliseconds{100};
+        return;
+    }
+    if (stopped_ || connections_.size() - free_.size() >= connections_max_) {
+        refused_.add();
+        ::close(result);
+        return;
+    }
+    if (free_.empty()) {
+        free_.push_back(static_cast<std::uint32_t>(connections_.size()));
+        connections_.emplace_back();
+    }
+    const std::uint32_t connection = free_.back();
+    free_.pop_back();
+    connections_[connection].reset(new Connection);  // its buffer needs no zeros
+    connections_[connection]->descriptor = result;
+    const int on = 1;
+    ::setsockopt(result, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    arm_receive(connection);
+    if (!events_.accepted(connection, address_of(result))) {
+        refused_.add();
+        abort(connection);
+    }
+}
+
+void SocketServer::on_receive(std::uint32_t connection, int result) {
+    Connection& at = *connections_[connection];
+    at.receiving = false;
+    if (result > 0 && !at.ending) {
+        events_.received(connection, std::span{at.in}.first(static_cast<std::size_t>(result)));
+    } else if (result <= 0) {
+        abort(connection);
+    }
+    if (!at.ending) {
+        arm_receive(connection);
+    }
+    close_if_idle(connection);
+}
+
+void SocketServer::on_send(std::uint32_t connection, int result) {
+    Connection& at = *connections_[connection];
+    at.sending = false;
+    if (result > 0 && !at.ending) {
+        events_.sent(connection, static_cast<std::size_t>(result));
+    } else if (result <= 0) {
+        abort(connection);
+    }
+    close_if_idle(connection);
+}
+
+}  // namespace pinstrike::actors::gateway

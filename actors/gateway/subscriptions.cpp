@@ -1,0 +1,263 @@
+// path: cold
+#include "actors/gateway/subscriptions.h"
+
+#include "config/yaml.h"
+#include "feed/dbn/osi_symbol.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <tuple>
+
+namespace pinstrike::actors::gateway {
+namespace {
+
+using feed::dbn::Schema;
+using feed::dbn::SymbolType;
+
+constexpr std::string_view parent_ending = ".OPT";
+
+/// "AAPL.OPT" as "AAPL"; empty: no parent symbol.
+std::string root_of_parent(std::string_view symbol) {
+    const bool is_parent = symbol.ends_with(parent_ending) &&
+                           symbol.size() <= parent_ending.size() + 5 &&
+                           symbol.size() > parent_ending.size();
+    return std::string{is_parent ? symbol.substr(0, symbol.size() - parent_ending.size())
+                                 : std::string_view{}};
+}
+
+std::optional<InstrumentId> number_of(std::string_view text) {
+    InstrumentId id = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), id);
+    return error == std::errc{} && end == text.data() + text.size() ? std::optional{id}
+                                                                    : std::nullopt;
+}
+
+std::size_t index(Schema schema) {
+    return static_cast<std::size_t>(schema);
+}
+
+}  // namespace
+
+std::string Subscriptions::objection_to(const std::string& symbol, SymbolType type) {
+    const auto failed = [&](std::string_view expected) {
+        return fmt::format("Failed to resolve symbol {}: expected {}", shown(symbol), expected);
+    };
+    std::string root;
+    if (type == SymbolType::parent) {
+        root = root_of_parent(symbol);
+        if (root.empty()) {
+            return failed("a root and .OPT, such as AAPL.OPT");
+        }
+    } else if (type == SymbolType::raw_symbol) {
+        const auto name = feed::dbn::parse_osi_symbol(symbol);
+        if (!name) {
+            return failed("an OSI symbol such as \"AAPL  250221C00250000\"");
+        }
+        root = name->root;
+    } else {
+        const auto id = number_of(symbol);
+        if (!id || market_.instruments().find(*id) == nullptr) {
+            return failed("the instrument id of a series of this day");
+        }
+        root = name_of(market_.instruments().key_of(*id)).root;
+    }
+    return key_.allows(root) ? ""
+                             : fmt::format(
+                                   "Failed to resolve symbol {}: the key's limit "
+                                   "underlyings does not have {}",
+                                   shown(symbol), root);
+}
+
+/// The series of OSI symbols: of both sessions, if both are known. Each root is searched once.
+std::vector<InstrumentId> Subscriptions::ids_of(const std::set<std::string>& symbols) {
+    using Contract = std::tuple<std::uint32_t, char, std::int64_t>;
+    std::map<std::string, std::set<Contract>> wanted;
+    for (const std::string& symbol : symbols) {
+        if (const auto name = feed::dbn::parse_osi_symbol(symbol)) {
+            wanted[name->root].emplace(name->expiration, name->right, name->strike_e8);
+        }
+    }
+    std::vector<InstrumentId> ids;
+    Instruments& instruments = market_.instruments();
+    for (const auto& [root, contracts] : wanted) {
+        for (const InstrumentId id : instruments.of_root(root)) {
+            const pinstrike_key& key = instruments.key_of(id);
+            if (contracts.contains({key.expiration, key.right, key.strike_e8})) {
+                ids.push_back(id);
+            }
+        }
+    }
+    return ids;
+}
+
+void Subscriptions::add_root(Schema schema, const std::string& root) {
+    followed_[index(schema)].roots.insert(root);
+    underlyings_.insert(root);
+    market_.interests().add_root(receiver_, schema, root);
+}
+
+/// A key that is limited to some underlyings gets those.
+void Subscriptions::add_everything(Schema schema) {
+    if (key_.underlyings.empty()) {
+        all_ = true;
+        followed_[index(schema)].everything = true;
+        market_.interests().add_all(receiver_, schema);
+    }
+    for (const std::string& root : key_.underlyings) {
+        add_root(schema, root);
+    }
+}
+
+void Subscriptions::add_symbol(Schema schema, SymbolType type, const std::string& symbol) {
+    Followed& followed = followed_[index(schema)];
+    Interests& interests = market_.interests();
+    if (type == SymbolType::parent) {
+        const std::string root = root_of_parent(symbol);
+        roots_.insert(root);
+        add_root(schema, root);
+    } else if (type == SymbolType::instrument_id) {
+        const InstrumentId id = number_of(symbol).value_or(0);
+        numbers_.insert(id);
+        followed.numbers.insert(id);
+        underlyings_.insert(name_of(market_.instruments().key_of(id)).root);
+        interests.add(receiver_, schema, id);
+    } else {
+        symbols_.insert(symbol);
+        followed.symbols.insert(symbol);
+        underlyings_.insert(feed::dbn::parse_osi_symbol(symbol)->root);
+        interests.add_symbol(receiver_, schema, symbol);
+    }
+}
+
+Selection Subscriptions::add(Schema schema, const SymbolList& list) {
+    schemas_.insert(schema);
+    Selection selection;
+    if (list.all) {
+        add_everything(schema);
+        return all_of(schema);
+    }
+    std::set<std::string> raw;
+    for (const std::string& symbol : list.symbols) {
+        if (!objection_to(symbol, list.type).empty()) {
+            continue;
+        }
+        add_symbol(schema, list.type, symbol);
+        if (list.type == SymbolType::parent) {
+            const auto ids = market_.instruments().of_root(root_of_parent(symbol));
+            selection.ids.insert(selection.ids.end(), ids.begin(), ids.end());
+        } else if (list.type == SymbolType::instrument_id) {
+            selection.ids.push_back(number_of(symbol).value_or(0));
+        } else {
+            raw.insert(symbol);
+        }
+    }
+    for (const InstrumentId id : ids_of(raw)) {
+        market_.interests().add(receiver_, schema, id);
+        selection.ids.push_back(id);
+    }
+    std::sort(selection.ids.begin(), selection.ids.end());
+    selection.ids.erase(std::unique(selection.ids.begin(), selection.ids.end()),
+                        selection.ids.end());
+    return selection;
+}
+
+void Subscriptions::remove(Schema schema, const SymbolList& list) {
+    Followed& followed = followed_[index(schema)];
+    if (list.all) {
+        followed = {};
+    }
+    for (const std::string& symbol : list.symbols) {
+        if (list.type == SymbolType::parent) {
+            followed.roots.erase(root_of_parent(symbol));
+        } else if (list.type == SymbolType::instrument_id) {
+            followed.numbers.erase(number_of(symbol).value_or(0));
+        } else {
+            followed.symbols.erase(symbol);
+        }
+    }
+    apply_again(schema);
+}
+
+/// Two subscriptions may have the same series, so those that stay are made anew.
+void Subscriptions::apply_again(Schema schema) {
+    const Followed& followed = followed_[index(schema)];
+    Interests& interests = market_.interests();
+    interests.remove_schema(receiver_, schema);
+    if (followed.everything) {
+        interests.add_all(receiver_, schema);
+    }
+    for (const std::string& root : followed.roots) {
+        interests.add_root(receiver_, schema, root);
+    }
+    for (const std::string& symbol : followed.symbols) {
+        interests.add_symbol(receiver_, schema, symbol);
+    }
+    for (const InstrumentId id : ids_of(followed.symbols)) {
+        interests.add(receiver_, schema, id);
+    }
+    for (const InstrumentId id : followed.numbers) {
+        interests.add(receiver_, schema, id);
+    }
+}
+
+void Subscriptions::remove_all() {
+    market_.interests().remove(receiver_);
+    followed_ = {};
+}
+
+Selection Subscriptions::all_of(Schema schema) {
+    const Followed& followed = followed_[index(schema)];
+    Selection selection;
+    selection.everything = followed.everything;
+    if (followed.everything) {
+        return selection;
+    }
+    std::set<InstrumentId> ids = followed.numbers;
+    for (const std::string& root : followed.roots) {
+        const auto of_root = market_.instruments().of_root(root);
+        ids.insert(of_root.begin(), of_root.end());
+    }
+    const auto of_symbols = ids_of(followed.symbols);
+    ids.insert(of_symbols.begin(), of_symbols.end());
+    selection.ids.assign(ids.begin(), ids.end());
+    return selection;
+}
+
+std::pair<SymbolType, std::string> Subscriptions::in_symbol_of(InstrumentId id) {
+    const Instruments& instruments = market_.instruments();
+    std::string symbol = instruments.symbol_of(id);
+    if (symbols_.contains(symbol)) {
+        return {SymbolType::raw_symbol, symbol};
+    }
+    if (numbers_.contains(id)) {
+        return {SymbolType::instrument_id, std::to_string(id)};
+    }
+    const std::string root = name_of(instruments.key_of(id)).root;
+    if (roots_.contains(root)) {
+        return {SymbolType::parent, root + std::string{parent_ending}};
+    }
+    return {SymbolType::raw_symbol, symbol};
+}
+
+std::size_t Subscriptions::names_count() const {
+    return symbols_.size() + numbers_.size() + roots_.size();
+}
+
+std::string Subscriptions::schemas_text() const {
+    std::string text;
+    for (const Schema schema : schemas_) {
+        text.append(text.empty() ? "" : " ").append(feed::dbn::name_of(schema));
+    }
+    return text;
+}
+
+std::size_t Subscriptions::underlyings_count() const {
+    return all_ ? 0 : underlyings_.size();
+}
+
+}  // namespace pinstrike::actors::gateway

@@ -1,0 +1,100 @@
+// path: cold
+//
+// What one client has subscribed: symbols become series and interests in their records.
+#pragma once
+
+#include "actors/gateway/client_keys.h"
+#include "actors/gateway/interests.h"
+#include "actors/gateway/market.h"
+#include "actors/gateway/protocol.h"
+#include "feed/dbn/records.h"
+#include "feed/dbn/schema.h"
+
+#include <array>
+#include <cstdint>
+#include <set>
+#include <string>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+namespace pinstrike::actors::gateway {
+
+/// Series of one subscription.
+struct Selection {
+    bool everything = false;
+    std::vector<InstrumentId> ids;  ///< rising, those that are known
+};
+
+class Subscriptions {
+  public:
+    /// All references must outlive the object.
+    Subscriptions(RecordReceiver& receiver, Market& market, const ClientKey& key)
+        : receiver_(receiver), market_(market), key_(key) {}
+
+    ~Subscriptions() { market_.interests().remove(receiver_); }
+
+    Subscriptions(const Subscriptions&) = delete;
+    Subscriptions& operator=(const Subscriptions&) = delete;
+
+    /// Why the key may not subscribe these symbols, or why one is none; empty: it may.
+    [[nodiscard]] std::string objection_to(const std::string& symbol, feed::dbn::SymbolType type);
+
+    /// Subscribes all symbols to which nothing is objected, and returns their series.
+    Selection add(feed::dbn::Schema schema, const SymbolList& list);
+
+    /// Ends subscriptions. A symbol that was not subscribed is passed over.
+    void remove(feed::dbn::Schema schema, const SymbolList& list);
+
+    void remove_all();
+
+    [[nodiscard]] bool has(feed::dbn::Schema schema) const {
+        return !followed_[static_cast<std::size_t>(schema)].empty();
+    }
+
+    /// All series of a schema.
+    [[nodiscard]] Selection all_of(feed::dbn::Schema schema);
+
+    /// How the client named a series: the most exact of its subscriptions.
+    [[nodiscard]] std::pair<feed::dbn::SymbolType, std::string> in_symbol_of(InstrumentId id);
+
+    /// Different symbols so far.
+    [[nodiscard]] std::size_t names_count() const;
+
+    /// The schemas, separated by blanks, and the underlyings; 0: all.
+    [[nodiscard]] std::string schemas_text() const;
+    [[nodiscard]] std::size_t underlyings_count() const;
+
+  private:
+    /// Symbols of one schema, as they were subscribed.
+    struct Followed {
+        bool everything = false;
+        std::set<std::string> roots;
+        std::set<std::string> symbols;
+        std::set<InstrumentId> numbers;
+
+        [[nodiscard]] bool empty() const {
+            return !everything && roots.empty() && symbols.empty() && numbers.empty();
+        }
+    };
+
+    void add_symbol(feed::dbn::Schema schema, feed::dbn::SymbolType type,
+                    const std::string& symbol);
+    void apply_again(feed::dbn::Schema schema);
+    void add_everything(feed::dbn::Schema schema);
+    void add_root(feed::dbn::Schema schema, const std::string& root);
+    [[nodiscard]] std::vector<InstrumentId> ids_of(const std::set<std::string>& symbols);
+
+    RecordReceiver& receiver_;
+    Market& market_;
+    const ClientKey& key_;
+    std::array<Followed, feed::dbn::schemas_count> followed_;
+    std::set<std::string> symbols_;  ///< of all schemas so far
+    std::unordered_set<InstrumentId> numbers_;
+    std::set<std::string> roots_;        ///< subscribed as parents
+    std::set<std::string> underlyings_;  ///< of all subscriptions so far
+    std::set<feed::dbn::Schema> schemas_;
+    bool all_ = false;
+};
+
+}  // namespace pinstrike::actors::gateway

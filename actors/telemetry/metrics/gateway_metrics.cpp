@@ -1,0 +1,101 @@
+// path: cold
+#include "actors/telemetry/metrics/gateway_metrics.h"
+
+#include "actors/telemetry/metrics/families.h"
+#include "config/version.h"
+
+#include <prometheus/text_serializer.h>
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+
+namespace pinstrike::actors {
+namespace {
+
+/// The sessions of one user.
+struct UserSum {
+    std::uint64_t sessions = 0;
+    std::uint64_t queue_bytes = 0;
+    std::uint64_t waiting_records = 0;
+    std::int64_t behind_ns = 0;
+    std::uint64_t sent = 0;
+    std::uint64_t skipped = 0;
+};
+
+void add_users(Families& families, const gateway::GatewayStatus& status) {
+    std::map<std::string, UserSum> users;
+    for (const gateway::SessionStatus& session : status.sessions) {
+        UserSum& user = users[session.user];
+        ++user.sessions;
+        user.queue_bytes += session.queue_bytes;
+        user.waiting_records += session.waiting_records;
+        user.behind_ns = std::max(user.behind_ns, session.behind_ns);
+        user.sent += session.sent;
+        user.skipped += session.skipped;
+    }
+    for (const auto& [name, user] : users) {
+        const Labels labels{{"user", name}};
+        families.value(Metric::gateway_sessions, labels, static_cast<double>(user.sessions));
+        families.value(Metric::gateway_queue_bytes, labels, static_cast<double>(user.queue_bytes));
+        families.value(Metric::gateway_waiting_records, labels,
+                       static_cast<double>(user.waiting_records));
+        families.value(Metric::gateway_behind_seconds, labels,
+                       static_cast<double>(user.behind_ns) * 1e-9);
+        families.value(Metric::gateway_open_sent_records, labels, static_cast<double>(user.sent));
+        families.value(Metric::gateway_open_skipped_records, labels,
+                       static_cast<double>(user.skipped));
+    }
+}
+
+/// Since the gateway's thread last took its figures; 0: it has just begun.
+std::int64_t stalled_ns(const gateway::GatewayStatus& status) {
+    const auto now = std::chrono::system_clock::now().time_since_epoch();
+    const std::int64_t now_ns = std::chrono::nanoseconds{now}.count();
+    return status.stepped_ns == 0 ? 0 : std::max<std::int64_t>(now_ns - status.stepped_ns, 0);
+}
+
+}  // namespace
+
+std::string gateway_metrics_page(const gateway::Gateway& gateway, const LogCounters& log,
+                                 std::uint64_t unlogged, const EndpointCounters* endpoint) {
+    Families families{gateway.config().feed};
+    const gateway::GatewayStatus status = gateway.status();
+    families.value(Metric::build_info, {{"version", version}}, 1);
+    families.value(Metric::gateway_feed_live, {}, status.feed_live ? 1 : 0);
+    families.value(Metric::gateway_stalled_seconds, {},
+                   static_cast<double>(stalled_ns(status)) * 1e-9);
+    families.value(Metric::gateway_keys_refused, {},
+                   static_cast<double>(gateway.clients().keys_refused().read()));
+    families.value(Metric::gateway_connections, {}, static_cast<double>(status.connections));
+    families.value(Metric::gateway_instruments, {}, static_cast<double>(status.instruments));
+    families.value(Metric::gateway_waiting_events, {}, static_cast<double>(status.waiting_events));
+    families.value(Metric::gateway_refused_connections_total, {},
+                   static_cast<double>(gateway.clients().refused().read()));
+    families.value(Metric::gateway_unlogged_sessions_total, {}, static_cast<double>(unlogged));
+    for (std::size_t i = 0; i < gateway::GatewayCount_rows.size(); ++i) {
+        families.row("gateway", gateway::GatewayCount_rows[i], {},
+                     gateway.counters().read(static_cast<gateway::GatewayCount>(i)));
+    }
+    for (std::size_t i = 0; i < gateway::SessionCount_rows.size(); ++i) {
+        families.row("gateway_session", gateway::SessionCount_rows[i], {},
+                     gateway.clients().ended().read(static_cast<gateway::SessionCount>(i)));
+    }
+    families.reasons(
+        Metric::gateway_ended_sessions_total, gateway::SessionEnding_rows, {}, [&](std::size_t i) {
+            return gateway.clients().endings().read(static_cast<gateway::SessionEnding>(i));
+        });
+    add_users(families, status);
+    for (std::size_t i = 0; i < LogCount_rows.size(); ++i) {
+        families.row("log", LogCount_rows[i], {}, log.read(static_cast<LogCount>(i)));
+    }
+    if (endpoint != nullptr) {
+        for (std::size_t i = 0; i < EndpointCount_rows.size(); ++i) {
+            families.row("endpoint", EndpointCount_rows[i], {},
+                         endpoint->read(static_cast<EndpointCount>(i)));
+        }
+    }
+    return prometheus::TextSerializer{}.Serialize(families.take());
+}
+
+}  // namespace pinstrike::actors

@@ -1,0 +1,179 @@
+// path: cold
+//
+// What the gateway reads of a published feed.
+#include "actors/gateway/feed_source.h"
+
+#include "tests/actors/publish/published.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace pinstrike::actors::gateway::test {
+namespace {
+
+using actors::test::Events;
+using actors::test::key_of;
+using actors::test::PublishedFeed;
+using actors::test::PublishFolder;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+constexpr std::int64_t second_ns = 1'000'000'000;
+
+/// Writes down what comes.
+class Written final : public FeedEvents {
+  public:
+    void on_state(std::span<const pinstrike_value> values, bool fresh, bool complete) override {
+        what.push_back(std::string{fresh ? "fresh " : "anew "} + std::to_string(values.size()) +
+                       (complete ? "" : ", more follow"));
+    }
+
+    void on_event(const pinstrike_record& record) override {
+        what.push_back("event " + std::to_string(record.sequence) + " of " +
+                       std::to_string(record.key.id));
+    }
+
+    void on_missed(std::uint64_t records) override { missed += records; }
+
+    void on_lost(const std::string& why) override { what.push_back("lost: " + why); }
+
+    std::vector<std::string> take() { return std::exchange(what, {}); }
+
+    std::vector<std::string> what;
+    std::uint64_t missed = 0;
+};
+
+class FeedSourceTest : public testing::Test {
+  protected:
+    void quote(PublishedFeed& feed, std::uint32_t sequence, const std::string& root = "SPY") {
+        Events quotes;
+        quotes.quote(key_of(root), 1, sequence);
+        quotes.stamp(now_ns += 2 * second_ns);
+        quotes.play(*feed.books[0]);
+    }
+
+    std::vector<std::string> poll(std::int64_t later_ns = second_ns) {
+        source.poll(now_ns += later_ns);
+        return events.take();
+    }
+
+    /// Polls until something comes, for at most some seconds: a stream looks for another start
+    /// every 20 ms of the real time.
+    std::vector<std::string> poll_for_some() {
+        std::vector<std::string> what;
+        for (int i = 0; i < 2000 && what.empty(); ++i) {
+            std::this_thread::sleep_for(std::chrono::milliseconds{2});
+            what = poll();
+        }
+        return what;
+    }
+
+    const PublishFolder folder;
+    Written events;
+    FeedSource source{"test", {}, events};
+    std::int64_t now_ns = 1'795'000'000 * second_ns;
+};
+
+TEST_F(FeedSourceTest, a_feed_that_is_not_there_is_lost_and_found_later) {
+    EXPECT_THAT(poll(), ElementsAre(HasSubstr("lost: ")));
+    EXPECT_THAT(poll(), IsEmpty());  // once
+    EXPECT_FALSE(source.is_live());
+    PublishedFeed published;
+    quote(published, 1);
+    published.file->give_ids();
+    EXPECT_THAT(poll(), ElementsAre("fresh 1"));
+    EXPECT_TRUE(source.is_live());
+    quote(published, 2);
+    EXPECT_THAT(poll(), ElementsAre("event 2 of 1"));
+}
+
+TEST_F(FeedSourceTest, events_of_a_series_without_an_id_wait_for_it_in_their_order) {
+    PublishedFeed published;
+    EXPECT_THAT(poll(), ElementsAre("fresh 0"));
+    quote(published, 1);
+    quote(published, 2);
+    EXPECT_THAT(poll(), IsEmpty());
+    EXPECT_EQ(source.waiting(), 2U);
+    published.file->give_ids();
+    quote(published, 3);
+    EXPECT_THAT(poll(), ElementsAre("event 1 of 1", "event 2 of 1", "event 3 of 1"));
+    EXPECT_EQ(source.waiting(), 0U);
+    EXPECT_EQ(source.dropped(), 0U);
+    quote(published, 4);
+    EXPECT_THAT(poll(), ElementsAre("event 4 of 1"));
+}
+
+TEST_F(FeedSourceTest, records_that_were_overwritten_are_missed_and_the_state_is_read_anew) {
+    PublishedFeed published{1, 256};
+    quote(published, 1);
+    published.file->give_ids();
+    EXPECT_THAT(poll(), ElementsAre("fresh 1"));
+    for (std::uint32_t i = 2; i < 1002; ++i) {
+        quote(published, i);
+    }
+    const auto what = poll();
+    ASSERT_FALSE(what.empty());
+    EXPECT_EQ(what.back(), "anew 1");
+    EXPECT_EQ(events.missed, 1000U);
+    quote(published, 1002);
+    EXPECT_THAT(poll(), ElementsAre("event 1002 of 1"));
+}
+
+TEST_F(FeedSourceTest, only_the_underlyings_of_the_config_are_read) {
+    PublishedFeed published;
+    FeedSource one{"test", {"QQQ"}, events};
+    quote(published, 1, "SPY");
+    quote(published, 2, "QQQ");
+    published.file->give_ids();
+    one.poll(now_ns += second_ns);
+    EXPECT_THAT(events.take(), ElementsAre("fresh 1"));
+    quote(published, 3, "SPY");
+    quote(published, 4, "QQQ");
+    one.poll(now_ns += second_ns);
+    const auto what = events.take();
+    ASSERT_EQ(what.size(), 1U);
+    EXPECT_THAT(what[0], HasSubstr("event 4 of "));
+}
+
+TEST_F(FeedSourceTest, a_feed_that_ended_is_lost_until_it_starts_anew) {
+    auto published = std::make_unique<PublishedFeed>();
+    quote(*published, 1);
+    published->file->give_ids();
+    EXPECT_THAT(poll(), ElementsAre("fresh 1"));
+    published.reset();
+    EXPECT_THAT(poll(), ElementsAre("lost: the feed test is ended"));
+    EXPECT_FALSE(source.is_live());
+    EXPECT_THAT(poll(), IsEmpty());
+    PublishedFeed next;
+    quote(next, 2);
+    next.file->give_ids();
+    EXPECT_THAT(poll_for_some(), ElementsAre("fresh 1"));
+    EXPECT_TRUE(source.is_live());
+    quote(next, 3);
+    EXPECT_THAT(poll(), ElementsAre("event 3 of 1"));
+}
+
+TEST_F(FeedSourceTest, a_feed_that_starts_anew_at_once_is_not_reported_as_lost) {
+    auto published = std::make_unique<PublishedFeed>();
+    quote(*published, 1);
+    published->file->give_ids();
+    EXPECT_THAT(poll(), ElementsAre("fresh 1"));
+    published.reset();
+    PublishedFeed next;
+    quote(next, 2);
+    next.file->give_ids();
+    EXPECT_THAT(poll_for_some(), ElementsAre("fresh 1"));
+    EXPECT_THAT(poll(), IsEmpty());
+    EXPECT_TRUE(source.is_live());
+}
+
+}  // namespace
+}  // namespace pinstrike::actors::gateway::test

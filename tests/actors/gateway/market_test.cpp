@@ -1,0 +1,697 @@
+// path: cold
+//
+// Events of a feed as records of DBN.
+#include "actors/gateway/market.h"
+
+#include "feed/dbn/values.h"
+#include "tests/actors/gateway/market_scene.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <string>
+#include <string_view>
+
+namespace pinstrike::actors::gateway::test {
+namespace {
+
+using feed::dbn::ConsolidatedRecord;
+using feed::dbn::DefinitionRecord;
+using feed::dbn::IntervalRecord;
+using feed::dbn::RecordType;
+using feed::dbn::StatisticKind;
+using feed::dbn::StatisticRecord;
+using feed::dbn::TradeRecord;
+using feed::dbn::undefined_price;
+using feed::dbn::undefined_time;
+using feed::dbn::VenueRecord;
+
+constexpr std::uint8_t usual_flags = 194;
+constexpr std::uint8_t stale_flags = 198;
+constexpr std::uint8_t snapshot_flags = 226;
+
+class MarketTest : public testing::Test {
+  protected:
+    void follow(Schema schema) { market.interests().add_all(client, schema); }
+
+    void apply(const pinstrike_record& record) { ASSERT_TRUE(market.apply(record)); }
+
+    /// A bid of 1.10 for 30 by CBOE, an offer of 1.25 for 40 by BATS.
+    pinstrike_record usual_quote() {
+        return events.quote(key, best_of(110, 30, 'C'), best_of(125, 40, 'Z'));
+    }
+
+    [[nodiscard]] std::uint64_t count(GatewayCount which) { return market.counters().read(which); }
+
+    /// The state of the series in a schema that has one record of it.
+    template <class Record>
+    Record state_of(Schema schema) {
+        Record record;
+        std::size_t given = 0;
+        market.give_state(schema, key.id, events.now_ns, [&](std::span<const std::byte> bytes) {
+            EXPECT_EQ(bytes.size(), sizeof(Record));
+            std::memcpy(&record, bytes.data(), sizeof record);
+            ++given;
+        });
+        EXPECT_EQ(given, 1U);
+        return record;
+    }
+
+    const pinstrike_key key = key_of(9);
+    Market market;
+    Recorder client;
+    FeedScene events;
+};
+
+void expect_usual_level(const feed::dbn::ConsolidatedLevel& level) {
+    EXPECT_EQ(level.bid_price, 1'100'000'000);
+    EXPECT_EQ(level.ask_price, 1'250'000'000);
+    EXPECT_EQ(level.bid_size, 30U);
+    EXPECT_EQ(level.ask_size, 40U);
+    EXPECT_EQ(level.bid_publisher, 22U);
+    EXPECT_EQ(level.ask_publisher, 36U);
+}
+
+void expect_no_level(const feed::dbn::ConsolidatedLevel& level) {
+    EXPECT_EQ(level.bid_price, undefined_price);
+    EXPECT_EQ(level.ask_price, undefined_price);
+    EXPECT_EQ(level.bid_size, 0U);
+    EXPECT_EQ(level.ask_size, 0U);
+    EXPECT_EQ(level.bid_publisher, 0U);
+    EXPECT_EQ(level.ask_publisher, 0U);
+}
+
+// --- quotes ---
+
+TEST_F(MarketTest, a_quote_that_states_the_best_is_a_cmbp_1_with_both_sides) {
+    follow(Schema::cmbp_1);
+    const pinstrike_record quote = usual_quote();
+    apply(quote);
+    const auto records = client.of<ConsolidatedRecord>(Schema::cmbp_1);
+    ASSERT_EQ(records.size(), 1U);
+    const ConsolidatedRecord& record = records[0];
+    EXPECT_EQ(record.header.type, RecordType::cmbp_1);
+    EXPECT_EQ(record.header.publisher, 30U);
+    EXPECT_EQ(record.header.instrument, 9U);
+    EXPECT_EQ(record.header.event_ns, static_cast<std::uint64_t>(quote.exchange_ns));
+    EXPECT_EQ(record.receive_ns, static_cast<std::uint64_t>(quote.receive_ns));
+    EXPECT_EQ(record.price, undefined_price);
+    EXPECT_EQ(record.size, 0U);
+    EXPECT_EQ(record.action, 'A');
+    EXPECT_EQ(record.side, 'N');
+    EXPECT_EQ(record.flags, usual_flags);
+    EXPECT_EQ(record.ts_in_delta_ns, 0);
+    expect_usual_level(record.level);
+}
+
+TEST_F(MarketTest, a_side_without_a_best_is_undefined) {
+    follow(Schema::cmbp_1);
+    apply(events.quote(key, no_best(), best_of(125, 40, 'Z'), 'J'));
+    const auto records = client.of<ConsolidatedRecord>(Schema::cmbp_1);
+    ASSERT_EQ(records.size(), 1U);
+    EXPECT_EQ(records[0].level.bid_price, undefined_price);
+    EXPECT_EQ(records[0].level.bid_size, 0U);
+    EXPECT_EQ(records[0].level.bid_publisher, 0U);
+    EXPECT_EQ(records[0].level.ask_price, 1'250'000'000);
+}
+
+TEST_F(MarketTest, indicators_a_and_blank_state_no_best_and_give_no_cmbp_1) {
+    follow(Schema::cmbp_1);
+    for (const char indicator : {'A', ' '}) {
+        apply(events.quote(key, best_of(110, 30, 'C'), best_of(125, 40, 'Z'), indicator));
+    }
+    EXPECT_TRUE(client.got.empty());
+    for (char indicator = 'B'; indicator <= 'P'; ++indicator) {
+        apply(events.quote(key, best_of(110, 30, 'C'), best_of(125, 40, 'Z'), indicator));
+    }
+    EXPECT_EQ(client.got.size(), 15U);
+    EXPECT_EQ(count(GatewayCount::quotes), 17U);
+    EXPECT_EQ(count(GatewayCount::read), 17U);
+}
+
+TEST_F(MarketTest, a_best_stated_before_lost_messages_is_marked) {
+    follow(Schema::cmbp_1);
+    apply(events.quote(key, best_of(110, 30, 'C', PINSTRIKE_SIDE_STALE), best_of(125, 40, 'Z')));
+    apply(events.quote(key, best_of(110, 30, 'C'), best_of(125, 40, 'Z', PINSTRIKE_SIDE_STALE)));
+    apply(usual_quote());
+    const auto records = client.of<ConsolidatedRecord>(Schema::cmbp_1);
+    ASSERT_EQ(records.size(), 3U);
+    EXPECT_EQ(records[0].flags, stale_flags);
+    EXPECT_EQ(records[1].flags, stale_flags);
+    EXPECT_EQ(records[2].flags, usual_flags);
+}
+
+TEST_F(MarketTest, mbp_1_has_the_quote_of_the_venue_and_the_best_beside_it) {
+    follow(Schema::mbp_1);
+    apply(usual_quote());
+    const auto records = client.of<VenueRecord>(Schema::mbp_1);
+    ASSERT_EQ(records.size(), 2U);
+    EXPECT_EQ(records[0].header.type, RecordType::mbp_1);
+    EXPECT_EQ(records[0].header.publisher, 22U);
+    EXPECT_EQ(records[0].level.bid_price, 1'100'000'000);
+    EXPECT_EQ(records[0].level.ask_price, 1'200'000'000);
+    EXPECT_EQ(records[0].level.bid_size, 3U);
+    EXPECT_EQ(records[0].level.ask_size, 4U);
+    EXPECT_EQ(records[0].sequence, 1U);
+    EXPECT_EQ(records[0].action, 'A');
+    EXPECT_EQ(records[1].header.publisher, 30U);
+    EXPECT_EQ(records[1].level.ask_price, 1'250'000'000);
+    EXPECT_EQ(records[1].level.bid_count, 0U);
+}
+
+TEST_F(MarketTest, a_side_of_size_0_is_no_quote_of_a_venue) {
+    follow(Schema::mbp_1);
+    pinstrike_record quote = usual_quote();
+    quote.indicator = 'A';
+    quote.of.quote.offer_size = 0;
+    apply(quote);
+    const auto records = client.of<VenueRecord>(Schema::mbp_1);
+    ASSERT_EQ(records.size(), 1U);
+    EXPECT_EQ(records[0].level.ask_price, undefined_price);
+    EXPECT_EQ(records[0].level.bid_price, 1'100'000'000);
+}
+
+// --- trades ---
+
+TEST_F(MarketTest, a_trade_is_a_record_of_trades) {
+    follow(Schema::trades);
+    const pinstrike_record trade = events.trade(key, 117, 5, 'X');
+    apply(trade);
+    const auto records = client.of<TradeRecord>(Schema::trades);
+    ASSERT_EQ(records.size(), 1U);
+    const TradeRecord& record = records[0];
+    EXPECT_EQ(record.header.type, RecordType::trade);
+    EXPECT_EQ(record.header.publisher, 35U);
+    EXPECT_EQ(record.header.event_ns, static_cast<std::uint64_t>(trade.exchange_ns));
+    EXPECT_EQ(record.receive_ns, static_cast<std::uint64_t>(trade.receive_ns));
+    EXPECT_EQ(record.price, 1'170'000'000);
+    EXPECT_EQ(record.size, 5U);
+    EXPECT_EQ(record.action, 'T');
+    EXPECT_EQ(record.side, 'N');
+    EXPECT_EQ(record.flags, usual_flags);
+    EXPECT_EQ(record.depth, 0U);
+    EXPECT_EQ(record.sequence, trade.sequence);
+    EXPECT_EQ(count(GatewayCount::trades), 1U);
+}
+
+TEST_F(MarketTest, a_trade_comes_with_the_best_just_before_it) {
+    for (const Schema schema : {Schema::tcbbo, Schema::cmbp_1}) {
+        follow(schema);
+    }
+    apply(events.trade(key, 116, 1, 'A'));
+    apply(usual_quote());
+    apply(events.trade(key, 117, 5, 'X'));
+    apply(events.quote(key, best_of(1, 1, 'A'), best_of(2, 2, 'B')));
+    const auto trades = client.of<ConsolidatedRecord>(Schema::tcbbo);
+    ASSERT_EQ(trades.size(), 2U);
+    EXPECT_EQ(trades[0].header.type, RecordType::tcbbo);
+    EXPECT_EQ(trades[0].header.publisher, 20U);
+    expect_no_level(trades[0].level);
+    EXPECT_EQ(trades[1].price, 1'170'000'000);
+    EXPECT_EQ(trades[1].size, 5U);
+    EXPECT_EQ(trades[1].action, 'T');
+    expect_usual_level(trades[1].level);
+    const auto all = client.of<ConsolidatedRecord>(Schema::cmbp_1);
+    ASSERT_EQ(all.size(), 4U);
+    EXPECT_EQ(all[2].header.type, RecordType::cmbp_1);
+    EXPECT_EQ(all[2].header.publisher, 35U);
+    EXPECT_EQ(all[2].action, 'T');
+    EXPECT_EQ(all[2].price, 1'170'000'000);
+    expect_usual_level(all[2].level);
+    EXPECT_EQ(all[3].action, 'A');
+    EXPECT_EQ(all[3].price, undefined_price);
+}
+
+TEST_F(MarketTest, tbbo_has_trades_alone_and_mbp_1_trades_too) {
+    follow(Schema::tbbo);
+    follow(Schema::mbp_1);
+    apply(usual_quote());
+    apply(events.trade(key, 117, 5, 'X'));
+    const auto trades = client.of<VenueRecord>(Schema::tbbo);
+    ASSERT_EQ(trades.size(), 1U);
+    EXPECT_EQ(trades[0].header.type, RecordType::mbp_1);
+    EXPECT_EQ(trades[0].header.publisher, 35U);
+    EXPECT_EQ(trades[0].action, 'T');
+    EXPECT_EQ(trades[0].price, 1'170'000'000);
+    EXPECT_EQ(trades[0].level.ask_price, 1'250'000'000);
+    EXPECT_EQ(client.of<VenueRecord>(Schema::mbp_1).size(), 3U);
+}
+
+TEST_F(MarketTest, cancels_are_left_out_and_counted) {
+    for (const Schema schema : {Schema::trades, Schema::tcbbo, Schema::cmbp_1, Schema::tbbo,
+                                Schema::ohlcv_1s, Schema::cbbo_1s}) {
+        follow(schema);
+    }
+    for (const char type : {'A', 'C', 'E', 'G'}) {
+        apply(events.trade(key, 117, 5, 'X', type));
+    }
+    market.advance(events.now_ns + 2 * second_ns);
+    EXPECT_TRUE(client.got.empty());
+    EXPECT_EQ(count(GatewayCount::cancels), 4U);
+    EXPECT_EQ(count(GatewayCount::trades), 4U);
+}
+
+TEST_F(MarketTest, a_participant_without_a_publisher_has_0_and_is_counted) {
+    follow(Schema::trades);
+    apply(events.trade(key, 117, 5, 'F'));
+    EXPECT_EQ(client.of<TradeRecord>(Schema::trades).at(0).header.publisher, 0U);
+    EXPECT_EQ(count(GatewayCount::unknown_participants), 1U);
+    apply(events.trade(key, 117, 5, 'V'));
+    EXPECT_EQ(client.of<TradeRecord>(Schema::trades).at(1).header.publisher, 109U);
+    EXPECT_EQ(count(GatewayCount::unknown_participants), 1U);
+}
+
+// --- intervals ---
+
+TEST_F(MarketTest, the_best_and_last_trade_come_at_the_end_of_their_interval) {
+    follow(Schema::cbbo_1s);
+    follow(Schema::cbbo_1m);
+    apply(usual_quote());
+    const pinstrike_record trade = events.trade(key, 117, 5, 'X');
+    apply(trade);
+    market.advance(hour_begin_ns + second_ns - 1);
+    EXPECT_TRUE(client.got.empty());
+    market.advance(hour_begin_ns + second_ns);
+    const auto records = client.of<IntervalRecord>(Schema::cbbo_1s);
+    ASSERT_EQ(records.size(), 1U);
+    EXPECT_EQ(records[0].header.type, RecordType::cbbo_1s);
+    EXPECT_EQ(records[0].header.publisher, 30U);
+    EXPECT_EQ(records[0].header.event_ns, static_cast<std::uint64_t>(trade.exchange_ns));
+    EXPECT_EQ(records[0].receive_ns, static_cast<std::uint64_t>(hour_begin_ns + second_ns));
+    EXPECT_EQ(records[0].price, 1'170'000'000);
+    EXPECT_EQ(records[0].size, 5U);
+    EXPECT_EQ(records[0].side, 'N');
+    EXPECT_EQ(records[0].flags, usual_flags);
+    expect_usual_level(records[0].level);
+    ASSERT_EQ(client.ends.size(), 1U);
+    EXPECT_EQ(client.ends[0], (std::pair{Schema::cbbo_1s, hour_begin_ns + second_ns}));
+    market.advance(hour_begin_ns + minute_ns);
+    const auto minutes = client.of<IntervalRecord>(Schema::cbbo_1m);
+    ASSERT_EQ(minutes.size(), 1U);
+    EXPECT_EQ(minutes[0].header.type, RecordType::cbbo_1m);
+    EXPECT_EQ(minutes[0].receive_ns, static_cast<std::uint64_t>(hour_begin_ns + minute_ns));
+    EXPECT_EQ(client.ends.back(), (std::pair{Schema::cbbo_1m, hour_begin_ns + minute_ns}));
+}
+
+TEST_F(MarketTest, a_series_that_did_not_change_in_an_interval_gives_nothing) {
+    follow(Schema::cbbo_1s);
+    apply(usual_quote());
+    market.advance(hour_begin_ns + second_ns);
+    EXPECT_EQ(client.got.size(), 1U);
+    events.now_ns = hour_begin_ns + second_ns;
+    apply(usual_quote());  // the same values
+    market.advance(hour_begin_ns + 2 * second_ns);
+    EXPECT_EQ(client.got.size(), 1U);
+    EXPECT_EQ(client.ends.size(), 2U);
+    apply(events.quote(key, best_of(110, 31, 'C'), best_of(125, 40, 'Z')));
+    apply(events.trade(key, 117, 5));
+    market.advance(hour_begin_ns + 3 * second_ns);
+    EXPECT_EQ(client.got.size(), 2U);
+}
+
+TEST_F(MarketTest, an_interval_without_a_trade_so_far_has_no_time_of_one) {
+    follow(Schema::cbbo_1s);
+    apply(usual_quote());
+    market.advance(hour_begin_ns + second_ns);
+    const auto records = client.of<IntervalRecord>(Schema::cbbo_1s);
+    ASSERT_EQ(records.size(), 1U);
+    EXPECT_EQ(records[0].header.event_ns, undefined_time);
+    EXPECT_EQ(records[0].price, undefined_price);
+    EXPECT_EQ(records[0].size, 0U);
+}
+
+TEST_F(MarketTest, an_event_of_the_next_interval_closes_the_one_before) {
+    follow(Schema::cbbo_1s);
+    apply(usual_quote());
+    events.now_ns = hour_begin_ns + second_ns;
+    apply(events.quote(key, best_of(1, 1, 'A'), best_of(2, 2, 'B')));
+    const auto records = client.of<IntervalRecord>(Schema::cbbo_1s);
+    ASSERT_EQ(records.size(), 1U);
+    expect_usual_level(records[0].level);
+}
+
+TEST_F(MarketTest, trades_that_set_no_last_change_no_interval) {
+    follow(Schema::cbbo_1s);
+    follow(Schema::ohlcv_1s);
+    follow(Schema::trades);
+    for (const char type : {'B', 'F', 'u', 'v'}) {
+        apply(events.trade(key, 117, 5, 'X', type));
+    }
+    market.advance(hour_begin_ns + 2 * second_ns);
+    EXPECT_EQ(client.got.size(), 4U);
+    EXPECT_EQ(client.of<TradeRecord>(Schema::trades).size(), 4U);
+}
+
+TEST_F(MarketTest, a_late_trade_is_the_last_one_only_if_no_newer_one_came) {
+    follow(Schema::cbbo_1s);
+    follow(Schema::trades);
+    pinstrike_record late = events.trade(key, 101, 1);
+    late.flags = PINSTRIKE_IS_LATE;
+    const pinstrike_record trade = events.trade(key, 117, 5);
+    apply(trade);
+    apply(late);
+    EXPECT_EQ(state_of<IntervalRecord>(Schema::cbbo_1s).price, 1'170'000'000);
+    pinstrike_record newer = events.trade(key, 120, 2);
+    newer.flags = PINSTRIKE_IS_LATE;
+    apply(newer);
+    EXPECT_EQ(state_of<IntervalRecord>(Schema::cbbo_1s).price, 1'200'000'000);
+    pinstrike_record yesterday = events.trade(key, 90, 2);
+    yesterday.flags = PINSTRIKE_IS_LATE | PINSTRIKE_BEFORE_DAY;
+    apply(yesterday);
+    EXPECT_EQ(state_of<IntervalRecord>(Schema::cbbo_1s).price, 1'200'000'000);
+    EXPECT_EQ(client.of<TradeRecord>(Schema::trades).size(), 4U);
+}
+
+// --- bars ---
+
+TEST_F(MarketTest, bars_are_of_one_venue_and_interval) {
+    follow(Schema::ohlcv_1s);
+    follow(Schema::ohlcv_1m);
+    follow(Schema::ohlcv_1h);
+    for (const std::int32_t price : {117, 130, 101, 120}) {
+        apply(events.trade(key, price, 5, 'X'));
+    }
+    apply(events.trade(key, 99, 2, 'A'));
+    market.advance(hour_begin_ns + second_ns + 49'999'999);
+    EXPECT_TRUE(client.got.empty());
+    market.advance(hour_begin_ns + second_ns + 50'000'000);
+    const auto bars = client.of<feed::dbn::BarRecord>(Schema::ohlcv_1s);
+    ASSERT_EQ(bars.size(), 2U);
+    EXPECT_EQ(bars[0].header.publisher, 20U);
+    EXPECT_EQ(bars[0].volume, 2U);
+    EXPECT_EQ(bars[1].header.type, RecordType::ohlcv_1s);
+    EXPECT_EQ(bars[1].header.publisher, 35U);
+    EXPECT_EQ(bars[1].header.event_ns, static_cast<std::uint64_t>(hour_begin_ns));
+    EXPECT_EQ(bars[1].open, 1'170'000'000);
+    EXPECT_EQ(bars[1].high, 1'300'000'000);
+    EXPECT_EQ(bars[1].low, 1'010'000'000);
+    EXPECT_EQ(bars[1].close, 1'200'000'000);
+    EXPECT_EQ(bars[1].volume, 20U);
+    ASSERT_EQ(client.ends.size(), 1U);
+    EXPECT_EQ(client.ends[0], (std::pair{Schema::ohlcv_1s, hour_begin_ns + second_ns}));
+    EXPECT_TRUE(client.of<feed::dbn::BarRecord>(Schema::ohlcv_1m).empty());
+    market.advance(hour_begin_ns + 60 * minute_ns + 50'000'000);
+    const auto minutes = client.of<feed::dbn::BarRecord>(Schema::ohlcv_1m);
+    const auto hours = client.of<feed::dbn::BarRecord>(Schema::ohlcv_1h);
+    ASSERT_EQ(minutes.size(), 2U);
+    ASSERT_EQ(hours.size(), 2U);
+    EXPECT_EQ(minutes[1].header.type, RecordType::ohlcv_1m);
+    EXPECT_EQ(hours[1].header.type, RecordType::ohlcv_1h);
+    EXPECT_EQ(hours[1].volume, 20U);
+}
+
+TEST_F(MarketTest, a_bar_is_of_the_exchange_time) {
+    follow(Schema::ohlcv_1s);
+    events.now_ns = hour_begin_ns + second_ns - 1'000'000;
+    apply(events.trade(key, 117, 5));  // received in the next second
+    market.advance(hour_begin_ns + second_ns + 50'000'000);
+    const auto bars = client.of<feed::dbn::BarRecord>(Schema::ohlcv_1s);
+    ASSERT_EQ(bars.size(), 1U);
+    EXPECT_EQ(bars[0].header.event_ns, static_cast<std::uint64_t>(hour_begin_ns));
+}
+
+TEST_F(MarketTest, a_trade_after_the_end_of_its_bar_is_counted_and_in_no_bar) {
+    follow(Schema::ohlcv_1s);
+    apply(events.trade(key, 117, 5));
+    events.now_ns = hour_begin_ns + 2 * second_ns;
+    pinstrike_record late = events.trade(key, 118, 6);
+    late.exchange_ns = hour_begin_ns + 500'000'000;
+    apply(late);
+    EXPECT_EQ(count(GatewayCount::late_trades), 1U);
+    market.advance(hour_begin_ns + 4 * second_ns);
+    const auto bars = client.of<feed::dbn::BarRecord>(Schema::ohlcv_1s);
+    ASSERT_EQ(bars.size(), 1U);
+    EXPECT_EQ(bars[0].volume, 5U);
+}
+
+// --- statistics and definitions ---
+
+TEST_F(MarketTest, open_interest_is_a_statistic_of_the_venue) {
+    follow(Schema::statistics);
+    pinstrike_record record = events.event_of(PINSTRIKE_OPEN_INTEREST, key, 'N', ' ');
+    record.of.open_interest.contracts = 4'000'000'000;
+    apply(record);
+    const auto statistics = client.of<StatisticRecord>(Schema::statistics);
+    ASSERT_EQ(statistics.size(), 1U);
+    EXPECT_EQ(statistics[0].header.type, RecordType::statistics);
+    EXPECT_EQ(statistics[0].header.publisher, 29U);
+    EXPECT_EQ(statistics[0].header.event_ns, static_cast<std::uint64_t>(record.exchange_ns));
+    EXPECT_EQ(statistics[0].receive_ns, static_cast<std::uint64_t>(record.receive_ns));
+    EXPECT_EQ(statistics[0].reference_ns, undefined_time);
+    EXPECT_EQ(statistics[0].price, undefined_price);
+    EXPECT_EQ(statistics[0].quantity, 4'000'000'000);
+    EXPECT_EQ(statistics[0].kind, StatisticKind::open_interest);
+    EXPECT_EQ(statistics[0].channel, 7U);
+    EXPECT_EQ(statistics[0].sequence, record.sequence);
+    EXPECT_EQ(statistics[0].update_action, 1U);
+    EXPECT_EQ(state_of<StatisticRecord>(Schema::statistics).quantity, 4'000'000'000);
+}
+
+TEST_F(MarketTest, an_end_of_day_summary_is_six_statistics) {
+    follow(Schema::statistics);
+    pinstrike_record record = events.event_of(PINSTRIKE_END_OF_DAY, key, 'N', ' ');
+    record.of.end_of_day.volume = 1234;
+    record.of.end_of_day.open = 101;
+    record.of.end_of_day.low = 99;
+    record.of.end_of_day.high = 140;
+    record.of.end_of_day.last = 120;
+    record.of.end_of_day.net_change = -15;
+    apply(record);
+    const auto statistics = client.of<StatisticRecord>(Schema::statistics);
+    ASSERT_EQ(statistics.size(), 6U);
+    const std::array kinds{1U, 4U, 5U, 11U, 12U};
+    const std::array<std::int64_t, 5> prices{1'010'000'000, 990'000'000, 1'400'000'000,
+                                             1'200'000'000, -150'000'000};
+    for (std::size_t i = 0; i < prices.size(); ++i) {
+        EXPECT_EQ(static_cast<unsigned>(statistics[i].kind), kinds[i]);
+        EXPECT_EQ(statistics[i].price, prices[i]);
+        EXPECT_EQ(statistics[i].quantity, undefined_price);
+        EXPECT_EQ(statistics[i].header.publisher, 29U);
+    }
+    EXPECT_EQ(static_cast<unsigned>(statistics[5].kind), 6U);
+    EXPECT_EQ(statistics[5].price, undefined_price);
+    EXPECT_EQ(statistics[5].quantity, 1234);
+}
+
+TEST_F(MarketTest, a_new_series_gives_its_definition_before_its_first_record) {
+    follow(Schema::definition);
+    follow(Schema::cmbp_1);
+    const pinstrike_record quote = usual_quote();
+    apply(quote);
+    apply(usual_quote());
+    ASSERT_EQ(client.got.size(), 3U);
+    EXPECT_EQ(client.got[0].schema, Schema::definition);
+    const auto definitions = client.of<DefinitionRecord>(Schema::definition);
+    ASSERT_EQ(definitions.size(), 1U);
+    const DefinitionRecord& definition = definitions[0];
+    EXPECT_EQ(definition.header.type, RecordType::definition);
+    EXPECT_EQ(definition.header.publisher, 30U);
+    EXPECT_EQ(definition.receive_ns, static_cast<std::uint64_t>(quote.receive_ns));
+    EXPECT_EQ(definition.expiration_ns, 1'797'552'000'000'000'000U);  // 2026-12-18
+    EXPECT_EQ(definition.strike_price, 250'000'000'000);
+    EXPECT_EQ(definition.raw_instrument, 9U);
+    EXPECT_EQ(definition.channel, 7U);
+    EXPECT_EQ(definition.instrument_class, 'C');
+    EXPECT_STREQ(definition.raw_symbol.data(), "AAPL  261218C00250000");
+    EXPECT_STREQ(definition.group.data(), "popra-7");
+    EXPECT_STREQ(definition.exchange.data(), "OPRA");
+    EXPECT_STREQ(definition.asset.data(), "AAPL");
+    EXPECT_STREQ(definition.underlying.data(), "AAPL");
+}
+
+// --- state ---
+
+TEST_F(MarketTest, the_present_state_is_marked_as_a_snapshot) {
+    apply(usual_quote());
+    apply(events.trade(key, 117, 5));
+    const auto best = state_of<ConsolidatedRecord>(Schema::cmbp_1);
+    EXPECT_EQ(best.flags, snapshot_flags);
+    EXPECT_EQ(best.header.event_ns, static_cast<std::uint64_t>(events.now_ns));
+    EXPECT_EQ(best.price, undefined_price);
+    expect_usual_level(best.level);
+    EXPECT_EQ(state_of<VenueRecord>(Schema::mbp_1).flags, snapshot_flags);
+    EXPECT_EQ(state_of<VenueRecord>(Schema::mbp_1).level.bid_price, 1'100'000'000);
+    const auto interval = state_of<IntervalRecord>(Schema::cbbo_1m);
+    EXPECT_EQ(interval.header.type, RecordType::cbbo_1m);
+    EXPECT_EQ(interval.flags, snapshot_flags);
+    EXPECT_EQ(interval.price, 1'170'000'000);
+    EXPECT_EQ(state_of<IntervalRecord>(Schema::cbbo_1s).header.type, RecordType::cbbo_1s);
+}
+
+TEST_F(MarketTest, schemas_of_trades_and_bars_and_unknown_series_have_no_state) {
+    apply(usual_quote());
+    const auto fail = [](std::span<const std::byte>) { ADD_FAILURE(); };
+    for (const Schema schema :
+         {Schema::trades, Schema::tcbbo, Schema::tbbo, Schema::ohlcv_1s, Schema::ohlcv_1h}) {
+        market.give_state(schema, key.id, events.now_ns, fail);
+    }
+    market.give_state(Schema::statistics, key.id, events.now_ns, fail);  // nothing stated any
+    market.give_state(Schema::cmbp_1, key.id + 1, events.now_ns, fail);
+    market.give_state(Schema::cmbp_1, 0, events.now_ns, fail);
+}
+
+TEST_F(MarketTest, a_flush_of_quotes_clears_the_best_of_older_quotes_only) {
+    apply(usual_quote());
+    apply(events.trade(key, 117, 5));
+    const pinstrike_key other = key_of(10, "SPY");
+    pinstrike_record newer = events.quote(other, best_of(1, 1, 'A'), best_of(2, 2, 'B'));
+    pinstrike_record flush = events.control(1);
+    std::swap(newer.stamp, flush.stamp);  // the quote's place is behind the flush
+    apply(flush);
+    apply(newer);
+    expect_no_level(state_of<ConsolidatedRecord>(Schema::cmbp_1).level);
+    EXPECT_EQ(state_of<IntervalRecord>(Schema::cbbo_1s).price, 1'170'000'000);
+    EXPECT_EQ(market.instruments().find(other.id)->best.bid_price, 10'000'000);
+    market.give_state(Schema::cmbp_1, other.id, events.now_ns,
+                      [](std::span<const std::byte> bytes) {
+                          ConsolidatedRecord record;
+                          std::memcpy(&record, bytes.data(), sizeof record);
+                          EXPECT_EQ(record.level.bid_price, 10'000'000);
+                      });
+    apply(usual_quote());
+    expect_usual_level(state_of<ConsolidatedRecord>(Schema::cmbp_1).level);
+}
+
+TEST_F(MarketTest, a_flush_concerns_the_series_of_its_line_and_core) {
+    apply(usual_quote());
+    pinstrike_record of_line = events.control(1);
+    of_line.line = 8;
+    apply(of_line);
+    pinstrike_record of_core = events.control(1);
+    of_core.core = 1;
+    apply(of_core);
+    expect_usual_level(state_of<ConsolidatedRecord>(Schema::cmbp_1).level);
+    apply(events.control(0));
+    expect_usual_level(state_of<ConsolidatedRecord>(Schema::cmbp_1).level);
+    apply(events.control(1));
+    expect_no_level(state_of<ConsolidatedRecord>(Schema::cmbp_1).level);
+}
+
+TEST_F(MarketTest, a_start_of_day_clears_last_trade_and_open_interest_too) {
+    apply(usual_quote());
+    apply(events.trade(key, 117, 5));
+    pinstrike_record interest = events.event_of(PINSTRIKE_OPEN_INTEREST, key, 'N', ' ');
+    interest.of.open_interest.contracts = 12;
+    apply(interest);
+    apply(events.control(2));
+    const auto interval = state_of<IntervalRecord>(Schema::cbbo_1s);
+    EXPECT_EQ(interval.price, undefined_price);
+    EXPECT_EQ(interval.size, 0U);
+    EXPECT_EQ(interval.header.event_ns, undefined_time);
+    expect_no_level(interval.level);
+    EXPECT_FALSE(market.instruments().find(key.id)->has_open_interest);
+}
+
+TEST_F(MarketTest, a_flush_is_compared_with_stamps_that_wrapped) {
+    events.stamp = 0 - 2 * PINSTRIKE_STAMP_PLACE;
+    apply(usual_quote());      // the highest place
+    apply(events.control(1));  // 0, which is newer
+    EXPECT_EQ(events.stamp, 0U);
+    apply(events.control(1));
+    expect_no_level(state_of<ConsolidatedRecord>(Schema::cmbp_1).level);
+}
+
+TEST_F(MarketTest, a_trade_after_a_flush_has_no_best) {
+    follow(Schema::tcbbo);
+    apply(usual_quote());
+    apply(events.control(1));
+    apply(events.trade(key, 117, 5));
+    const auto trades = client.of<ConsolidatedRecord>(Schema::tcbbo);
+    ASSERT_EQ(trades.size(), 1U);
+    expect_no_level(trades[0].level);
+}
+
+TEST_F(MarketTest, an_id_of_another_series_is_refused) {
+    apply(usual_quote());
+    pinstrike_key other = key;
+    other.right = 'P';
+    EXPECT_FALSE(market.apply(events.quote(other, best_of(1, 1, 'A'), best_of(2, 2, 'B'))));
+    other = key;
+    other.gth = 1;
+    EXPECT_FALSE(market.apply(events.trade(other, 1, 1)));
+    pinstrike_value value{};
+    value.key = other;
+    EXPECT_FALSE(market.take_state({&value, 1}));
+    expect_usual_level(state_of<ConsolidatedRecord>(Schema::cmbp_1).level);
+}
+
+TEST_F(MarketTest, an_event_without_an_id_is_counted) {
+    follow(Schema::trades);
+    apply(events.trade(key_of(0), 117, 5));
+    apply(events.trade(key_of(instruments_max + 1), 117, 5));
+    EXPECT_EQ(count(GatewayCount::without_id), 2U);
+    EXPECT_TRUE(client.got.empty());
+    EXPECT_EQ(market.instruments().count(), 0U);
+}
+
+TEST_F(MarketTest, state_that_was_read_anew_is_the_state) {
+    follow(Schema::definition);
+    pinstrike_value value{};
+    value.key = key;
+    value.bid = best_of(110, 30, 'C');
+    value.offer = best_of(125, 40, 'Z', PINSTRIKE_SIDE_STALE);
+    value.last = {.value = 117, .decimals = 2, .present = 1, .reserved = {}};
+    value.last_size = 5;
+    value.open_interest = 77;
+    value.has_open_interest = 1;
+    value.line = 3;
+    value.changed_ns = hour_begin_ns;
+    ASSERT_TRUE(market.take_state({&value, 1}));
+    EXPECT_EQ(client.of<DefinitionRecord>(Schema::definition).size(), 1U);
+    EXPECT_EQ(client.of<DefinitionRecord>(Schema::definition)[0].channel, 3U);
+    const auto best = state_of<ConsolidatedRecord>(Schema::cmbp_1);
+    EXPECT_EQ(best.flags, snapshot_flags | 4);
+    expect_usual_level(best.level);
+    EXPECT_EQ(state_of<IntervalRecord>(Schema::cbbo_1s).price, 1'170'000'000);
+    EXPECT_EQ(state_of<StatisticRecord>(Schema::statistics).quantity, 77);
+    value.last.present = 0;
+    ASSERT_TRUE(market.take_state({&value, 1}));
+    EXPECT_EQ(client.got.size(), 1U);  // the series is known
+    EXPECT_EQ(state_of<IntervalRecord>(Schema::cbbo_1s).price, undefined_price);
+}
+
+TEST_F(MarketTest, unreadable_state_and_state_without_an_id_are_passed_over) {
+    pinstrike_value value{};
+    value.key = key;
+    value.old = PINSTRIKE_UNREADABLE;
+    ASSERT_TRUE(market.take_state({&value, 1}));
+    value.old = PINSTRIKE_CURRENT;
+    value.key.id = 0;
+    ASSERT_TRUE(market.take_state({&value, 1}));
+    value.key.id = instruments_max + 1;
+    ASSERT_TRUE(market.take_state({&value, 1}));
+    EXPECT_EQ(market.instruments().count(), 0U);
+}
+
+TEST_F(MarketTest, values_can_be_forgotten_while_series_and_subscriptions_stay) {
+    follow(Schema::cmbp_1);
+    apply(usual_quote());
+    apply(events.trade(key, 117, 5));
+    market.forget_values();
+    expect_no_level(state_of<ConsolidatedRecord>(Schema::cmbp_1).level);
+    EXPECT_EQ(state_of<IntervalRecord>(Schema::cbbo_1s).price, undefined_price);
+    apply(usual_quote());
+    EXPECT_EQ(client.got.size(), 3U);
+}
+
+TEST_F(MarketTest, cleared_series_leave_nothing_for_series_of_the_same_ids) {
+    for (const Schema schema : {Schema::ohlcv_1h, Schema::ohlcv_1s, Schema::cbbo_1m}) {
+        follow(schema);
+    }
+    apply(events.trade(key, 117, 5));
+    market.clear();
+    EXPECT_EQ(market.instruments().count(), 0U);
+    const pinstrike_key other = key_of(key.id, "SPY");
+    apply(events.trade(other, 200, 1));
+    market.advance(hour_begin_ns + 60 * minute_ns + 50'000'000);
+    const auto hours = client.of<feed::dbn::BarRecord>(Schema::ohlcv_1h);
+    ASSERT_EQ(hours.size(), 1U);
+    EXPECT_EQ(hours[0].open, 2'000'000'000);
+    EXPECT_EQ(hours[0].low, 2'000'000'000);
+    EXPECT_EQ(hours[0].volume, 1U);
+    EXPECT_EQ(client.of<feed::dbn::BarRecord>(Schema::ohlcv_1s).size(), 1U);
+    EXPECT_EQ(client.of<IntervalRecord>(Schema::cbbo_1m).size(), 1U);
+}
+
+}  // namespace
+}  // namespace pinstrike::actors::gateway::test

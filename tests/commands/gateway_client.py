@@ -1,0 +1,126 @@
+"""A client of the gateway in plain Python: sends the lines that the published clients send, and reads DBN records."""
+
+import hashlib
+import socket
+import struct
+import time
+
+KEY = "db-0123456789abcdef0123456789abc"
+UNDEFINED_PRICE = 2**63 - 1
+UNDEFINED_TIME = 2**64 - 1
+
+# Lines of the published clients after their login, which differ in the order of keys.
+PYTHON_LOGIN = ("auth={auth}|dataset=OPRA.PILLAR|encoding=dbn|ts_out={ts_out}|compression=none|heartbeat_interval_s=30|"
+                "slow_reader_behavior={slow}|client=Python 0.88.0\n")
+RUST_LOGIN = ("auth={auth}|dataset=OPRA.PILLAR|encoding=dbn|ts_out={ts_out}|compression=none|client=Rust 0.64.0\n")
+
+TRADE, MBP_1, DEFINITION, ERROR, MAPPING, SYSTEM, STATISTICS = 0x00, 0x01, 0x13, 0x15, 0x16, 0x17, 0x18
+OHLCV_1S, CMBP_1, CBBO_1S, TCBBO = 0x20, 0xB1, 0xC0, 0xC2
+
+
+def text_of(field):
+    return field.split(b"\0", 1)[0].decode()
+
+
+def level_of(record):
+    """(bid price, ask price, bid size, ask size, bid publisher, ask publisher)"""
+    bid, ask, bid_size, ask_size, bid_publisher, ask_publisher = struct.unpack_from("<qqIIH2xH2x", record, 48)
+    return bid, ask, bid_size, ask_size, bid_publisher, ask_publisher
+
+
+class Record:
+    """One record: the header's fields, and the bytes."""
+
+    def __init__(self, data, send_ns):
+        length, self.type, self.publisher, self.instrument, self.event_ns = struct.unpack_from("<BBHIQ", data)
+        assert length * 4 == len(data) + (8 if send_ns else 0)
+        self.data, self.send_ns = data, send_ns
+
+    def take(self, form, at):
+        values = struct.unpack_from("<" + form, self.data, at)
+        return values if len(values) > 1 else values[0]
+
+    @property
+    def text(self):
+        return text_of(self.data[16:])
+
+    @property
+    def code(self):
+        return self.data[318 if self.type == ERROR else 319]
+
+    @property
+    def flags(self):
+        return self.data[30]
+
+
+class Client:
+    """A session. `slow`: the behaviour that is asked for when the client reads too slowly."""
+
+    def __init__(self, port, key=KEY, ts_out=False, login=PYTHON_LOGIN, slow="skip", receive_bytes=None):
+        self.socket = socket.socket()
+        if receive_bytes:
+            self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_bytes)
+        self.socket.settimeout(20)
+        self.socket.connect(("127.0.0.1", port))
+        self.bytes = b""
+        self.ts_out = ts_out
+        self.metadata = None
+        self.version = self.line()
+        challenge = self.line().removeprefix("cram=")
+        digest = hashlib.sha256(f"{challenge}|{key}".encode()).hexdigest()
+        self.send(login.format(auth=f"{digest}-{key[-5:]}", ts_out=int(ts_out), slow=slow))
+        self.answer = self.line()
+
+    def send(self, line):
+        self.socket.sendall(line.encode())
+
+    def line(self):
+        while b"\n" not in self.bytes:
+            got = self.socket.recv(4096)
+            if not got:
+                raise EOFError(self.bytes)
+            self.bytes += got
+        line, self.bytes = self.bytes.split(b"\n", 1)
+        return line.decode()
+
+    def subscribe(self, schema, symbols="ALL_SYMBOLS", stype="raw_symbol", more=""):
+        self.send(f"schema={schema}|stype_in={stype}|symbols={symbols}{more}|id=0|is_last=1\n")
+
+    def start(self):
+        self.send("start_session=0\n")
+
+    def records(self, seconds, until=lambda record: False):
+        """Records that come within some seconds, up to one for which `until` is true or the end of the session."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            while (record := self.next_record()) is not None:
+                yield record
+                if until(record):
+                    return
+            self.socket.settimeout(max(end - time.monotonic(), 0.01))
+            try:
+                got = self.socket.recv(1 << 20)
+            except TimeoutError:
+                return
+            if not got:
+                return
+            self.bytes += got
+
+    def next_record(self):
+        if self.metadata is None:
+            if len(self.bytes) < 128:
+                return None
+            self.metadata, self.bytes = self.bytes[:128], self.bytes[128:]
+        if not self.bytes or len(self.bytes) < self.bytes[0] * 4:
+            return None
+        size = self.bytes[0] * 4
+        data, self.bytes = self.bytes[:size], self.bytes[size:]
+        if not self.ts_out:
+            return Record(data, None)
+        return Record(data[:-8], struct.unpack("<Q", data[-8:])[0])
+
+    def close(self):
+        self.socket.close()
+
+    def __del__(self):
+        self.socket.close()

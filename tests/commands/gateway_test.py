@@ -1,0 +1,592 @@
+#!/usr/bin/env python3
+"""The gateway, as clients on the network use it: `pinstrike gateway` beside a replayed day.
+
+    gateway_test.py PINSTRIKE
+
+A generated day of some seconds is replayed in real time and published. Each record of each schema must be what the
+capture says, decoded message by message.
+"""
+
+import collections
+import contextlib
+import datetime
+import decimal
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+import urllib.request
+from pathlib import Path
+
+import gateway_client as client
+from gateway_client import Client, UNDEFINED_PRICE
+
+PINSTRIKE = sys.argv[1]
+DAY = ["--messages", "40000", "--rate", "8000", "--series", "2000", "--roots", "40", "--lines", "1-4,201",
+       "--streams", "A", "--seed", "7"]
+PUBLISHERS = {"A": 20, "B": 21, "C": 22, "D": 23, "E": 24, "G": 108, "H": 25, "I": 26, "J": 27, "M": 28, "N": 29,
+              "O": 30, "P": 31, "Q": 32, "S": 61, "T": 33, "U": 37, "V": 109, "W": 34, "X": 35, "Z": 36}
+NO_SIDE = (UNDEFINED_PRICE, 0, 0)
+FLAGS = 194
+
+
+def nanos(price):
+    return int(decimal.Decimal(price) * 10**9)
+
+
+def free_ports():
+    """Two ports that are free."""
+    with socket.socket() as first, socket.socket() as second:
+        for chosen in (first, second):
+            chosen.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            chosen.bind(("127.0.0.1", 0))
+        return first.getsockname()[1], second.getsockname()[1]
+
+
+def series_of(message):
+    """(OSI symbol, session of the night)"""
+    expiration = message["expiration"].replace("-", "")[2:]
+    strike = int(decimal.Decimal(message["strike"]) * 1000)
+    return f"{message['symbol']:<6}{expiration}{message['right']}{strike:08}", message["line"] >= 201
+
+
+class Truth:
+    """What each schema must have, from the decoded capture. A series' list is in the order of its line."""
+
+    def __init__(self, decoded):
+        self.quotes = collections.defaultdict(list)   # (exchange ns, sides)
+        self.trades = collections.defaultdict(list)   # (exchange ns, publisher, price, size, sequence, sides)
+        self.interest = collections.defaultdict(list)  # (exchange ns, publisher, contracts)
+        best = collections.defaultdict(lambda: [NO_SIDE, NO_SIDE])
+        for row in decoded.splitlines():
+            message = json.loads(row)
+            kind = message["category"]
+            if "strike" in message and kind != "R":
+                series = series_of(message)
+                sides = best[series]
+                if kind in "qk":
+                    self.add_quote(series, message, sides)
+                elif kind == "a" and message["type"] not in "ACEG":
+                    self.trades[series].append(
+                        (message["ts_ns"], PUBLISHERS[message["participant"]], nanos(message["price"]),
+                         message["volume"], message["seq"], tuple(sides)))
+                elif kind == "d":
+                    self.interest[series].append(
+                        (message["ts_ns"], PUBLISHERS[message["participant"]], message["open_interest"]))
+
+    def add_quote(self, series, message, sides):
+        if message["indicator"] in "A ":
+            return
+        cell = ord(message["indicator"]) - ord("A")
+        publisher = PUBLISHERS[message["participant"]]
+        for side, effect, own in ((0, cell // 4, "bid"), (1, (0, 1, 3, 2)[cell % 4], "offer")):
+            if effect == 1:
+                sides[side] = (nanos(message[own]), message[own + "_size"], publisher)
+            elif effect == 2:
+                sides[side] = NO_SIDE
+            elif effect == 3 and f"best_{own}" in message:
+                stated = message[f"best_{own}"]
+                sides[side] = (nanos(stated["price"]), stated["size"], PUBLISHERS[stated["participant"]])
+        self.quotes[series].append((message["ts_ns"], tuple(sides)))
+
+
+def sides_of(record):
+    bid, ask, bid_size, ask_size, bid_publisher, ask_publisher = client.level_of(record.data)
+    return (bid, bid_size, bid_publisher), (ask, ask_size, ask_publisher)
+
+
+class Manager:
+    """What systemd does for a service: it keeps a descriptor, and passes it to the next start."""
+
+    def __init__(self, path):
+        self.path, self.kept = path, None
+        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self.socket.bind(str(path))
+        self.socket.settimeout(10)
+
+    def command(self, command):
+        environment = {"NOTIFY_SOCKET": str(self.path)}
+        if self.kept is None:
+            return command, {"environment": environment}
+        environment |= {"LISTEN_FDS": "1", "LISTEN_FDNAMES": "listener"}
+        script = f'exec 3<&{self.kept}; export LISTEN_PID=$$; exec "$@"'
+        return (["bash", "-c", script, "bash", *command],
+                {"environment": environment, "pass_fds": (self.kept,)})
+
+    def keep(self):
+        """Takes the descriptor that the service gives."""
+        while True:
+            text, descriptors, _, _ = socket.recv_fds(self.socket, 4096, 1)
+            if text.startswith(b"FDSTORE=1"):
+                assert b"FDNAME=listener" in text
+                self.kept = descriptors[0]
+                return
+
+
+class Gateway:
+    """A gateway in a folder of its own, with its log."""
+
+    def __init__(self, folder, memory, feed="day", keys=None, more="", managed=False):
+        self.port, self.metrics_port = free_ports()
+        self.folder = folder
+        self.keys = folder / "gateway.keys"
+        self.write_keys(keys or f"keys: [{{user: trial, key: {client.KEY}}}]\n")
+        self.config = folder / "gateway.yaml"
+        self.config.write_text(f"feed: {feed}\naddress: 127.0.0.1:{self.port}\nkeys: gateway.keys\n"
+                               f"metrics_address: 127.0.0.1:{self.metrics_port}\naccess_log: access.log\n{more}")
+        self.environment = dict(os.environ, PINSTRIKE_FOLDER=str(memory))
+        self.manager = Manager(folder / "notify") if managed else None
+        self.start()
+
+    def start(self):
+        self.log = open(self.folder / "log", "a+", encoding="utf-8")
+        opened = self.text().count("gateway_open")
+        command = [PINSTRIKE, "gateway", str(self.config), "--account", str(self.folder / "account.json")]
+        more = {}
+        if self.manager is not None:
+            command, more = self.manager.command(command)
+        self.process = subprocess.Popen(command, env={**self.environment, **more.pop("environment", {})},
+                                        stdout=subprocess.PIPE, stderr=self.log, text=True, **more)
+        self.wait_for("gateway_open", times=opened + 1)
+
+    def write_keys(self, text):
+        self.keys.write_text(text)
+        self.keys.chmod(0o600)
+
+    def text(self):
+        return (self.folder / "log").read_text(encoding="utf-8")
+
+    def wait_for(self, words, seconds=20, times=1):
+        end = time.monotonic() + seconds
+        while self.text().count(words) < times:
+            if time.monotonic() > end or self.process.poll() is not None:
+                raise AssertionError(f"no {words!r} in: {self.text()}")
+            time.sleep(0.02)
+
+    def metric(self, name, labels=""):
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.metrics_port}/metrics", timeout=10) as page:
+            for row in page.read().decode().splitlines():
+                if row.startswith(f"pinstrike_{name}{{") and labels in row:
+                    return float(row.rsplit(" ", 1)[1])
+        return None
+
+    def stop(self, how=signal.SIGINT):
+        self.process.send_signal(how)
+        output = self.process.communicate(timeout=30)[0]
+        self.log.close()
+        return self.process.returncode, output
+
+
+class WithGateway(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.keeper = tempfile.TemporaryDirectory(prefix="pinstrike-gateway-")
+        cls.folder = Path(cls.keeper.name)
+        cls.memory = cls.folder / "memory"
+        cls.memory.mkdir(mode=0o750)
+        cls.environment = dict(os.environ, PINSTRIKE_FOLDER=str(cls.memory))
+        cls.capture = cls.folder / "day.pcap"
+        cls.run_well("generate", "--out", cls.capture, *DAY)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.keeper.cleanup()
+
+    @classmethod
+    def run_well(cls, *arguments):
+        done = subprocess.run([PINSTRIKE, *map(str, arguments)], capture_output=True, text=True, check=False,
+                              timeout=120, env=cls.environment)
+        if done.returncode != 0:
+            raise AssertionError(f"{arguments} ended with {done.returncode}: {done.stderr}")
+        return done.stdout
+
+    @contextlib.contextmanager
+    def replayed(self, *options):
+        """The day, published."""
+        with subprocess.Popen([PINSTRIKE, "replay", str(self.capture), "--publish", "day", *options],
+                              env=self.environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as replay:
+            try:
+                yield replay
+                if replay.poll() is None and "--keep" not in options:
+                    replay.send_signal(signal.SIGINT)
+            finally:
+                if replay.poll() is None:
+                    replay.wait(timeout=60)
+                replay.stderr.close()
+
+    @contextlib.contextmanager
+    def gateway(self, **more):
+        folder = Path(tempfile.mkdtemp(dir=self.folder))
+        made = Gateway(folder, self.memory, **more)
+        try:
+            yield made
+        finally:
+            if made.process.poll() is None:
+                made.process.kill()
+                made.process.communicate()
+
+
+class Truthful(WithGateway):
+    """Records against the capture."""
+
+    def collect(self):
+        """All records of a replayed day: by schema of one session each, so that no record is asked for twice."""
+        schemas = {"cmbp-1": [], "trades": [], "tcbbo": [], "statistics": [], "cbbo-1s": [], "ohlcv-1s": [],
+                   "mbp-1": [], "definition": []}
+        with self.gateway() as gateway:
+            sessions = {}
+            for index, schema in enumerate(schemas):
+                sessions[schema] = Client(gateway.port, login=client.RUST_LOGIN if index % 2 else client.PYTHON_LOGIN)
+                self.assertRegex(sessions[schema].answer, r"^success=1\|session_id=\d+$")
+                sessions[schema].subscribe(schema)
+                sessions[schema].start()
+            with self.replayed("--pace", "real") as replay:
+                end = time.monotonic() + 30
+                while time.monotonic() < end:
+                    for schema, session in sessions.items():
+                        schemas[schema] += session.records(0.05)
+                    if replay.poll() is not None and "is ended" in gateway.text():
+                        break
+            for schema, session in sessions.items():
+                schemas[schema] += session.records(1.5)
+                session.close()
+            code, output = gateway.stop()
+            self.assertEqual(code, 0, output + gateway.text())
+            self.assertIn("the account balances", output)
+            account = json.loads((gateway.folder / "account.json").read_text())
+            self.assertEqual(account["gateway"]["missed"], 0)
+            self.assertEqual(account["sessions"]["skipped"], 0)
+            self.access = [json.loads(row) for row in (gateway.folder / "access.log").read_text().splitlines()]
+        return schemas
+
+    def by_series(self, records):
+        """Records of instruments by series, each of which was mapped before its first record."""
+        symbols, lists = {}, collections.defaultdict(list)
+        for record in records:
+            if record.type == client.MAPPING:
+                symbols[record.instrument] = client.text_of(record.data[89:160])
+                self.assertEqual(client.text_of(record.data[17:88]), symbols[record.instrument])
+            elif record.type not in (client.SYSTEM, client.ERROR):
+                self.assertIn(record.instrument, symbols, "a record before its mapping")
+                lists[record.instrument].append(record)
+        return symbols, lists
+
+    def is_tail(self, seen, truth, what):
+        """What was seen of a series is what is true, from the moment on at which the gateway attached."""
+        self.assertLessEqual(len(seen), len(truth), what)
+        self.assertEqual(seen, truth[len(truth) - len(seen):], what)
+
+    def compare(self, records, truth, seen_of, share):
+        """`truth`: by OSI symbol and session; an instrument is one of the two."""
+        symbols, lists = self.by_series(records)
+        count = 0
+        for instrument, of_series in lists.items():
+            seen = [seen_of(record) for record in of_series]
+            candidates = [truth[(symbols[instrument], night)] for night in (False, True)]
+            matching = [one for one in candidates if seen == one[len(one) - len(seen):] and len(seen) <= len(one)]
+            if not matching:
+                self.is_tail(seen, max(candidates, key=len), symbols[instrument])
+            count += len(seen)
+        total = sum(map(len, truth.values()))
+        self.assertGreater(total, 0)
+        self.assertGreaterEqual(count, share * total)
+
+    def test_each_record_is_what_the_capture_says(self):
+        truth = Truth(self.run_well("decode", self.capture, "--json"))
+        records = self.collect()
+        for schema, of_schema in records.items():
+            self.assertEqual(of_schema[0].text, f"Subscription request 0 for {schema} data succeeded")
+
+        # A client that was there before the feed gets the state with which the stream begins.
+        records["cmbp-1"] = [record for record in records["cmbp-1"] if record.type != client.CMBP_1 or
+                             not record.flags & 32]
+        quotes = [record for record in records["cmbp-1"] if record.data[28:29] != b"T"]
+        self.compare(quotes, truth.quotes, lambda record: (record.event_ns, sides_of(record)), 0.8)
+        for record in quotes:
+            if record.type == client.CMBP_1:
+                self.assertEqual((record.publisher, record.flags, record.take("q", 16)), (30, FLAGS, UNDEFINED_PRICE))
+        of_all = {series: sorted([("q", row[0]) for row in rows] + [("t", row[0]) for row in truth.trades[series]],
+                                 key=lambda row: row[1]) for series, rows in truth.quotes.items()}
+        self.compare([record for record in records["cmbp-1"] if record.type != client.CMBP_1 or
+                      record.data[28:29] == b"T"], truth.trades,
+                     lambda record: (record.event_ns, record.publisher, *record.take("qI", 16),
+                                     self.sequence_of(truth, record), sides_of(record)), 0.8)
+        self.assertTrue(of_all)
+        self.compare(records["tcbbo"], truth.trades,
+                     lambda record: (record.event_ns, record.publisher, *record.take("qI", 16),
+                                     self.sequence_of(truth, record), sides_of(record)), 0.8)
+        without_sides = collections.defaultdict(
+            list, {series: [row[:5] for row in rows] for series, rows in truth.trades.items()})
+        self.compare(records["trades"], without_sides,
+                     lambda record: (record.event_ns, record.publisher, *record.take("qI", 16),
+                                     record.take("I", 44)), 0.8)
+        self.check_intervals(records["cbbo-1s"], records["cmbp-1"])
+        self.check_bars(records["ohlcv-1s"], records["trades"])
+        self.check_definitions(records["definition"])
+        self.check_access()
+
+    def sequence_of(self, truth, record):
+        """tcbbo and cmbp-1 carry no sequence: the trade with this time and price has it."""
+        price, size = record.take("qI", 16)
+        if not hasattr(self, "sequences"):
+            self.sequences = {(row[0], row[1], row[2], row[3]): row[4]
+                              for rows in truth.trades.values() for row in rows}
+        return self.sequences.get((record.event_ns, record.publisher, price, size))
+
+    def check_intervals(self, intervals, quotes):
+        """A record of an interval is the latest quote received before its end."""
+        latest = collections.defaultdict(list)
+        for record in quotes:
+            if record.type == client.CMBP_1 and record.data[28:29] == b"A":
+                latest[record.instrument].append((record.take("Q", 32), sides_of(record)))
+        ends = [record.event_ns for record in intervals if record.type == client.SYSTEM and record.code == 4]
+        self.assertGreaterEqual(len(ends), 3)
+        self.assertEqual(ends, sorted(set(ends)))
+        checked = 0
+        for record in intervals:
+            if record.type != client.CBBO_1S or record.flags & 32:
+                continue
+            end = record.take("Q", 32)
+            self.assertEqual(end % 10**9, 0)
+            before = [sides for receive_ns, sides in latest[record.instrument] if receive_ns < end]
+            if before:
+                self.assertEqual(sides_of(record), before[-1])
+                checked += 1
+        self.assertGreater(checked, 100)
+
+    def check_bars(self, bars, trades):
+        expected = {}
+        for record in trades:
+            if record.type == client.TRADE and self.is_regular(record):
+                price, size = record.take("qI", 16)
+                begin = record.event_ns // 10**9 * 10**9
+                bar = expected.setdefault((record.instrument, record.publisher, begin), [price, price, price, price, 0])
+                bar[1], bar[2], bar[3] = max(bar[1], price), min(bar[2], price), price
+                bar[4] += size
+        seen = {(record.instrument, record.publisher, record.event_ns): list(record.take("qqqqQ", 16))
+                for record in bars if record.type == client.OHLCV_1S}
+        self.assertGreater(len(seen), 5)
+        for place, bar in seen.items():
+            if place in expected:  # the first interval may have begun before the gateway attached
+                self.assertEqual(bar, expected[place])
+        self.assertGreater(len(set(seen) & set(expected)), len(seen) * 0.7)
+
+    def is_regular(self, record):
+        return self.types.get((record.event_ns, record.take("I", 44))) not in ("u", "v", "F", "B")
+
+    @property
+    def types(self):
+        if not hasattr(self, "kept_types"):
+            rows = map(json.loads, self.run_well("decode", self.capture, "--json").splitlines())
+            self.kept_types = {(row["ts_ns"], row["seq"]): row["type"] for row in rows if row["category"] == "a"}
+        return self.kept_types
+
+    def check_definitions(self, records):
+        symbols, lists = self.by_series(records)
+        self.assertGreater(len(lists), 500)
+        for instrument, (record, *others) in lists.items():
+            self.assertEqual(others, [])
+            symbol = symbols[instrument]
+            self.assertEqual(client.text_of(record.data[238:309]), symbol)
+            self.assertEqual(record.take("q", 104), int(symbol[13:]) * 10**6)
+            self.assertEqual(record.data[487:488].decode(), symbol[12])
+            expiration = datetime.datetime.strptime(symbol[6:12] + "+0000", "%y%m%d%z")
+            self.assertEqual(record.take("Q", 40), int(expiration.timestamp()) * 10**9)
+            self.assertEqual(client.text_of(record.data[391:412]), symbol[:6].strip())
+
+    def check_access(self):
+        self.assertEqual({row["user"] for row in self.access}, {"trial"})
+        self.assertEqual(len(self.access), 8)
+        self.assertIn("cmbp-1", {row["schemas"] for row in self.access})
+
+
+class Behaving(WithGateway):
+    """Sessions, limits and failures, on a day that has been replayed and kept."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.run_well("replay", cls.capture, "--publish", "day", "--keep")
+        cls.values = [json.loads(row) for row in cls.run_well("chain", "--json", "--feed", "day").splitlines()]
+
+    def test_a_wrong_key_is_refused(self):
+        with self.gateway() as gateway:
+            refused = Client(gateway.port, key=client.KEY[:-1] + "x")
+            self.assertTrue(refused.answer.startswith("success=0|error=CRAM"), refused.answer)
+            self.assertEqual(refused.socket.recv(10), b"")
+            self.assertEqual(gateway.stop()[0], 0)
+            self.assertNotIn(client.KEY, gateway.text())
+
+    def test_a_snapshot_is_the_book(self):
+        root = self.values[0]["symbol"]
+        with self.gateway() as gateway:
+            gateway.wait_for("feed_attached")
+            session = Client(gateway.port, ts_out=True)
+            session.subscribe("cmbp-1", f"{root.lower()}.opt", "parent", "|snapshot=1")
+            session.subscribe("definition", "ALL_SYMBOLS", more="|start=0")
+            session.start()
+            records = list(session.records(20, lambda record: record.type == client.SYSTEM and record.code == 3))
+            self.assertEqual(records[-1].text, "Finished definition replay")
+            self.assertEqual(sum(record.type == client.DEFINITION for record in records), len(self.values))
+            self.assertTrue(all(record.send_ns for record in records))
+            self.assertEqual(session.metadata[:8], b"DBN\3" + (120).to_bytes(4, "little"))
+            by_id = {value["id"]: value for value in self.values if value["symbol"] == root}
+            snapshots = [record for record in records if record.type == client.CMBP_1]
+            self.assertEqual({record.instrument for record in snapshots}, set(by_id))
+            for record in snapshots:
+                self.assertEqual(record.flags & 32, 32)
+                for side, seen in zip(("best_bid", "best_offer"), sides_of(record)):
+                    stated = by_id[record.instrument][side]
+                    self.assertEqual(seen, (nanos(stated["price"]), stated["size"],
+                                            PUBLISHERS[stated["participant"]]) if stated else NO_SIDE)
+            mapping = next(record for record in records if record.type == client.MAPPING)
+            self.assertEqual(client.text_of(mapping.data[17:88]), f"{root}.OPT")
+
+    def test_what_cannot_be_served_is_said_after_the_start(self):
+        with self.gateway() as gateway:
+            for line, words in (("schema=status|stype_in=raw_symbol|symbols=ALL_SYMBOLS\n", "schema status"),
+                                ("schema=trades|stype_in=raw_symbol|symbols=ALL_SYMBOLS|start=0\n", "no recording"),
+                                ("schema=trades|stype_in=continuous|symbols=ES.c.0\n", "stype_in")):
+                session = Client(gateway.port)
+                session.send(line)
+                session.start()
+                records = list(session.records(5))
+                self.assertEqual((records[-1].type, records[-1].code), (client.ERROR, 5))
+                self.assertIn(words, records[-1].text)
+            session = Client(gateway.port)
+            session.subscribe("trades", "NOT A SYMBOL,AAPL  261218C00250000")
+            session.start()
+            records = list(session.records(1))
+            self.assertEqual([(record.type, record.code) for record in records],
+                             [(client.ERROR, 4), (client.SYSTEM, 1)], "the session goes on")
+
+    def test_entitlements_and_limits_are_kept(self):
+        roots = sorted({value["symbol"] for value in self.values})
+        keys = (f"keys:\n  - {{user: one, key: {client.KEY}, underlyings: [{roots[0]}], sessions: 1, "
+                "subscriptions: 2}\n")
+        with self.gateway(keys=keys) as gateway:
+            gateway.wait_for("feed_attached")
+            session = Client(gateway.port)
+            second = Client(gateway.port)
+            self.assertIn("open connection limit: sessions 1", second.answer)
+            session.subscribe("definition", more="|start=0")
+            session.subscribe("trades", f"{roots[1]}.OPT", "parent")
+            session.start()
+            records = list(session.records(10, lambda record: record.type == client.SYSTEM and record.code == 3))
+            own = [value for value in self.values if value["symbol"] == roots[0]]
+            self.assertEqual(sum(record.type == client.DEFINITION for record in records), len(own))
+            self.assertTrue(any(record.type == client.ERROR and "limit underlyings" in record.text
+                                for record in records))
+            session.subscribe("trades")
+            last = list(session.records(5))[-1]
+            self.assertEqual((last.type, last.code), (client.ERROR, 5))
+            self.assertIn("limit subscriptions is 2", last.text)
+
+    def test_a_removed_key_ends_its_sessions(self):
+        with self.gateway() as gateway:
+            session = Client(gateway.port)
+            session.subscribe("trades")
+            session.start()
+            list(session.records(0.3))
+            gateway.write_keys("keys: [{user: other, key: db-99999999999999999999999999999}]\n")
+            gateway.process.send_signal(signal.SIGHUP)
+            last = list(session.records(5))[-1]
+            self.assertEqual((last.type, last.code), (client.ERROR, 2))
+            gateway.wait_for("key was removed")
+
+    def test_a_restart_ends_with_an_error_and_an_end_for_good_without(self):
+        for how, ending in ((signal.SIGTERM, client.ERROR), (signal.SIGINT, client.SYSTEM)):
+            with self.gateway() as gateway:
+                session = Client(gateway.port)
+                session.subscribe("trades")
+                session.start()
+                list(session.records(0.3))
+                first = session.metadata
+                self.assertEqual(gateway.stop(how)[0], 0)
+                after = list(session.records(2))
+                self.assertEqual(after[-1].type if after else client.SYSTEM, ending)
+                gateway.start()
+                again = Client(gateway.port)
+                again.start()
+                list(again.records(0.3))
+                self.assertEqual(first[:26] + first[34:], again.metadata[:26] + again.metadata[34:])
+
+    def test_a_client_that_connects_during_a_restart_waits_for_the_next_process(self):
+        with self.gateway(managed=True) as gateway:
+            gateway.manager.keep()
+            session = Client(gateway.port)
+            session.start()
+            list(session.records(0.3))
+            self.assertEqual(gateway.stop(signal.SIGTERM)[0], 0)
+            early = socket.create_connection(("127.0.0.1", gateway.port))
+            gateway.start()
+            early.settimeout(10)
+            self.assertTrue(early.recv(4096).startswith(b"lsg_version="))
+            early.close()
+
+    def test_clients_stay_when_the_feed_dies_and_get_its_values_when_it_is_back(self):
+        with self.gateway() as gateway:
+            gateway.wait_for("feed_attached")
+            session = Client(gateway.port)
+            session.subscribe("cmbp-1", f"{self.values[0]['symbol']}.OPT", "parent")
+            session.start()
+            with self.replayed("--keep", "--pace", "real") as replay:
+                list(session.records(8, lambda record: record.type == client.CMBP_1))
+                replay.kill()
+            lost = list(session.records(10, lambda record: record.type == client.ERROR))
+            self.assertEqual((lost[-1].type, lost[-1].code), (client.ERROR, 6))
+            self.assertIn("is dead", lost[-1].text)
+            self.run_well("replay", self.capture, "--publish", "day", "--keep")
+            back = list(session.records(10, lambda record: record.type == client.CMBP_1 and record.flags & 32))
+            self.assertTrue(back and back[-1].type == client.CMBP_1, "a snapshot when it is back")
+
+    def test_hostile_connections_harm_nobody(self):
+        with self.gateway(more="connections_max: 40\n") as gateway:
+            good = Client(gateway.port)
+            junk = []
+            for text in (b"\0\xff" * 1000, b"x" * (300 << 10), b"auth=" + b"|" * 9000 + b"\n", b"\n\n\n", b""):
+                raw = socket.create_connection(("127.0.0.1", gateway.port))
+                with contextlib.suppress(OSError):
+                    raw.sendall(text)
+                junk.append(raw)
+            good.subscribe("definition", more="|start=0")
+            good.start()
+            self.assertTrue(any(record.type == client.DEFINITION for record in good.records(10)))
+            time.sleep(0.3)
+            self.assertEqual(gateway.metric("gateway_sessions", 'user="trial"'), 1, gateway.text())
+            for raw in junk:
+                raw.close()
+            time.sleep(1.1)
+            many = [socket.create_connection(("127.0.0.1", gateway.port)) for _ in range(60)]
+            good.subscribe("statistics", more="|start=0")
+            self.assertTrue(any(record.type == client.SYSTEM and record.code == 3 for record in good.records(10)))
+            for raw in many:
+                raw.close()
+            self.assertEqual(gateway.stop()[0], 0)
+
+    def test_usage_is_reported_by_user_and_month(self):
+        with self.gateway() as gateway:
+            session = Client(gateway.port)
+            session.subscribe("trades")
+            session.start()
+            list(session.records(0.5))
+            session.close()
+            gateway.wait_for("session_ended")
+            gateway.stop()
+            month = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m")
+            rows = self.run_well("gateway", "usage", gateway.folder / "access.log", "--month", month,
+                                 "--csv").splitlines()
+            self.assertEqual(len(rows), 2)
+            self.assertTrue(rows[1].startswith("trial,1,"), rows[1])
+            self.assertTrue(rows[1].endswith(",trades"), rows[1])
+            empty = self.run_well("gateway", "usage", gateway.folder / "access.log", "--month", "2020-01", "--csv")
+            self.assertEqual(len(empty.splitlines()), 1)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=2)
