@@ -311,16 +311,76 @@ NIC = Dashboard(
                 alerts=["PinstrikeRecoveryEnded"]),
     ])
 
-ALL = [OVERVIEW, LINES, LATENCY, CORES, NIC]
+
+
+def of_users(expr, of="sum"):
+    return query(f"{of} by (feed, user) ({expr})", "{{feed}} {{user}}")
+
+
+GATEWAY = Dashboard(
+    "pinstrike-gateway", "Pinstrike: gateway", "Clients on the network, and whether they get all records", [
+        stat("Feed", "Whether every selected gateway can read its feed", "short",
+             [query("min(pinstrike_gateway_feed_live{{S}})")],
+             thresholds=steps(RED, (1, GREEN)), mappings=states(lost=(0, RED), live=(1, GREEN)),
+             empty="No gateway answers", alerts=["PinstrikeGatewayDown", "PinstrikeGatewayFeedLost"]),
+        stat("No progress", "How long the serving thread of a gateway has made no progress, at most", "s",
+             [query("max(pinstrike_gateway_stalled_seconds{{S}})")],
+             thresholds=steps(GREEN, (1, YELLOW), (5, RED)), alerts=["PinstrikeGatewayStalled"]),
+        stat("Sessions", "Clients that are logged in", "short",
+             [query("sum(pinstrike_gateway_sessions{{S}})")], thresholds=steps(BLUE), empty="None"),
+        stat("Series", "Series that the gateway knows", "short",
+             [query("max(pinstrike_gateway_instruments{{S}})")], thresholds=steps(BLUE)),
+        stat("Missed", "Records of the feed that a gateway was too slow for, in this time range", "short",
+             [query("sum(increase(pinstrike_gateway_missed_records_total{{S}}[$__range]))")],
+             thresholds=AT_ALL, alerts=["PinstrikeGatewayMissed"]),
+        stat("Not in the access log", "Sessions that could not be written into it, in this time range", "short",
+             [query("sum(increase(pinstrike_gateway_unlogged_sessions_total{{S}}[$__range]))")],
+             thresholds=AT_ALL, alerts=["PinstrikeGatewayUnlogged"]),
+        lines("Sessions by user", "Clients that are logged in", "short",
+              [of_users("pinstrike_gateway_sessions{{S}}")], least=0, empty="No client is logged in"),
+        lines("Sent by user", "Records sent in open sessions", "cps",
+              [of_users(f"clamp_min(deriv(pinstrike_gateway_open_sent_records{{{{S}}}}{RATE}), 0)")], least=0,
+              empty="No client is logged in"),
+        lines("Left out by user", "Records skipped in open sessions, because the client read too slowly or "
+              "used up its key's rate", "cps",
+              [of_users(f"clamp_min(deriv(pinstrike_gateway_open_skipped_records{{{{S}}}}{RATE}), 0)")], least=0,
+              empty="No client is logged in", alerts=["PinstrikeGatewayClientSkips"]),
+        lines("Behind", "How long the slowest client of a user has been behind", "s",
+              [of_users("pinstrike_gateway_behind_seconds{{S}}", of="max")], least=0, marked=True,
+              thresholds=steps(GREEN, (10, RED)), empty="No client is logged in",
+              alerts=["PinstrikeGatewayClientBehind"]),
+        lines("Waiting bytes by user", "In the queues of its clients", "bytes",
+              [of_users("pinstrike_gateway_queue_bytes{{S}}")], least=0, empty="No client is logged in"),
+        lines("Waiting records by user", "In the queues of its clients", "short",
+              [of_users("pinstrike_gateway_waiting_records{{S}}")], least=0, empty="No client is logged in"),
+        lines("Events read", "From the feed's memory; quotes and trades are parts of it", "cps", [
+            worst(f"rate(pinstrike_gateway_{name}_records_total{{{{S}}}}{RATE})", name=f" {name}")
+            for name in ("read", "quotes", "trades")], least=0, fill=0),
+        lines("Connections", "Open connections, also before their login; connections that were closed at once, "
+              "in this time range", "short", [
+                  worst("pinstrike_gateway_connections{{S}}", of="sum", name=" open"),
+                  worst("increase(pinstrike_gateway_refused_connections_total{{S}}[$__range])", of="sum",
+                        name=" refused")], least=0, fill=0, alerts=["PinstrikeGatewayRefuses"]),
+        lines("Ended sessions", "By reason", "cpm",
+              [worst(f"60 * rate(pinstrike_gateway_ended_sessions_total{{{{S}}}}{RATE})", "reason", of="sum")],
+              least=0, fill=0),
+        lines("Without a place", "Cancels of trades, trades after the end of their bar, and messages of unknown "
+              "participants; events whose series has no id yet", "short", [
+                  *(worst(f"increase(pinstrike_gateway_{name}_records_total{{{{S}}}}[$__range])", of="sum",
+                          name=f" {name.replace('_', ' ')}")
+                    for name in ("cancels", "late_trades", "unknown_participants", "without_id")),
+                  worst("pinstrike_gateway_waiting_events{{S}}", of="sum", name=" waiting")], least=0, fill=0),
+    ], metric="pinstrike_gateway_feed_live")
+
+ALL = [OVERVIEW, LINES, LATENCY, CORES, NIC, GATEWAY]
 
 
 def main():
     folder = Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
-    links = [(dashboard.uid, dashboard.title) for dashboard in ALL]
     for dashboard in ALL:
         (folder / f"{dashboard.uid}.json").write_text(
-            json.dumps(dashboard.json(links), indent=2) + "\n")
+            json.dumps(dashboard.json(ALL), indent=2) + "\n")
 
 
 if __name__ == "__main__":

@@ -147,15 +147,15 @@ def variable(name, label, of, description, metric="pinstrike_running_seconds"):
             "regex": "", "skipUrlSync": False}
 
 
-def variables(own):
-    """Those of every dashboard, and its own."""
+def variables(own, metric):
+    """Those of every dashboard, and its own. `metric`: one that every instance of the dashboard has."""
     return [
         {"type": "datasource", "name": "datasource", "label": "Prometheus", "query": "prometheus",
          "description": "Where the feeds are scraped", "current": {"text": "", "value": ""},
          "options": [], "hide": 0, "refresh": 1, "regex": "", "multi": False,
          "includeAll": False, "skipUrlSync": False},
-        variable("feed", "Feed", "", "Name of the config"),
-        variable("instance", "Instance", 'feed=~"$feed"', "Host and port that is scraped"),
+        variable("feed", "Feed", "", "Name of the feed", metric),
+        variable("instance", "Instance", 'feed=~"$feed"', "Host and port that is scraped", metric),
         *own,
         {"type": "constant", "name": "runbook", "label": "Runbook",
          "description": "Where RUNBOOK.md is served", "query": "RUNBOOK.md", "hide": 2,
@@ -165,11 +165,13 @@ def variables(own):
 
 
 class Dashboard:
-    def __init__(self, uid, title, description, panels, own_variables=()):
-        self.uid, self.title, self.description = uid, title, description
-        self.panels, self.own_variables = panels, own_variables
+    """`metric`: one that every instance has; dashboards of the same instances pass their variables on."""
 
-    def json(self, links):
+    def __init__(self, uid, title, description, panels, own_variables=(), metric="pinstrike_running_seconds"):
+        self.uid, self.title, self.description = uid, title, description
+        self.panels, self.own_variables, self.metric = panels, own_variables, metric
+
+    def json(self, dashboards):
         placed, x, y, tallest = [], 0, 0, 0
         for number, panel in enumerate(self.panels, start=1):
             if x + panel.width > COLUMNS:
@@ -186,8 +188,9 @@ class Dashboard:
                 "name": "Alerts", "enable": True, "hide": False, "iconColor": RED,
                 "datasource": DATASOURCE, "titleFormat": "{{alertname}}",
                 "expr": f'ALERTS{{alertstate="firing",{SELECTED}}}', "step": "15s"}]},
-            "templating": {"list": variables(self.own_variables)},
-            "links": [link(title, f"/d/{uid}", keepTime=True, includeVars=True, icon="dashboard")
-                      for uid, title in links if uid != self.uid],
+            "templating": {"list": variables(self.own_variables, self.metric)},
+            "links": [link(other.title, f"/d/{other.uid}", keepTime=True,
+                           includeVars=other.metric == self.metric, icon="dashboard")
+                      for other in dashboards if other.uid != self.uid],
             "panels": placed,
         }

@@ -15,7 +15,10 @@ FILES = """# FILES
 _/etc/pinstrike/NAME.yaml_
 	The config of the feed that the service *pinstrike@NAME* runs: *pinstrike.yaml*(5).
 
-_/usr/share/doc/pinstrike/examples_
+_/etc/pinstrike-gateway/NAME.yaml_
+	The config of the gateway that the service *pinstrike-gateway@NAME* runs.
+
+_/usr/share/doc/pinstrike/examples_, _/usr/share/doc/pinstrike-gateway/examples_
 	Commented example configs.
 
 _/usr/share/pinstrike/rights_

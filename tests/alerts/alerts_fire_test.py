@@ -3,7 +3,7 @@
 
     alerts_fire_test.py PINSTRIKE SOURCE_ROOT RELAY MOVED_CLOCK MISBEHAVING_THREAD DASHBOARDS [--faster 5]
 
-A dozen instances run at once. Each has faults of its own, except two, on which nothing may fire. The
+A dozen instances and some gateways run at once. Each has faults of its own, except two, on which nothing may fire. The
 rules are the shipped ones, unchanged. All faults begin together, each ends when its alerts fire, and
 the test lasts a little longer than the longest window of a rule (15 minutes). The test fails if an
 alert of the rules has no fault here; an alert whose fault this machine cannot have is listed after
@@ -27,7 +27,7 @@ import subjects  # first, because it adds the folders of the others
 import faults
 import live
 from scraped import alerts, filled_in, instant, prometheus, ranged
-from subjects import Exchange, Here, Simulated, Wired
+from subjects import Exchange, Here, Served, Simulated, Wired
 
 FIRES_WITHIN_S = 40 * 60
 RESOLVES_WITHIN_S = 40 * 60
@@ -168,6 +168,12 @@ class Instances:
             "MOVED_CLOCK": self.moved, "MISBEHAVE": self.order})
         self.simulate("bereft", more="recovery: {sources: [retransmission]}", environment={
             "LD_PRELOAD": options.misbehaving_thread, "MISBEHAVE": self.end_recovery})
+        self.simulate("source")
+        for name in ("door", "gone"):
+            self.serve(name, "well")
+        self.serve("slow", "well", "queue: 1MiB")
+        self.serve("gate", "source")
+        self.serve("full", "source", "access_log: /dev/full\nconnections_max: 2")
         for name in ("heard", "lines", "cable"):
             self.wire(name)
         self.wire("missing", room="    kernel_buffer: 64KiB\n")
@@ -184,6 +190,9 @@ class Instances:
         self.by_name[name] = Simulated(self.here, self.folder, self.options.pinstrike, name,
                                        len(self.by_name), **others)
 
+    def serve(self, name, feed, more=""):
+        self.by_name[name] = Served(self.here, self.folder, self.options.pinstrike, name, len(self.by_name), feed, more)
+
     def wire(self, name, **others):
         beside = next((each for each in self.by_name.values() if isinstance(each, Wired)), None)
         self.by_name[name] = Wired(self.here, self.folder, self.options.pinstrike, name, beside,
@@ -194,6 +203,10 @@ class Instances:
 
     def names(self):
         return {each.address: name for name, each in self.by_name.items()}
+
+    def addresses(self, gateways):
+        """Of all gateways, or of all others."""
+        return [each.address for each in self.by_name.values() if isinstance(each, Served) == gateways]
 
     def put_before_others(self, *names):
         """With the exchange: the instances whose timing matters."""
@@ -241,6 +254,15 @@ def simulated_cases(instances, watch):
                               capacity=1000), [("BookFull", "crowded")])]
 
 
+def gateway_cases(instances):
+    return [
+        Case(faults.Dead(instances["gone"]), [("GatewayDown", "gone")]),
+        Case(faults.Dead(instances["source"]), [("GatewayFeedLost", "full")]),
+        Case(faults.HeldForLong(instances["gate"], "gateway"), [("GatewayStalled", "gate"), ("GatewayMissed", "gate")]),
+        Case(faults.NotReading(instances["slow"]), [("GatewayClientSkips", "slow"), ("GatewayClientBehind", "slow")]),
+        Case(faults.Crowd(instances["full"]), [("GatewayUnlogged", "full"), ("GatewayRefuses", "full")])]
+
+
 def rogue_cases(instances, watch):
     """Faults that a machine may be unable to cause."""
     no_counter = "" if watch.value('pinstrike_clock_tsc{feed="rogue"}') else (
@@ -259,7 +281,7 @@ def rogue_cases(instances, watch):
 
 
 def cases_of(instances, watch):
-    return (wire_cases(instances) + simulated_cases(instances, watch)
+    return (wire_cases(instances) + simulated_cases(instances, watch) + gateway_cases(instances)
             + rogue_cases(instances, watch))
 
 
@@ -357,11 +379,13 @@ def main():
     instances.put_before_others(*well, "left", "lines")
     loaded = rules_for(rules, options.faster, folder)
     interval = "5s" if options.faster == 1 else "1s"
-    with prometheus(folder, list(instances.names()), loaded, interval, UP_WITHIN_S) as port:
+    with prometheus(folder, instances.addresses(gateways=False), loaded, interval, UP_WITHIN_S,
+                    instances.addresses(gateways=True)) as port:
         watch = Watch(port, instances.names(), options.faster)
         all_cases = cases_of(instances, watch)
         expect_all(all_cases, rules)
         print(f"{len(instances.by_name)} instances, {len(all_cases)} faults", flush=True)
+        faults.Reading(instances["door"]).begin()
         expect_quiet(watch, QUIET_BEFORE_S / options.faster)
         cases = [case for case in all_cases if not case.obstacle]
         begin_s = time.time()

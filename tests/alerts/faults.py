@@ -2,6 +2,7 @@
 
 import atexit
 import signal
+import socket
 import struct
 import subprocess
 import threading
@@ -49,6 +50,56 @@ class HeldInPulses(Held):
 
     def go_on(self):
         hold_in_pulses(thread_of(self.subject.process, self.name), self.ended, PULSE_S)
+
+
+class HeldForLong(Held):
+    what = "a thread is held up by ptrace for 20 s, again and again"
+
+    def go_on(self):
+        hold_in_pulses(thread_of(self.subject.process, self.name), self.ended, 20)
+
+
+class Reading(InThread):
+    what = "a client reads all that it gets"
+
+    def __init__(self, subject):
+        super().__init__()
+        self.subject = subject
+
+    def go_on(self):
+        client = self.subject.client("cmbp-1", "trades")
+        while not self.ended.is_set():
+            for _ in client.records(1):
+                pass
+
+
+class NotReading:
+    what = "a client subscribes everything and does not read"
+
+    def __init__(self, subject):
+        self.subject, self.client = subject, None
+
+    def begin(self):
+        self.client = self.subject.client("cmbp-1", "mbp-1", "cbbo-1s", receive_bytes=4096)
+
+    def end(self):
+        self.client.close()
+
+
+class Crowd:
+    what = "the access log is on a full device, and more clients come than may be connected"
+
+    def __init__(self, subject):
+        self.subject, self.connections = subject, []
+
+    def begin(self):
+        self.subject.client("cmbp-1").close()
+        for _ in range(6):
+            self.connections.append(socket.create_connection(("127.0.0.1", self.subject.port), timeout=20))
+
+    def end(self):
+        for connection in self.connections:
+            connection.close()
 
 
 class RefusedReload:

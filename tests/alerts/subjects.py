@@ -14,6 +14,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent / "live"), str(HERE.parent / "commands")]
 import live  # noqa: E402
+from gateway_client import KEY, Client  # noqa: E402
 from instance import Instance, config  # noqa: E402
 
 # Some 90 blocks a second and stream, because many instances share few processors.
@@ -110,6 +111,41 @@ class Simulated:
     def kill(self):
         self.process.kill()
         self.process.wait(timeout=120)
+
+
+class Served:
+    """A gateway of the feed of a simulated instance."""
+
+    def __init__(self, here, folder, pinstrike, name, number, feed, more=""):
+        self.here, self.name, self.pinstrike, self.feed = here, name, pinstrike, feed
+        self.address, self.port = f"127.0.0.1:{9600 + number}", 13000 + number
+        self.path, self.log = folder / f"{name}.yaml", folder / f"{name}.log"
+        keys, self.process = folder / f"{name}.keys", None
+        keys.write_text(f"keys: [{{user: {name}, key: {KEY}}}]\n")
+        keys.chmod(0o600)
+        self.path.write_text(f"feed: {feed}\naddress: 127.0.0.1:{self.port}\nkeys: {keys}\n"
+                             f"metrics_address: {self.address}\n{more}\n")
+
+    def start(self):
+        self.process = self.here.start(
+            self.pinstrike, "gateway", self.path, stdout=subprocess.DEVNULL,
+            stderr=open(self.log, "a", encoding="utf-8"), start_new_session=True,
+            env={**os.environ, "PINSTRIKE_FOLDER": str(self.path.parent)})
+
+    def said(self):
+        return self.log.read_text()
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait(timeout=120)
+
+    def client(self, *schemas, receive_bytes=None):
+        """A client that follows all series."""
+        client = Client(self.port, receive_bytes=receive_bytes)
+        for schema in schemas:
+            client.subscribe(schema)
+        client.start()
+        return client
 
 
 class Wired(Instance):

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""The packages on a booted Debian 12: installed, run, read, compiled with, reloaded, stalled, drained,
-misconfigured, upgraded, removed, purged.
+"""The packages on a booted Debian 12: installed, run, read, served on the network, compiled with, reloaded, stalled,
+drained, misconfigured, upgraded, removed, purged.
 
-    boot_test.py PACKAGE.deb LIBRARY.deb...
+    boot_test.py PACKAGE.deb GATEWAY.deb LIBRARY.deb...
 
 A container (systemd-nspawn) with a network of its own. Its transcript is the output. Skipped (77) without root or
 mmdebstrap and systemd-container.
@@ -11,6 +11,7 @@ mmdebstrap and systemd-container.
 import os
 import re
 import shutil
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -18,6 +19,7 @@ from pathlib import Path
 from container import Container, expect, say, skip_unless_possible
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "commands"))
+from gateway_client import KEY  # noqa: E402 pylint: disable=wrong-import-position
 from service_test import WAIT_ALL, stop_thread  # noqa: E402 pylint: disable=wrong-import-position
 
 CONFIG = """name: wire
@@ -30,6 +32,28 @@ publish: {memory: shm, stream: on}
 metrics_address: 127.0.0.1:9464
 """
 UNIT = "pinstrike@wire"
+GATEWAY = "pinstrike-gateway@wire"
+GATEWAY_CONFIG = """feed: wire
+address: 127.0.0.1:13000
+keys: wire.keys
+access_log: /var/lib/pinstrike-gateway/wire.log
+metrics_address: 127.0.0.1:9466
+"""
+# Runs in the network of the container: counts quotes for some seconds, and prints what the session ended with.
+CLIENT = """import sys
+sys.path.insert(0, sys.argv[1])
+from gateway_client import CMBP_1, ERROR, Client
+client = Client(13000)
+client.subscribe("cmbp-1", more="|snapshot=1")
+client.start()
+records = []
+try:
+    for record in client.records(float(sys.argv[2]), until=lambda record: record.type == ERROR):
+        records.append(record)
+except OSError:  # the gateway was killed
+    pass
+print(sum(record.type == CMBP_1 for record in records), "quotes", [one.text for one in records if one.type == ERROR])
+"""
 ROOT = "SPY"
 
 
@@ -108,6 +132,76 @@ def read(box):
             expect(box.ask(f"runuser -u {user} -- {change} 2>&1").returncode != 0, f"{user}: {change}")
 
 
+def start_client(box, seconds):
+    commands = Path(__file__).resolve().parents[1] / "commands"
+    return subprocess.Popen(["nsenter", "-t", box.leader, "-n", "--", sys.executable, "-B", "-c", CLIENT, commands,
+                             str(seconds)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+
+def served(client):
+    """(quotes, text) of a client that has ended."""
+    said = client.communicate(timeout=120)[0]
+    say(said.rstrip())
+    count = re.match(r"(\d+) quotes", said)
+    return int(count[1]) if count else -1, said
+
+
+def install_gateway(box, package):
+    shutil.copy(package, box.root / "root" / "pinstrike-gateway.deb")
+    box.run("dpkg -i /root/pinstrike-gateway.deb && rm /root/pinstrike-gateway.deb")
+    exposure = box.run(f"systemd-analyze security --no-pager {GATEWAY}.service | tail -1")
+    expect(float(re.search(r"(\d+\.\d+)", exposure)[1]) <= 3.0, "the exposure of its unit is at most 3.0")
+    box.write("/etc/pinstrike-gateway/wire.yaml", GATEWAY_CONFIG)
+    box.write("/root/my.keys", f"keys: [{{user: trial, key: {KEY}}}]\n")
+    box.run("install -o pinstrike-gateway -m 600 /root/my.keys /etc/pinstrike-gateway/wire.keys")
+    box.run(f"systemctl enable --now {GATEWAY}")
+    box.run(f"systemctl --no-pager status {GATEWAY}")
+    rights = box.run(f"grep -E '^(Cap|NoNewPrivs|Seccomp:)' /proc/{box.value(GATEWAY, 'MainPID')}/status; "
+                     "id pinstrike-gateway")
+    expect("CapPrm:\t0000000000000000" in rights and "Seccomp:\t2" in rights, "it has no capability, and a filter")
+    for change in ("touch /dev/shm/pinstrike/other", "pinstrike ctl wire status"):
+        expect(box.ask(f"runuser -u pinstrike-gateway -- {change} 2>&1").returncode != 0,
+               f"its user may not: {change}")
+
+
+def serve_clients(box, package):
+    """The gateway's unit: clients, keys, a kill under load, an end for good, a wrong config."""
+    install_gateway(box, package)
+    feed = box.value(UNIT, "MainPID")
+    quotes, said = served(start_client(box, 3))
+    expect(quotes > 1000 and "[]" in said, "a client gets the state of all series")
+    box.run("echo 'keys: []' >/etc/pinstrike-gateway/wire.keys")
+    box.run(f"systemctl reload {GATEWAY}")
+    box.wait("wrong keys are refused, and reported", lambda: "reload_refused" in box.ask(
+        f"journalctl --no-pager -u {GATEWAY} -o cat").stdout)
+    box.run("install -o pinstrike-gateway -m 600 /root/my.keys /etc/pinstrike-gateway/wire.keys; rm /root/my.keys")
+    box.run(f"systemctl reload {GATEWAY}")
+    box.ask("pinstrike generate --interface feed0 --lines 1-4 --messages 200000 --rate 20000 --series 20000"
+            " --roots 200 >/dev/null 2>&1 &")
+    client = start_client(box, 60)
+    time.sleep(2)
+    box.run(f"systemctl kill -s KILL {GATEWAY}")
+    expect(served(client)[0] > 0, "it is killed while a client gets quotes")
+    box.wait("systemd starts it again", lambda: box.value(GATEWAY, "NRestarts") == "1" and
+             box.value(GATEWAY, "ActiveState") == "active")
+    client = start_client(box, 60)
+    time.sleep(2)
+    box.run(f"systemctl restart {GATEWAY}")
+    expect("connect again" in served(client)[1], "a restart makes clients connect again")
+    client = start_client(box, 60)
+    time.sleep(2)
+    box.run(f"systemctl kill -s INT {GATEWAY}")
+    expect("[]" in served(client)[1], "an end for good has no error record")
+    box.wait("and it stays ended", lambda: box.value(GATEWAY, "ActiveState") == "inactive")
+    box.run(f"journalctl -u {GATEWAY} --no-pager -o cat PINSTRIKE_CODE=session_ended")
+    month = time.strftime("%Y-%m", time.gmtime())
+    usage = box.run(f"pinstrike gateway usage --month {month} /var/lib/pinstrike-gateway/wire.log")
+    expect("trial" in usage and "cmbp-1" in usage, "the access log has its sessions")
+    expect(box.value(UNIT, "MainPID") == feed, "the feed runs on in one process")
+    refuse(box, "bad", "feed: wire\n", "a config without keys", kind="pinstrike-gateway")
+    box.run("dpkg --purge pinstrike-gateway", 300)
+
+
 def compile_reader(box, libraries):
     """The development package: the examples compile, the one in C also with the static library."""
     for library in libraries:
@@ -183,17 +277,17 @@ def retry(box, name, text, why):
     box.ask(f"systemctl stop {unit}; rm -f /etc/pinstrike/{name}.yaml; systemctl reset-failed {unit}")
 
 
-def refuse(box, name, text, why):
-    unit = f"pinstrike@{name}"
+def refuse(box, name, text, why, kind="pinstrike"):
+    unit = f"{kind}@{name}"
     if text is not None:
-        box.write(f"/etc/pinstrike/{name}.yaml", text)
+        box.write(f"/etc/{kind}/{name}.yaml", text)
     box.ask(f"systemctl start {unit}")
     time.sleep(5)
     box.ask(f"systemctl --no-pager status {unit}")
     state = [box.value(unit, key) for key in ("ActiveState", "ExecMainStatus", "NRestarts")]
     expect(state == ["failed", "78", "0"], f"{why}: failed with 78, no restart ({state})")
     box.run(f"journalctl --no-pager -u {unit} -o cat | grep -v -E 'Starting|Started'")
-    box.ask(f"rm -f /etc/pinstrike/{name}.yaml; systemctl reset-failed {unit}")
+    box.ask(f"rm -f /etc/{kind}/{name}.yaml; systemctl reset-failed {unit}")
 
 
 def compare_with_start_pre(box):
@@ -249,7 +343,8 @@ def main():
         serve(box)
         operate(box)
         read(box)
-        compile_reader(box, sys.argv[2:])
+        serve_clients(box, sys.argv[2])
+        compile_reader(box, sys.argv[3:])
         reattach(box)
         stall(box)
         refuse(box, "bad", "lines: 1-500\n", "a bad config")
