@@ -130,7 +130,8 @@ def config_page(program):
             "A YAML file for each feed. *pinstrike check FILE* reports every error in it, by "
             "line and column, or prints every key with the value in force; *pinstrike check "
             "--schema* prints a JSON Schema for editors. Commented examples: "
-            "_/usr/share/doc/pinstrike/examples_.\n\n"
+            "_/usr/share/doc/pinstrike/examples_. A gateway has files of its own, config and keys, "
+            "whose keys are in the sections gateway and gateway_keys.\n\n"
             f"# KEYS\n\n{keys_text}\n\n# SEE ALSO\n\n*pinstrike*(1)\n")
 
 

@@ -22,7 +22,8 @@ def run(*arguments):
 def keys():
     text = subprocess.run([PINSTRIKE, "explain", "--json"], capture_output=True, text=True,
                           timeout=60, check=True).stdout
-    return [one["name"] for one in json.loads(text) if one["kind"] == "key"]
+    return [one["name"] for one in json.loads(text)
+            if one["kind"] == "key" and not one["name"].startswith("gateway")]
 
 
 class Check(unittest.TestCase):
@@ -48,6 +49,27 @@ class Check(unittest.TestCase):
             comments = [line[2:].split()[0] for line in printed.splitlines() if line[:1] == "#"]
             for word in ("port", "poller", "ring", "core", "memory"):
                 self.assertIn(word, comments)
+
+    def test_a_gateway_is_checked_too(self):
+        result = run(SOURCE / "config" / "gateway.yaml")
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertIn("connections_max: 1000\n", result.stdout)
+        self.assertIn("# 1 keys\n", result.stdout)
+        with tempfile.TemporaryDirectory() as folder:
+            keys_file = Path(folder) / "my.example"
+            keys_file.write_text((SOURCE / "config" / "gateway.keys.example").read_text())
+            result = self.check_text(f"feed: demo\naddress: 192.0.2.1:13000\nkeys: {keys_file}\n")
+            self.assertEqual(result.returncode, 0)
+            self.assertIn("is not this host's loopback", result.stdout)
+            self.assertIn("has a published key, for trials only", result.stdout)
+            own = keys_file.rename(Path(folder) / "my.keys")
+            own.chmod(0o644)
+            result = self.check_text(f"feed: demo\nkeys: {own}\nport: 5\n")
+            self.assertEqual(result.returncode, 78)
+            self.assertIn("f.yaml:3:1: port", result.stderr)
+            result = self.check_text(f"feed: demo\nkeys: {own}\n")
+            self.assertEqual(result.returncode, 78)
+            self.assertIn("with mode 0644, expected 0600", result.stderr)
 
     def test_host_that_cannot_run_it(self):
         text = ("lines: 1\nports: [{name: p, kind: pcap, files: [/nonexistent.pcap]}]\n"

@@ -13,6 +13,7 @@ import datetime
 import decimal
 import json
 import os
+import resource
 import signal
 import socket
 import subprocess
@@ -33,6 +34,11 @@ PUBLISHERS = {"A": 20, "B": 21, "C": 22, "D": 23, "E": 24, "G": 108, "H": 25, "I
               "O": 30, "P": 31, "Q": 32, "S": 61, "T": 33, "U": 37, "V": 109, "W": 34, "X": 35, "Z": 36}
 NO_SIDE = (UNDEFINED_PRICE, 0, 0)
 FLAGS = 194
+
+
+def resident_bytes(process):
+    status = Path(f"/proc/{process}/status").read_text(encoding="ascii")
+    return int(status.split("VmRSS:")[1].split()[0]) * 1024
 
 
 def nanos(price):
@@ -567,6 +573,34 @@ class Behaving(WithGateway):
             self.assertTrue(any(record.type == client.SYSTEM and record.code == 3 for record in good.records(10)))
             for raw in many:
                 raw.close()
+            self.assertEqual(gateway.stop()[0], 0)
+
+    def test_silent_connections_are_bounded_in_memory_and_time(self):
+        """From many addresses, because one address may open only some connections a second."""
+        count = 900
+        limit = resource.getrlimit(resource.RLIMIT_NOFILE)
+        self.addCleanup(resource.setrlimit, resource.RLIMIT_NOFILE, limit)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (min(4096, limit[1]), limit[1]))
+        with self.gateway() as gateway:
+            good = Client(gateway.port)
+            good.subscribe("statistics")
+            good.start()
+            before = resident_bytes(gateway.process.pid)
+            silent = [socket.create_connection(("127.0.0.1", gateway.port),
+                                               source_address=(f"127.0.{i // 200 + 1}.{i % 200 + 1}", 0))
+                      for i in range(count)]
+            for one in silent[::3]:
+                one.sendall(b"auth=")
+            good.subscribe("definition", more="|start=0")
+            self.assertTrue(any(record.type == client.SYSTEM and record.code == 3 for record in good.records(10)))
+            self.assertLess((resident_bytes(gateway.process.pid) - before) / count, 1 << 20)
+            end = time.monotonic() + 30
+            while gateway.metric("gateway_connections") > 1 and time.monotonic() < end:
+                time.sleep(0.2)
+            self.assertEqual(gateway.metric("gateway_connections"), 1, "those that do not log in are closed")
+            self.assertEqual(gateway.metric("gateway_ended_sessions_total", 'reason="login"'), count)
+            for one in silent:
+                one.close()
             self.assertEqual(gateway.stop()[0], 0)
 
     def test_usage_is_reported_by_user_and_month(self):
