@@ -12,6 +12,8 @@ namespace {
 constexpr std::int64_t ms = 1'000'000;
 constexpr std::int64_t attach_ns = 250 * ms;
 constexpr std::int64_t check_ns = 100 * ms;
+/// How far ahead the series of events are loaded.
+constexpr std::size_t ahead_records = 16;
 
 std::string identity_of(pinstrike_key key) {
     key.id = 0;
@@ -40,7 +42,11 @@ std::size_t FeedSource::poll(std::int64_t now_ns) {
             attach();
         }
         const auto records = stream_->poll(batch_records);
-        for (const pinstrike_record& record : records) {
+        for (std::size_t i = 0; i < records.size(); ++i) {
+            const pinstrike_record& record = records[i];
+            if (i + ahead_records < records.size()) {
+                events_.ask_ahead(records[i + ahead_records].key.id);
+            }
             if (record.kind == PINSTRIKE_RESTARTED) {
                 waiting_.clear();
                 waiting_count_ = 0;

@@ -26,6 +26,10 @@ class FeedEvents {
     /// of a core. `complete`: no other part follows.
     virtual void on_state(std::span<const pinstrike_value> values, bool fresh, bool complete) = 0;
     virtual void on_event(const pinstrike_record& record) = 0;
+
+    /// An event of this series follows soon; 0: of none.
+    virtual void ask_ahead(std::uint32_t id) { static_cast<void>(id); }
+
     /// This reader was too slow for some records; on_state() follows.
     virtual void on_missed(std::uint64_t records) = 0;
     /// The feed is gone or not there yet. What is known of it is old.

@@ -67,6 +67,9 @@ class Gateway final : private FeedEvents {
     // FeedEvents
     void on_state(std::span<const pinstrike_value> values, bool fresh, bool complete) override;
     void on_event(const pinstrike_record& record) override;
+
+    void ask_ahead(std::uint32_t id) override { market_.instruments().prefetch(id); }
+
     void on_missed(std::uint64_t records) override;
     void on_lost(const std::string& why) override;
 

@@ -23,6 +23,7 @@ Instrument& Instruments::add(const pinstrike_key& key) {
     Instrument& row = rows_[key.id];
     if (!row.known) {
         row.known = true;
+        row.key_hash = hash_of(key);
         keys_[key.id] = key;
         by_root_[root_of(key)].push_back(key.id);
         ++count_;

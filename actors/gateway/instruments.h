@@ -7,6 +7,7 @@
 #include "actors/publish/pinstrike.h"
 #include "feed/dbn/osi_symbol.h"
 #include "feed/dbn/records.h"
+#include "feed/event/series_key.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -34,6 +35,7 @@ struct Instrument {
     std::uint32_t last_size = 0;
     std::uint32_t interests = 0;  ///< index of its list of clients; 0: none
     std::uint16_t schemas = 0;    ///< bits of the schemas that this list wants
+    std::uint32_t key_hash = 0;
     std::uint16_t line = 0;
     std::uint16_t core = 0;
     bool known = false;
@@ -43,11 +45,15 @@ struct Instrument {
     std::uint32_t open_interest = 0;
 };
 
-/// Whether two keys are of one series. Roots are padded with zeros.
-[[nodiscard]] inline bool is_same(const pinstrike_key& a, const pinstrike_key& b) {
+/// A hash of the series, without its id. Roots are padded with zeros.
+[[nodiscard]] inline std::uint32_t hash_of(const pinstrike_key& key) {
     static_assert(offsetof(pinstrike_key, expiration) == 8, "root, right and gth");
-    return std::memcmp(&a, &b, offsetof(pinstrike_key, expiration)) == 0 &&
-           a.expiration == b.expiration && a.strike_e8 == b.strike_e8;
+    std::uint64_t name = 0;
+    std::memcpy(&name, &key, sizeof name);
+    const std::uint64_t mixed =
+        feed::fold(name ^ std::uint64_t{key.expiration} << 20,
+                   static_cast<std::uint64_t>(key.strike_e8) ^ 0x9E37'79B9'7F4A'7C15ULL);
+    return static_cast<std::uint32_t>(mixed ^ mixed >> 32);
 }
 
 class Instruments {
@@ -59,7 +65,17 @@ class Instruments {
 
     /// Whether the id of this key belongs to another series here: the day's list has changed.
     [[nodiscard]] bool contradicts(const pinstrike_key& key) const {
-        return key.id < rows_.size() && rows_[key.id].known && !is_same(keys_[key.id], key);
+        return key.id < rows_.size() && rows_[key.id].known &&
+               rows_[key.id].key_hash != hash_of(key);
+    }
+
+    /// Loads the row of a series that is needed soon.
+    void prefetch(InstrumentId id) const {
+        if (id < rows_.size()) {
+            const auto* const row = reinterpret_cast<const char*>(&rows_[id]);  // tidy: an address
+            __builtin_prefetch(row);
+            __builtin_prefetch(row + sizeof(Instrument) - 1);
+        }
     }
 
     /// Adds a series that does not contradict, if it is new; `key.id` is from 1 to instruments_max.

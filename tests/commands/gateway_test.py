@@ -13,6 +13,7 @@ import datetime
 import decimal
 import json
 import os
+import re
 import resource
 import signal
 import socket
@@ -189,6 +190,8 @@ class Gateway:
 
 
 class WithGateway(unittest.TestCase):
+    DAY = DAY
+
     @classmethod
     def setUpClass(cls):
         cls.keeper = tempfile.TemporaryDirectory(prefix="pinstrike-gateway-")
@@ -197,7 +200,7 @@ class WithGateway(unittest.TestCase):
         cls.memory.mkdir(mode=0o750)
         cls.environment = dict(os.environ, PINSTRIKE_FOLDER=str(cls.memory))
         cls.capture = cls.folder / "day.pcap"
-        cls.run_well("generate", "--out", cls.capture, *DAY)
+        cls.run_well("generate", "--out", cls.capture, *cls.DAY)
 
     @classmethod
     def tearDownClass(cls):
@@ -409,6 +412,52 @@ class Truthful(WithGateway):
         self.assertEqual({row["user"] for row in self.access}, {"trial"})
         self.assertEqual(len(self.access), 8)
         self.assertIn("cmbp-1", {row["schemas"] for row in self.access})
+
+
+class Slow(WithGateway):
+    """A client that does not read, on a day of some hundred thousand messages."""
+
+    DAY = ["--messages", "300000", "--rate", "60000", *DAY[4:]]
+
+    def test_a_client_that_does_not_read_is_skipped_and_others_go_on(self):
+        with self.gateway(more="queue: 1MiB\n") as gateway:
+            slow = Client(gateway.port, receive_bytes=8192)
+            slow.subscribe("mbp-1")
+            slow.start()
+            other = Client(gateway.port)
+            other.subscribe("trades")
+            other.start()
+            trades, behind = [], []
+            with self.replayed("--pace", "real"):
+                while "is ended" not in gateway.text():
+                    trades += other.records(0.2)
+                    seconds = gateway.metric("gateway_behind_seconds", 'user="trial"')
+                    if seconds:
+                        behind.append((time.monotonic(), seconds))
+                    self.assertLess(gateway.metric("gateway_stalled_seconds"), 5)
+            (first_at, first), (last_at, last) = behind[0], behind[-1]
+            self.assertGreater(last_at - first_at, 0.5)
+            self.assertAlmostEqual(last - first, last_at - first_at, delta=0.3)
+            self.assertGreater(gateway.metric("gateway_open_skipped_records", 'user="trial"'), 10000)
+            self.assertFalse([record for record in trades if record.type == client.ERROR and record.code == 7])
+            self.assertGreater(sum(record.type == client.TRADE for record in trades), 1000)
+
+            records = list(slow.records(5))
+            skipped = [record for record in records if record.type == client.ERROR and record.code == 7]
+            # The kernel takes some more bytes now and then, so the client is current some times before.
+            counts = [int(re.search(r": (\d+) records skipped$", record.text)[1]) for record in skipped]
+            self.assertGreater(counts[-1], 10000)
+            after = records[records.index(skipped[-1]) + 1:]
+            snapshots = [record for record in after if record.type == client.MBP_1 and record.flags & 32]
+            self.assertEqual(len({record.instrument for record in snapshots}), len(snapshots))
+            self.assertGreater(len(snapshots), 1000, "the present values of all series")
+            for session in (slow, other):
+                session.close()
+            gateway.wait_for("session_ended", times=2)
+            code, output = gateway.stop()
+            self.assertEqual(code, 0, output)
+            account = json.loads((gateway.folder / "account.json").read_text())["sessions"]
+            self.assertEqual(account["skipped"], sum(counts), "each skipped record is reported")
 
 
 class Behaving(WithGateway):
