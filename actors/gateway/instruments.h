@@ -26,6 +26,8 @@ using InstrumentId = std::uint32_t;
 /// memory.
 inline constexpr InstrumentId instruments_max = 16'000'000;
 
+class RecordReceiver;
+
 /// The latest values of a series. Prices and times are DBN's.
 struct Instrument {
     feed::dbn::ConsolidatedLevel best;
@@ -33,8 +35,10 @@ struct Instrument {
     std::int64_t last_price = feed::dbn::undefined_price;
     std::uint64_t last_trade_ns = feed::dbn::undefined_time;
     std::uint32_t last_size = 0;
-    std::uint32_t interests = 0;  ///< index of its list of clients; 0: none
-    std::uint16_t schemas = 0;    ///< bits of the schemas that this list wants
+    RecordReceiver* only_client =
+        nullptr;                  ///< if one client follows it; most series have none or one
+    std::uint32_t interests = 0;  ///< index of the list of clients, if several follow it; 0: none
+    std::uint16_t schemas = 0;    ///< bits of the schemas that they want
     std::uint32_t key_hash = 0;
     std::uint16_t line = 0;
     std::uint16_t core = 0;

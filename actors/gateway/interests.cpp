@@ -2,6 +2,7 @@
 #include "actors/gateway/interests.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace pinstrike::actors::gateway {
 namespace {
@@ -104,15 +105,29 @@ void Interests::add_bits(RecordReceiver& receiver, std::uint16_t schemas, Instru
     if (instrument == nullptr) {
         return;
     }
-    if (instrument->interests == 0) {
+    const bool is_free = instrument->only_client == nullptr && instrument->interests == 0;
+    if (is_free || instrument->only_client == &receiver) {
+        instrument->only_client = &receiver;
+    } else {
+        add_to_list(*instrument, receiver, schemas);
+    }
+    instrument->schemas = static_cast<std::uint16_t>(instrument->schemas | schemas);
+    ids_of_[&receiver].insert(id);
+}
+
+void Interests::add_to_list(Instrument& instrument, RecordReceiver& receiver,
+                            std::uint16_t schemas) {
+    if (instrument.interests == 0) {
         if (free_lists_.empty()) {
             free_lists_.push_back(static_cast<std::uint32_t>(lists_.size()));
             lists_.emplace_back();
         }
-        instrument->interests = free_lists_.back();
+        instrument.interests = free_lists_.back();
         free_lists_.pop_back();
+        lists_[instrument.interests].push_back(
+            {std::exchange(instrument.only_client, nullptr), instrument.schemas});
     }
-    auto& list = lists_[instrument->interests];
+    auto& list = lists_[instrument.interests];
     const auto same = [&](const Interest& one) { return one.receiver == &receiver; };
     const auto found = std::find_if(list.begin(), list.end(), same);
     if (found == list.end()) {
@@ -120,13 +135,19 @@ void Interests::add_bits(RecordReceiver& receiver, std::uint16_t schemas, Instru
     } else {
         found->schemas = static_cast<std::uint16_t>(found->schemas | schemas);
     }
-    instrument->schemas = static_cast<std::uint16_t>(instrument->schemas | schemas);
-    ids_of_[&receiver].insert(id);
 }
 
 void Interests::remove_bits(RecordReceiver& receiver, std::uint16_t schemas, InstrumentId id) {
     Instrument* const instrument = instruments_.find(id);
-    if (instrument == nullptr || instrument->interests == 0) {
+    if (instrument == nullptr) {
+        return;
+    }
+    if (instrument->only_client == &receiver) {
+        instrument->schemas = static_cast<std::uint16_t>(instrument->schemas & ~schemas);
+        instrument->only_client = instrument->schemas == 0 ? nullptr : &receiver;
+        return;
+    }
+    if (instrument->interests == 0) {
         return;
     }
     auto& list = lists_[instrument->interests];
@@ -149,9 +170,17 @@ void Interests::remove_bits(RecordReceiver& receiver, std::uint16_t schemas, Ins
 void Interests::deliver_listed(Schema schema, InstrumentId id, const Instrument& instrument,
                                std::span<const std::byte> record) const {
     const auto& all = everything_[index(schema)];
+    const auto has_got = [&all](const RecordReceiver* receiver) {
+        return !all.empty() && std::find(all.begin(), all.end(), receiver) != all.end();
+    };
+    if (instrument.only_client != nullptr) {
+        if (!has_got(instrument.only_client)) {
+            instrument.only_client->receive(schema, id, record);
+        }
+        return;
+    }
     for (const Interest& one : lists_[instrument.interests]) {
-        if ((one.schemas & bit(schema)) != 0 &&
-            (all.empty() || std::find(all.begin(), all.end(), one.receiver) == all.end())) {
+        if ((one.schemas & bit(schema)) != 0 && !has_got(one.receiver)) {
             one.receiver->receive(schema, id, record);
         }
     }

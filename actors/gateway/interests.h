@@ -95,6 +95,7 @@ class Interests {
     void deliver_listed(feed::dbn::Schema schema, InstrumentId id, const Instrument& instrument,
                         std::span<const std::byte> record) const;
     void add_bits(RecordReceiver& receiver, std::uint16_t schemas, InstrumentId id);
+    void add_to_list(Instrument& instrument, RecordReceiver& receiver, std::uint16_t schemas);
     void remove_bits(RecordReceiver& receiver, std::uint16_t schemas, InstrumentId id);
     void remove_everywhere(RecordReceiver& receiver, std::uint16_t schemas);
     void count(RecordReceiver& receiver, feed::dbn::Schema schema);

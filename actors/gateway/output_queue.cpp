@@ -12,12 +12,15 @@
 namespace pinstrike::actors::gateway {
 
 std::unique_ptr<Chunk> ChunkPool::get() {
+    std::unique_ptr<Chunk> chunk;
     if (kept_.empty()) {
-        return std::unique_ptr<Chunk>(new Chunk);  // its bytes need no zeros
+        chunk.reset(new Chunk);  // its bytes need no zeros
+        chunk->begin = made_++ % offsets_count * (Chunk::capacity / 16 / offsets_count);
+    } else {
+        chunk = std::move(kept_.back());
+        kept_.pop_back();
     }
-    std::unique_ptr<Chunk> chunk = std::move(kept_.back());
-    kept_.pop_back();
-    chunk->used = chunk->sent = 0;
+    chunk->used = chunk->sent = chunk->begin;
     chunk->records = 0;
     return chunk;
 }
@@ -100,14 +103,15 @@ void OutputQueue::fill_compressed() {
         return;
     }
     Chunk& first = *chunks_.front();
-    compressed_.resize(ZSTD_compressBound(first.used) + ZSTD_CStreamOutSize());
-    ZSTD_inBuffer in{first.bytes.data(), first.used, 0};
+    const std::size_t count = first.used - first.sent;
+    compressed_.resize(ZSTD_compressBound(count) + ZSTD_CStreamOutSize());
+    ZSTD_inBuffer in{first.bytes.data() + first.sent, count, 0};
     ZSTD_outBuffer out{compressed_.data(), compressed_.size(), 0};
     const std::size_t left = ZSTD_compressStream2(context_.get(), &out, &in, ZSTD_e_flush);
     PINSTRIKE_CHECK(left == 0 && in.pos == in.size);
     compressed_.resize(out.pos);
     compressed_records_ = first.records;
-    bytes_ -= first.used;
+    bytes_ -= count;
     pool_.put_back(std::move(chunks_.front()));
     chunks_.pop_front();
 }
