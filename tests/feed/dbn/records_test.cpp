@@ -253,23 +253,27 @@ TEST(Undefined, values_are_those_of_the_format) {
     EXPECT_EQ(undefined_u16, 65535U);
     EXPECT_EQ(undefined_i16, 32767);
     const DefinitionRecord record;
-    for (const std::size_t offset : {24, 32, 56, 64, 72, 80, 88, 96, 120, 128}) {
+    for (const std::size_t offset :
+         std::initializer_list<std::size_t>{24, 32, 56, 64, 72, 80, 88, 96, 120, 128}) {
         EXPECT_EQ(at<std::int64_t>(record, offset), undefined_price) << offset;
     }
     EXPECT_EQ(at<std::uint64_t>(record, 48), undefined_time);
-    for (const std::size_t offset : {136, 144, 148, 160, 164, 168, 176, 180, 184}) {
+    for (const std::size_t offset :
+         std::initializer_list<std::size_t>{136, 144, 148, 160, 164, 168, 176, 180, 184}) {
         EXPECT_EQ(at<std::int32_t>(record, offset), undefined_i32) << offset;
     }
-    for (const std::size_t offset : {152, 156, 172}) {
+    for (const std::size_t offset : std::initializer_list<std::size_t>{152, 156, 172}) {
         EXPECT_EQ(at<std::uint32_t>(record, offset), undefined_u32) << offset;
     }
-    for (const std::size_t offset : {140, 188, 192, 196, 200, 204, 208, 220}) {
+    for (const std::size_t offset :
+         std::initializer_list<std::size_t>{140, 188, 192, 196, 200, 204, 208, 220}) {
         EXPECT_EQ(at<std::uint32_t>(record, offset), 0U) << offset;
     }
     EXPECT_EQ(at<std::int16_t>(record, 212), undefined_i16);
     EXPECT_EQ(at<std::uint16_t>(record, 214), undefined_u16);
     EXPECT_EQ(at<std::uint16_t>(record, 216), undefined_u16);
-    for (const std::size_t offset : {489, 490, 491, 492, 494, 495, 496, 500}) {
+    for (const std::size_t offset :
+         std::initializer_list<std::size_t>{489, 490, 491, 492, 494, 495, 496, 500}) {
         EXPECT_EQ(at<std::uint8_t>(record, offset), 255U) << offset;
     }
     EXPECT_EQ(at<std::int8_t>(record, 498), 127);
