@@ -505,3 +505,17 @@ plant(("config",), [
     ("a new file in /dev/shm is no file", "(path.starts_with(\"/dev/\") && !path.starts_with(\"/dev/shm/\"))",
      "path.starts_with(\"/dev/\")"),
 ])
+
+plant(("gateway_unit",), [
+    ("a cancel is sent as a trade", "if ((effects_of(record.type) & effect_cancel) != 0) {", "if (false) {"),
+    ("a client of all series gets a record of its list twice",
+     "if ((one.schemas & bit(schema)) != 0 && !has_got(one.receiver)) {", "if ((one.schemas & bit(schema)) != 0) {"),
+    ("every key may subscribe every root", "return underlyings.empty() || std::find(",
+     "return true || underlyings.empty() || std::find("),
+    ("a flushed best is still sent", "if (flush.quotes != 0 && pinstrike_stamp_after(flush.quotes, at.stamp) != 0) {",
+     "if (false) {"),
+    ("the length of a record lacks its time of sending", "static_cast<unsigned>(at[0]) + trailer / 4",
+     "static_cast<unsigned>(at[0])"),
+    ("the state of a series comes twice", "if (!job.early.contains(id)) {", "if (true) {"),
+    ("a second start is accepted", "if (phase_ == Phase::started) { return end(", "if (false) { return end("),
+])
