@@ -32,8 +32,11 @@ class Bars {
     /// Closes the earliest interval, which has a trade.
     [[nodiscard]] Closed close_next();
 
-    /// Drops the intervals that are open.
-    void clear() { open_.clear(); }
+    /// Drops the intervals that are open. Times may begin anew.
+    void clear() {
+        open_.clear();
+        closed_ns_ = 0;
+    }
 
   private:
     /// By id and publisher.

@@ -1,10 +1,11 @@
 // path: cold
 #include "actors/gateway/gateway.h"
 
+#include "config/wall_time.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
 namespace pinstrike::actors::gateway {
@@ -19,11 +20,6 @@ constexpr std::int64_t nap_ns_min = 20'000;
 constexpr std::int64_t nap_ns_max = 1'000'000;
 /// Without events, intervals end this long after the clock says so, for events that are on the way.
 constexpr std::int64_t quiet_ns = 50'000'000;
-
-std::int64_t wall_ns() {
-    const auto now = std::chrono::system_clock::now().time_since_epoch();
-    return std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
-}
 
 }  // namespace
 
@@ -77,6 +73,7 @@ void Gateway::advance_market() {
 
 void Gateway::on_state(std::span<const pinstrike_value> values, bool fresh, bool complete) {
     if (fresh) {
+        is_fresh_ = true;
         market_.forget_values();
         note_(GatewayNote::feed_attached, "feed " + config_.feed,
               fmt::format("{} series", values.size()));
@@ -98,6 +95,10 @@ void Gateway::forget_series() {
 }
 
 void Gateway::on_event(const pinstrike_record& record) {
+    if (std::exchange(is_fresh_, false) && record.receive_ns < data_ns_) {
+        market_.restart_time();
+        data_ns_ = 0;
+    }
     if (record.receive_ns > data_ns_) {
         data_ns_ = record.receive_ns;
         data_read_ns_ = now_ns_;

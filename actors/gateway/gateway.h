@@ -86,6 +86,7 @@ class Gateway final : private FeedEvents {
     std::int64_t now_ns_ = 0;
     std::int64_t data_ns_ = 0;       ///< when the latest event was received
     std::int64_t data_read_ns_ = 0;  ///< when it was read here
+    bool is_fresh_ = false;          ///< no event of this start of the feed was read
     std::int64_t next_status_ns_ = 0;
     std::string month_;  ///< of the access log
     mutable std::mutex status_mutex_;

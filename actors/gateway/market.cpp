@@ -6,6 +6,7 @@
 #include "feed/event/best_effect.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace pinstrike::actors::gateway {
 namespace {
@@ -285,6 +286,20 @@ void Market::advance(std::int64_t now_ns) {
         close_bars(which, now_ns);
     }
     find_next_end();
+}
+
+void Market::restart_time() {
+    for (Interval& interval : intervals_) {
+        if (!interval.changed.empty()) {
+            close_interval(interval);
+        }
+        interval.end_ns = 0;
+    }
+    for (std::size_t which = 0; which < bars_.size(); ++which) {
+        close_bars(which, std::numeric_limits<std::int64_t>::max());
+        bars_[which].clear();
+    }
+    next_end_ns_ = 0;
 }
 
 void Market::find_next_end() {

@@ -43,6 +43,9 @@ class Market {
     /// All events received before this time have been applied: closes the intervals that ended.
     void advance(std::int64_t now_ns);
 
+    /// The times of events begin anew, because an earlier day is replayed: ends all open intervals.
+    void restart_time();
+
     /// The feed has started anew: forgets all values, and keeps series and subscriptions.
     void forget_values();
 

@@ -110,7 +110,7 @@ void Session::read_request(std::string_view line) {
         return end(SessionEnding::limit, ErrorCode::invalid_subscription,
                    fmt::format("the key's limit subscriptions is {} lines", key_.subscriptions));
     }
-    if (subscriptions_->names_count() > session_symbols_max) {
+    if (names_count() > session_symbols_max) {
         output_.count(SessionCount::refusals);
         return end(SessionEnding::limit, ErrorCode::invalid_subscription,
                    fmt::format("a session may name {} symbols; parents such as SPX.OPT and "
@@ -135,6 +135,17 @@ void Session::read_request(std::string_view line) {
             },
             *parsed.value);
     }
+}
+
+/// Symbols named so far, also those that wait for the start.
+std::size_t Session::names_count() const {
+    std::size_t count = subscriptions_->names_count();
+    for (const Request& request : early_requests_) {
+        if (const auto* const added = std::get_if<SubscribeRequest>(&request)) {
+            count += added->list.symbols.size();
+        }
+    }
+    return count;
 }
 
 std::string Session::objection_to(const SubscribeRequest& request) const {

@@ -108,6 +108,7 @@ class Session final : private RecordReceiver {
     void put_metadata();
     void apply(const SubscribeRequest& request);
     void apply(const UnsubscribeRequest& request);
+    [[nodiscard]] std::size_t names_count() const;
     [[nodiscard]] std::string objection_to(const SubscribeRequest& request) const;
     void send_state(feed::dbn::Schema schema, InstrumentId id);
     void map(InstrumentId id);

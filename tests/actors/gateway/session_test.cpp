@@ -6,6 +6,7 @@
 #include "tests/actors/gateway/market_scene.h"
 #include "tests/actors/gateway/session_scene.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -233,6 +234,21 @@ TEST_F(SessionTest, a_key_has_a_number_of_subscription_lines) {
     EXPECT_EQ(scene.read().size(), 3U);
     scene.say(line);
     EXPECT_THAT(scene.read(), ElementsAre(StartsWith("error 5: the key's limit subscriptions")));
+    EXPECT_EQ(scene.session.ending(), SessionEnding::limit);
+}
+
+TEST_F(SessionTest, symbols_are_counted_before_the_start_too) {
+    scene.log_in();
+    std::string symbols;
+    for (unsigned i = 0; i < symbols_max; ++i) {
+        symbols += fmt::format("{}R{:03}.OPT", symbols.empty() ? "" : ",", i % 1000);
+    }
+    for (std::size_t i = 0; i <= session_symbols_max / symbols_max + 1; ++i) {
+        scene.say("schema=trades|stype_in=parent|symbols=" + symbols + "|is_last=0");
+    }
+    scene.say("start_session=0");
+    scene.read_metadata();
+    EXPECT_THAT(scene.read(), ElementsAre(StartsWith("error 5: a session may name 50000 symbols")));
     EXPECT_EQ(scene.session.ending(), SessionEnding::limit);
 }
 
