@@ -3,13 +3,13 @@
 
 #include "actors/book/book_json.h"
 #include "actors/publish/reader/value.h"
+#include "config/wall_time.h"
 #include "feed/event/decimal.h"
 #include "feed/event/json_writer.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdlib>
 #include <iterator>
@@ -26,11 +26,6 @@ constexpr std::string_view plain = "\x1b[0m";
 constexpr std::string_view bold = "\x1b[1m";
 constexpr std::string_view dim = "\x1b[2m";
 constexpr std::string_view yellow = "\x1b[33m";
-
-std::int64_t now_ns() {
-    const auto now = std::chrono::system_clock::now().time_since_epoch();
-    return std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
-}
 
 std::string date_text(std::uint32_t date) {
     return fmt::format("{:04}-{:02}-{:02}", date / 10000, date / 100 % 100, date % 100);
@@ -218,7 +213,7 @@ std::string table_text(pinstrike_feed* feed, Values values, const ChainView& vie
     std::string out = fmt::format("feed {}: {}{}; {} series\n", pinstrike_name(feed),
                                   pinstrike_condition_name(pinstrike_condition_of(feed)),
                                   old ? ", values are old" : "", values.size());
-    const std::int64_t now = now_ns();
+    const std::int64_t now = wall_ns();
     for (Section& section : sections) {
         keep_around(section.rows, view.around);
         append_section(out, section, view, now);

@@ -11,6 +11,7 @@
 #include "config/output_file.h"
 #include "config/print_problems.h"
 #include "config/units.h"
+#include "config/wall_time.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -48,12 +49,6 @@ actors::LogCode code_of(GatewayNote note) {
                                LogCode::feed_attached, LogCode::feed_lost,
                                LogCode::reloaded,      LogCode::reload_refused};
     return codes[static_cast<std::size_t>(note)];
-}
-
-std::int64_t wall_ns() {
-    timespec now{};
-    ::clock_gettime(CLOCK_REALTIME, &now);
-    return now.tv_sec * second_ns + now.tv_nsec;
 }
 
 /// Carries notes of the gateway's thread to the log, which this thread alone writes: a pipe that

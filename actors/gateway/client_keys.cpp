@@ -72,6 +72,11 @@ bool ClientKey::allows(std::string_view root) const {
            std::find(underlyings.begin(), underlyings.end(), root) != underlyings.end();
 }
 
+Form<std::vector<std::string>> roots_form() {
+    return list_of(text_like("an OPRA root such as SPXW", "^[A-Z0-9]{1,5}$", is_root),
+                   "a list of OPRA roots");
+}
+
 Section<ClientKey> client_key_section() {
     Section<ClientKey> section{"a key"};
     section
@@ -81,9 +86,7 @@ Section<ClientKey> client_key_section() {
         .key("key", &ClientKey::key, secret_key_form(),
              "The secret of 32 characters, as clients are given it: db- and 29 letters or digits.")
         .required()
-        .key("underlyings", &ClientKey::underlyings,
-             list_of(text_like("an OPRA root such as SPXW", "^[A-Z0-9]{1,5}$", is_root),
-                     "a list of OPRA roots"),
+        .key("underlyings", &ClientKey::underlyings, roots_form(),
              "Roots that the key may subscribe; ALL_SYMBOLS then means these. Empty: all.")
         .key("sessions", &ClientKey::sessions, integer(1U, 1000U), "Most sessions open at once.")
         .unit("sessions")
@@ -92,8 +95,9 @@ Section<ClientKey> client_key_section() {
         .unit("lines")
         .key("records_per_second", &ClientKey::records_per_second,
              or_word<std::uint64_t>("unlimited", 0, integer<std::uint64_t>(1, 1'000'000'000)),
-             "Most records sent to a session in a second; the others are skipped, and the client "
-             "is told.")
+             "Most records sent to a session in a second; the others are skipped, and an error "
+             "record "
+             "says how many.")
         .unit("records");
     return section;
 }

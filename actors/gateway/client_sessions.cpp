@@ -1,10 +1,11 @@
 // path: cold
 #include "actors/gateway/client_sessions.h"
 
+#include "config/wall_time.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
 namespace pinstrike::actors::gateway {
@@ -16,11 +17,6 @@ constexpr std::int64_t close_ns = 2 * second_ns;
 constexpr std::int64_t nap_ns = 1'000'000;
 /// New connections of one address in a second.
 constexpr std::size_t connections_each_second = 20;
-
-std::int64_t wall_ns() {
-    const auto now = std::chrono::system_clock::now().time_since_epoch();
-    return std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
-}
 
 std::string subject_of(const Session& session) {
     return "session " + std::to_string(session.origin().number);

@@ -9,7 +9,6 @@
 #include <arpa/inet.h>
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <filesystem>
 
 namespace pinstrike::actors::gateway {
@@ -31,12 +30,6 @@ Form<std::string> endpoint_form(const std::string& example) {
                      "^[0-9]{1,3}([.][0-9]{1,3}){3}:[0-9]{1,5}$", is_endpoint);
 }
 
-bool is_root(const std::string& text) {
-    return !text.empty() && text.size() <= 5 && std::all_of(text.begin(), text.end(), [](char c) {
-        return (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-    });
-}
-
 Section<GatewayConfig> make_section() {
     const Form<std::string> file = text_like("the path of a file", "^.+$",
                                              [](const std::string& text) { return !text.empty(); });
@@ -52,9 +45,7 @@ Section<GatewayConfig> make_section() {
              "File with the keys of clients, readable by its owner alone; relative to the folder "
              "of this config. Read again on SIGHUP.")
         .required()
-        .key("underlyings", &GatewayConfig::underlyings,
-             list_of(text_like("an OPRA root such as SPXW", "^[A-Z0-9]{1,5}$", is_root),
-                     "a list of OPRA roots"),
+        .key("underlyings", &GatewayConfig::underlyings, roots_form(),
              "Roots that are served; empty: all.")
         .key("queue", &GatewayConfig::queue_bytes,
              converted<std::size_t>(bytes64(std::uint64_t{1} << 20, std::uint64_t{1} << 32)),

@@ -12,15 +12,12 @@
 namespace pinstrike::actors::gateway {
 
 std::unique_ptr<Chunk> ChunkPool::get() {
-    std::unique_ptr<Chunk> chunk;
     if (kept_.empty()) {
-        chunk.reset(new Chunk);  // its bytes need no zeros
-        chunk->begin = made_++ % offsets_count * (Chunk::capacity / 16 / offsets_count);
-    } else {
-        chunk = std::move(kept_.back());
-        kept_.pop_back();
+        return std::unique_ptr<Chunk>(new Chunk);  // its bytes need no zeros
     }
-    chunk->used = chunk->sent = chunk->begin;
+    std::unique_ptr<Chunk> chunk = std::move(kept_.back());
+    kept_.pop_back();
+    chunk->used = chunk->sent = 0;
     chunk->records = 0;
     return chunk;
 }

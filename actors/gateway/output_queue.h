@@ -19,16 +19,13 @@ namespace pinstrike::actors::gateway {
 
 struct Chunk {
     static constexpr std::size_t capacity = std::size_t{128} << 10;
-    std::size_t begin = 0;  ///< where its first byte goes
     std::size_t used = 0;
     std::size_t sent = 0;
     std::uint64_t records = 0;
     std::array<std::byte, capacity> bytes;
 };
 
-/// Chunks that are not in use, a bounded number of them. Chunks begin at different offsets:
-/// otherwise the first lines of all would fall into the same sets of the cache, and each of a
-/// hundred clients would miss it at each record.
+/// Chunks that are not in use, a bounded number of them.
 class ChunkPool {
   public:
     static constexpr std::size_t kept_max = 64;
@@ -37,10 +34,7 @@ class ChunkPool {
     void put_back(std::unique_ptr<Chunk> chunk);
 
   private:
-    static constexpr std::size_t offsets_count = 64;
-
     std::vector<std::unique_ptr<Chunk>> kept_;
-    std::size_t made_ = 0;
 };
 
 class OutputQueue {

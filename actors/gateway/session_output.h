@@ -1,7 +1,7 @@
 // path: cold
 //
-// What a session sends: its queue, the records that the gateway says of itself, and what happens
-// when the client reads too slowly.
+// What a session sends: its queue, the records about the session itself (errors, acknowledgements,
+// heartbeats), and what happens when the client reads too slowly.
 #pragma once
 
 #include "actors/gateway/output_queue.h"
@@ -54,7 +54,8 @@ struct OutputSettings {
 
 class SessionOutput {
   public:
-    /// A queue below this size is current: what is skipped ends, and more state is sent.
+    /// Below this size of its queue a client is current: no more records are skipped, and more
+    /// state is sent.
     static constexpr std::size_t current_bytes = std::size_t{256} << 10;
 
     explicit SessionOutput(ChunkPool& chunks) : queue_(chunks) {}
@@ -74,7 +75,8 @@ class SessionOutput {
     /// Puts a record that admit() lets pass.
     void put(std::span<const std::byte> record);
 
-    /// Puts a record beside those of subscriptions: a mapping, state, or what the gateway says.
+    /// Puts a record that no event of a subscription caused: a mapping, state, or a record about
+    /// the session.
     void put_own(std::span<const std::byte> record);
     void put_system(SystemCode code, std::string_view text);
     void put_error(ErrorCode code, std::string_view text);

@@ -40,7 +40,7 @@ class Subscriptions {
     /// Why the key may not subscribe these symbols, or why one is none; empty: it may.
     [[nodiscard]] std::string objection_to(const std::string& symbol, feed::dbn::SymbolType type);
 
-    /// Subscribes all symbols to which nothing is objected, and returns their series.
+    /// Subscribes all symbols without an objection, and returns their series.
     Selection add(feed::dbn::Schema schema, const SymbolList& list);
 
     /// Ends subscriptions. A symbol that was not subscribed is passed over.

@@ -5,6 +5,7 @@
 #include "actors/publish/publish_folder.h"
 #include "config/memory_sizes.h"
 #include "config/version.h"
+#include "config/wall_time.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -20,7 +21,6 @@
 #include <atomic>
 #include <bitset>
 #include <cerrno>
-#include <chrono>
 #include <climits>
 #include <cstdlib>
 #include <cstring>
@@ -83,15 +83,10 @@ bool can_publish_as(const std::string& feed, Problems& problems) {
     return good;
 }
 
-std::int64_t now_ns() {
-    const auto now = std::chrono::system_clock::now().time_since_epoch();
-    return std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
-}
-
 }  // namespace
 
 MemoryFile::MemoryFile(MemoryPlan plan)
-    : plan_(std::move(plan)), bytes_(bytes_for(plan_)), start_ns_(now_ns()) {}
+    : plan_(std::move(plan)), bytes_(bytes_for(plan_)), start_ns_(wall_ns()) {}
 
 std::size_t MemoryFile::bytes_for(const MemoryPlan& plan) {
     std::uint64_t at = sizeof(pinstrike_header) + plan.cores.size() * sizeof(pinstrike_core);

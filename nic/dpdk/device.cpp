@@ -1,6 +1,7 @@
 // path: cold
 #include "nic/dpdk/device.h"
 
+#include "config/wall_time.h"
 #include "nic/dpdk/af_xdp_sockets.h"
 #include "nic/dpdk/steering.h"
 #include "nic/dpdk/vdev.h"
@@ -18,12 +19,6 @@
 
 namespace pinstrike::nic::dpdk {
 namespace {
-
-std::int64_t wall_clock_ns() {
-    return std::chrono::duration_cast<std::chrono::nanoseconds>(
-               std::chrono::system_clock::now().time_since_epoch())
-        .count();
-}
 
 /// The MAC addresses of all groups, without duplicates (thirty-two groups share one). With IGMP the
 /// list includes the address of all_hosts, because general queries are sent to that group.
@@ -413,7 +408,7 @@ DeviceStatistics Device::statistics() const {
 
 std::optional<ClockReading> Device::read_clock() const {
     ClockReading reading;
-    const std::int64_t before_ns = wall_clock_ns();
+    const std::int64_t before_ns = wall_ns();
     timespec time{};
     if (!clock_by_timesync_) {
         if (rte_eth_read_clock(id_, &reading.ticks) != 0) {
@@ -426,7 +421,7 @@ std::optional<ClockReading> Device::read_clock() const {
     } else {
         return std::nullopt;
     }
-    reading.wall_ns = before_ns + (wall_clock_ns() - before_ns) / 2;
+    reading.wall_ns = before_ns + (wall_ns() - before_ns) / 2;
     return reading;
 }
 

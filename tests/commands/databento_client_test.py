@@ -7,8 +7,8 @@ Makes a virtual environment with the client in FOLDER, unless there is one, and 
 (77) with the reason if the client cannot be installed.
 """
 
-import collections
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -34,6 +34,7 @@ except ImportError:
     os.execve(python, [str(python), *sys.argv], dict(os.environ, PINSTRIKE_IN_VENV="1"))
 
 import gateway_client as client  # noqa: E402
+import gateway_day  # noqa: E402
 import gateway_test  # noqa: E402
 from gateway_client import KEY, Record  # noqa: E402
 
@@ -79,10 +80,10 @@ def has(kind, code=None):
     return lambda records: any(record.type == kind and (code is None or record.code == code) for record in records)
 
 
-class Published(gateway_test.WithGateway):
+class Published(gateway_day.WithGateway):
     def test_records_of_a_day_are_what_the_capture_says(self):
         """With zstd, and with send times on half of the sessions."""
-        truth = gateway_test.Truth(self.run_well("decode", self.capture, "--json"))
+        truth = gateway_day.Truth(self.run_well("decode", self.capture, "--json"))
         with self.gateway(keys=f"keys: [{{user: trial, key: {KEY}, sessions: 20}}]\n") as gateway:
             sessions = {}
             for index, schema in enumerate(SCHEMAS):
@@ -100,27 +101,13 @@ class Published(gateway_test.WithGateway):
             self.assertEqual(gateway.stop()[0], 0)
         checks = gateway_test.Truthful()
         checks.capture, checks.run_well = self.capture, self.run_well
-        quotes = [record for record in sessions["cmbp-1"].records
-                  if record.type != client.CMBP_1 or not record.flags & 32]
-        checks.compare([record for record in quotes if record.data[28:29] != b"T"], truth.quotes,
-                       lambda record: (record.event_ns, gateway_test.sides_of(record)), 0.8)
-        checks.compare(sessions["tcbbo"].records, truth.trades,
-                       lambda record: (record.event_ns, record.publisher, *record.take("qI", 16),
-                                       checks.sequence_of(truth, record), gateway_test.sides_of(record)), 0.8)
-        without_sides = collections.defaultdict(
-            list, {series: [row[:5] for row in rows] for series, rows in truth.trades.items()})
-        checks.compare(sessions["trades"].records, without_sides,
-                       lambda record: (record.event_ns, record.publisher, *record.take("qI", 16),
-                                       record.take("I", 44)), 0.8)
-        checks.check_intervals(sessions["cbbo-1s"].records, quotes)
-        checks.check_bars(sessions["ohlcv-1s"].records, sessions["trades"].records)
-        checks.check_definitions(sessions["definition"].records)
+        checks.check_records(truth, {schema: session.records for schema, session in sessions.items()})
         self.assertTrue(has(client.STATISTICS)(sessions["statistics"].records))
         self.assertTrue(has(client.MBP_1)(sessions["mbp-1"].records))
         self.assertTrue(has(client.MBP_1)(sessions["tbbo"].records))
 
 
-class Kept(gateway_test.WithGateway):
+class Kept(gateway_day.WithGateway):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
@@ -158,7 +145,7 @@ class Kept(gateway_test.WithGateway):
             session.subscribe("trades")
             session.live.start()
             session.wait(has(client.SYSTEM, 1))
-            gateway.stop(gateway_test.signal.SIGTERM)
+            gateway.stop(signal.SIGTERM)
             gateway.start()
             gateway.wait_for("session_begun", seconds=40, times=2)
             session.wait(lambda records: sum(record.type == client.SYSTEM and record.code == 1

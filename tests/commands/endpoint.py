@@ -8,7 +8,15 @@ def fail(what):
     sys.exit(f"FAILED: {what}")
 
 
+GIVEN = set()
+
+
 def free_port():
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return listener.getsockname()[1]
+    """A port that is free now, and not the same twice."""
+    while True:
+        with socket.socket() as listener:
+            listener.bind(("127.0.0.1", 0))
+            port = listener.getsockname()[1]
+        if port not in GIVEN:
+            GIVEN.add(port)
+            return port

@@ -3,11 +3,11 @@
 
 #include "actors/telemetry/metrics/families.h"
 #include "config/version.h"
+#include "config/wall_time.h"
 
 #include <prometheus/text_serializer.h>
 
 #include <algorithm>
-#include <chrono>
 #include <map>
 
 namespace pinstrike::actors {
@@ -50,9 +50,7 @@ void add_users(Families& families, const gateway::GatewayStatus& status) {
 
 /// Since the gateway's thread last took its figures; 0: it has just begun.
 std::int64_t stalled_ns(const gateway::GatewayStatus& status) {
-    const auto now = std::chrono::system_clock::now().time_since_epoch();
-    const std::int64_t now_ns = std::chrono::nanoseconds{now}.count();
-    return status.stepped_ns == 0 ? 0 : std::max<std::int64_t>(now_ns - status.stepped_ns, 0);
+    return status.stepped_ns == 0 ? 0 : std::max<std::int64_t>(wall_ns() - status.stepped_ns, 0);
 }
 
 }  // namespace
