@@ -58,7 +58,8 @@ void Book::apply_series_map(const feed::Event& event) {
 }
 
 /// Resets an entry of which nothing is known to that of a series without messages. A start of day
-/// brings an announcement one step closer to its end.
+/// brings an announcement one step closer to its end. Starts of day that come before the sweep
+/// reaches the entry count as one: a line can infer a start and then receive it.
 void Book::forget(BookEntry& entry) {
     BookEntry left{};
     left.set_key(entry.key());

@@ -559,6 +559,15 @@ TEST_F(AnnouncedTest, OutlivesOneStartOfDayAndGoesWithTheSecond) {
     EXPECT_EQ(entries(), Entries(0, 0));
 }
 
+TEST_F(AnnouncedTest, StartsOfDayBeforeTheSweepCountAsOne) {
+    events_.series_map(key_, line, 0, feed::flag_from_file);
+    events_.control(line, 0, feed::Forget::day);  // inferred
+    events_.control(line, 0, feed::Forget::day);  // received
+    EXPECT_EQ(entries(), Entries(1, 1));
+    events_.control(line, 0, feed::Forget::day);
+    EXPECT_EQ(entries(), Entries(0, 0));
+}
+
 TEST_F(AnnouncedTest, AnnouncedEachDayItStays) {
     events_.series_map(key_, line, 0, feed::flag_from_file);
     for (int day = 0; day < 5; ++day) {
