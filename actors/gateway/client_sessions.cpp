@@ -66,6 +66,13 @@ std::size_t ClientSessions::step(std::int64_t now_ns) {
     return server_->poll();
 }
 
+void ClientSessions::set_time(std::int64_t now_ns) {
+    now_ns_ = now_ns;
+    for (auto& [connection, client] : clients_) {
+        client->session.output().set_time(now_ns);
+    }
+}
+
 /// Sends what waits. An ended session without more to send closes its connection.
 void ClientSessions::step_client(Client& client) {
     if (server_->is_sending(client.connection)) {

@@ -44,6 +44,9 @@ class ClientSessions final : private SocketEvents, private SessionHost {
     /// Moves records to sockets and text from them. Returns the number of events of sockets.
     std::size_t step(std::int64_t now_ns);
 
+    /// The time of records that are made from now on.
+    void set_time(std::int64_t now_ns);
+
     [[nodiscard]] SocketServer& server() { return *server_; }
 
     /// Reads the keys again, and opens the access log again, which may have been moved. Sessions

@@ -42,6 +42,9 @@ std::size_t FeedSource::poll(std::int64_t now_ns) {
             attach();
         }
         const auto records = stream_->poll(batch_records);
+        if (!records.empty()) {
+            events_.on_batch();
+        }
         for (std::size_t i = 0; i < records.size(); ++i) {
             const pinstrike_record& record = records[i];
             if (i + ahead_records < records.size()) {

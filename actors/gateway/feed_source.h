@@ -27,6 +27,9 @@ class FeedEvents {
     virtual void on_state(std::span<const pinstrike_value> values, bool fresh, bool complete) = 0;
     virtual void on_event(const pinstrike_record& record) = 0;
 
+    /// Events were read, and follow.
+    virtual void on_batch() {}
+
     /// An event of this series follows soon; 0: of none.
     virtual void ask_ahead(std::uint32_t id) { static_cast<void>(id); }
 

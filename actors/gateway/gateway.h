@@ -67,6 +67,7 @@ class Gateway final : private FeedEvents {
     // FeedEvents
     void on_state(std::span<const pinstrike_value> values, bool fresh, bool complete) override;
     void on_event(const pinstrike_record& record) override;
+    void on_batch() override;
 
     void ask_ahead(std::uint32_t id) override { market_.instruments().prefetch(id); }
 
@@ -74,6 +75,7 @@ class Gateway final : private FeedEvents {
     void on_lost(const std::string& why) override;
 
     std::size_t step();
+    void rest();
     void advance_market();
     void forget_series();
     void take_status();
@@ -84,6 +86,8 @@ class Gateway final : private FeedEvents {
     FeedSource source_;
     ClientSessions clients_;
     std::int64_t now_ns_ = 0;
+    std::int64_t busy_ns_ = 0;  ///< when there was work the last time
+    std::int64_t nap_ns_ = 0;
     std::int64_t data_ns_ = 0;       ///< when the latest event was received
     std::int64_t data_read_ns_ = 0;  ///< when it was read here
     bool is_fresh_ = false;          ///< no event of this start of the feed was read

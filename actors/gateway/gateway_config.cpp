@@ -2,6 +2,7 @@
 #include "actors/gateway/gateway_config.h"
 
 #include "actors/gateway/client_keys.h"
+#include "actors/threads/placement_forms.h"
 #include "config/places.h"
 #include "config/units.h"
 #include "config/yaml.h"
@@ -61,8 +62,10 @@ Section<GatewayConfig> make_section() {
         .key("access_log", &GatewayConfig::access_log, or_word<std::string>("none", "", file),
              "File to which a line is appended for each session that ends (`pinstrike gateway "
              "usage` reads it); relative to the folder of this config.")
-        .key("cpu", &GatewayConfig::cpu, or_word("any", -1, integer(0, 4095)),
-             "Processor that the gateway's thread is pinned to; any: not pinned.");
+        .key("cpu", &GatewayConfig::cpu, cpu_form(),
+             "Processor that the gateway's thread is pinned to; any: not pinned.")
+        .key("wait", &GatewayConfig::wait, wait_form(),
+             "What the gateway's thread does when it has no work.");
     return section;
 }
 

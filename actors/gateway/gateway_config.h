@@ -3,6 +3,7 @@
 // The config of a gateway: a YAML file of its own.
 #pragma once
 
+#include "actors/threads/placement.h"
 #include "config/problem.h"
 #include "config/section.h"
 
@@ -23,7 +24,8 @@ struct GatewayConfig {
     std::string access_log;
     std::size_t queue_bytes = std::size_t{16} << 20;
     unsigned connections_max = 1000;
-    int cpu = -1;
+    CpuIndex cpu = -1;
+    WaitStrategy wait = WaitStrategy::park;
 
     friend bool operator==(const GatewayConfig&, const GatewayConfig&) = default;
 };

@@ -91,7 +91,9 @@ class SessionOutput {
 
     [[nodiscard]] bool is_current() const { return queue_.bytes() < current_bytes; }
 
-    /// The time of the latest step.
+    /// The time of records that are put from now on.
+    void set_time(std::int64_t now_ns) { now_ns_ = now_ns; }
+
     [[nodiscard]] std::int64_t now_ns() const { return now_ns_; }
 
     /// Since when the client has been behind; 0: it is not.

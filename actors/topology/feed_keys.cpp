@@ -3,6 +3,7 @@
 
 #include "actors/peer/peer_keys.h"
 #include "actors/publish/publish_keys.h"
+#include "actors/threads/placement_forms.h"
 #include "actors/topology/actor_kinds.h"
 #include "feed/arbitration/arbitration_keys.h"
 #include "feed/lines/line_keys.h"
@@ -26,20 +27,8 @@ namespace pinstrike::actors {
 
 namespace {
 
-/// Upper limits: no CPU has a higher number, and no host has memory for a larger ring.
-constexpr CpuIndex cpu_max = 4095;
+/// No host has memory for a larger ring.
 constexpr std::size_t ring_slots_max = std::size_t{1} << 28;
-
-Form<CpuIndex> cpu_form() {
-    return or_word("any", CpuIndex{-1}, integer<CpuIndex>(0, cpu_max));
-}
-
-Form<WaitStrategy> wait_form() {
-    return choice<WaitStrategy>(
-        {{"spin", WaitStrategy::spin,
-          "poll again at once: lowest latency, uses one whole processor"},
-         {"park", WaitStrategy::park, "poll for a while, then sleep until there is work"}});
-}
 
 Section<PollerConfig> poller_section() {
     Section<PollerConfig> section{"a poller"};

@@ -15,11 +15,13 @@ import re
 import resource
 import signal
 import socket
+import subprocess
 import sys
 import time
 import unittest
 
 import gateway_client as client
+import gateway_day
 from gateway_client import Client, UNDEFINED_PRICE
 from gateway_day import DAY, FLAGS, NO_SIDE, PUBLISHERS, Truth, WithGateway, nanos, resident_bytes, sides_of
 
@@ -370,6 +372,28 @@ class Behaving(WithGateway):
             early.settimeout(10)
             self.assertTrue(early.recv(4096).startswith(b"lsg_version="))
             early.close()
+
+    def test_no_record_is_sent_before_it_was_received(self):
+        config = self.folder / "live.yaml"
+        config.write_text("name: live\nkind: opra\nlines: 1-2\nports: [{name: simulator, kind: sim}]\n"
+                          "pollers: [{name: poller0, wait: park}]\n"
+                          "cores: [{name: core0, wait: park, actors: [book]}]\n"
+                          "publish: {memory: shm, stream: on}\nbook: {series_capacity: 20000}\n"
+                          "traffic: {lines_count: 2, series_count: 5000, rate_messages_per_second: 50000}\n")
+        with subprocess.Popen([gateway_day.PINSTRIKE, "run", config], env=self.environment, stdout=subprocess.DEVNULL,
+                              stderr=subprocess.DEVNULL) as feed:
+            try:
+                with self.gateway(feed="live") as gateway:
+                    gateway.wait_for("feed_attached")
+                    session = Client(gateway.port, ts_out=True)
+                    session.subscribe("cmbp-1")
+                    session.start()
+                    quotes = [record for record in session.records(3) if record.type == client.CMBP_1]
+            finally:
+                feed.send_signal(signal.SIGINT)
+        self.assertGreater(len(quotes), 20000)
+        ages = [record.send_ns - record.take("Q", 32) for record in quotes]
+        self.assertGreater(min(ages), 0)
 
     def test_clients_stay_when_the_feed_dies_and_get_its_values_when_it_is_back(self):
         with self.gateway() as gateway:

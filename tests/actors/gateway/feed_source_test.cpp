@@ -41,6 +41,8 @@ class Written final : public FeedEvents {
                        std::to_string(record.key.id));
     }
 
+    void on_batch() override { ++batches; }
+
     void on_missed(std::uint64_t records) override { missed += records; }
 
     void on_lost(const std::string& why) override { what.push_back("lost: " + why); }
@@ -49,6 +51,7 @@ class Written final : public FeedEvents {
 
     std::vector<std::string> what;
     std::uint64_t missed = 0;
+    unsigned batches = 0;
 };
 
 class FeedSourceTest : public testing::Test {
@@ -91,8 +94,10 @@ TEST_F(FeedSourceTest, a_feed_that_is_not_there_is_lost_and_found_later) {
     published.file->give_ids();
     EXPECT_THAT(poll(), ElementsAre("fresh 1"));
     EXPECT_TRUE(source.is_live());
+    EXPECT_EQ(events.batches, 0U);
     quote(published, 2);
     EXPECT_THAT(poll(), ElementsAre("event 2 of 1"));
+    EXPECT_EQ(events.batches, 1U);
 }
 
 TEST_F(FeedSourceTest, events_of_a_series_without_an_id_wait_for_it_in_their_order) {

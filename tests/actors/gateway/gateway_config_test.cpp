@@ -50,6 +50,7 @@ TEST_F(ConfigTest, has_defaults_for_all_but_feed_and_keys) {
     EXPECT_EQ(config->queue_bytes, std::size_t{16} << 20);
     EXPECT_EQ(config->connections_max, 1000U);
     EXPECT_EQ(config->cpu, -1);
+    EXPECT_EQ(config->wait, WaitStrategy::park);
     EXPECT_EQ(config->metrics_address, "");
     EXPECT_EQ(config->access_log, "");
 }
@@ -58,7 +59,7 @@ TEST_F(ConfigTest, takes_every_key) {
     const auto config = load(
         "feed: opra\naddress: 192.0.2.5:1\nkeys: /etc/keys.yaml\nunderlyings: [SPY, SPXW]\n"
         "queue: 4GiB\nconnections_max: 10000\nmetrics_address: 127.0.0.1:9465\n"
-        "access_log: logs/access.log\ncpu: 4095\n");
+        "access_log: logs/access.log\ncpu: 4095\nwait: spin\n");
     ASSERT_TRUE(config) << text_of(problems);
     EXPECT_EQ(config->address, "192.0.2.5:1");
     EXPECT_EQ(config->keys, "/etc/keys.yaml");
@@ -68,6 +69,7 @@ TEST_F(ConfigTest, takes_every_key) {
     EXPECT_EQ(config->metrics_address, "127.0.0.1:9465");
     EXPECT_EQ(config->access_log, scratch.file("logs/access.log"));
     EXPECT_EQ(config->cpu, 4095);
+    EXPECT_EQ(config->wait, WaitStrategy::spin);
 }
 
 TEST_F(ConfigTest, takes_the_words_for_nothing) {
@@ -100,6 +102,7 @@ TEST_F(ConfigTest, refuses_values_beyond_the_limits_of_their_keys) {
                                                                  {"connections_max", "10001"},
                                                                  {"cpu", "-1"},
                                                                  {"cpu", "4096"},
+                                                                 {"wait", "sleep"},
                                                                  {"access_log", "\"\""},
                                                                  {"colour", "red"}};
     for (const auto& [key, value] : lines) {
