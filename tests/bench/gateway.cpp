@@ -5,9 +5,10 @@
 //     bench_gateway [RUNS]
 //
 // "make": events become records in the queue of one client of all series, which are dropped there.
-// "make, 100 clients": each of 100 clients follows 1,000 series of its own. "send": the bytes of a
-// queue go over loopback to a thread that counts them. Medians of RUNS (5) with the lowest and the
-// highest; of "make" by the thread's processor time. Events are made before the measurement.
+// "make, 100 clients": each of 100 clients follows 1,000 series of its own. "send": records that
+// are always the same go over loopback to a thread that decodes them. "make and send": both in one
+// thread, as in the gateway. Medians of RUNS (5) with the lowest and the highest; of "make" by the
+// thread's processor time. Events are made before the measurement.
 #include "actors/gateway/market.h"
 #include "actors/gateway/session.h"
 #include "actors/gateway/socket_server.h"
@@ -39,6 +40,7 @@ using Clock = std::chrono::steady_clock;
 constexpr std::size_t series_count = 100'000;
 constexpr std::size_t events_count = 1'000'000;
 constexpr std::size_t ahead = 16;
+constexpr std::size_t burst = 1000;
 constexpr std::int64_t start_ns = 1'795'000'000'000'000'000;
 constexpr const char* key_text = "db-0123456789abcdef0123456789abc";
 
@@ -142,6 +144,20 @@ double rate_of(std::size_t records, Clock::time_point begin) {
            std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
+/// Applies some of the events as the gateway does, and calls `often` every 1,000 events.
+void apply(Host& host, const std::vector<pinstrike_record>& events, std::size_t first,
+           std::size_t end, const std::function<void()>& often) {
+    for (std::size_t i = first; i < end; ++i) {
+        if (i + ahead < events.size()) {
+            host.market().instruments().prefetch(events[i + ahead].key.id);
+        }
+        static_cast<void>(host.market().apply(events[i]));
+        if (i % burst == burst - 1) {
+            often();
+        }
+    }
+}
+
 double make_for(const std::vector<pinstrike_record>& events, std::size_t clients) {
     Host host;
     for (std::uint32_t id = 1; id <= series_count; ++id) {
@@ -155,17 +171,11 @@ double make_for(const std::vector<pinstrike_record>& events, std::size_t clients
     double rate = 0;
     for (int turn = 0; turn < 2; ++turn) {  // the first one sends mappings
         const double begin = pinstrike::bench::cpu_seconds();
-        for (std::size_t i = 0; i < events.size(); ++i) {
-            if (i + ahead < events.size()) {  // as the gateway does
-                host.market().instruments().prefetch(events[i + ahead].key.id);
+        apply(host, events, 0, events.size(), [&] {
+            for (auto& session : sessions) {
+                drain(*session);
             }
-            static_cast<void>(host.market().apply(events[i]));
-            if (i % 1024 == 1023) {
-                for (auto& session : sessions) {
-                    drain(*session);
-                }
-            }
-        }
+        });
         rate = static_cast<double>(events.size()) / 1e6 / (pinstrike::bench::cpu_seconds() - begin);
         for (auto& session : sessions) {
             drain(*session);
@@ -174,9 +184,11 @@ double make_for(const std::vector<pinstrike_record>& events, std::size_t clients
     return rate;
 }
 
-/// Sends what it is asked to one connection.
+/// Sends a queue to one connection.
 class Sender final : public SocketEvents {
   public:
+    explicit Sender(OutputQueue& queue) : queue_(queue) {}
+
     [[nodiscard]] bool accepted(std::uint32_t connection, const std::string& /*address*/) override {
         connection_ = connection;
         connected_ = true;
@@ -189,14 +201,48 @@ class Sender final : public SocketEvents {
 
     void closed(std::uint32_t /*connection*/) override { connected_ = false; }
 
-    ChunkPool chunks_;
-    OutputQueue queue_{chunks_};
+    void step(SocketServer& server) {
+        const auto next = queue_.next();
+        if (!server.is_sending(connection_) && !next.empty()) {
+            server.send(connection_, next);
+        }
+        server.poll();
+    }
+
+    OutputQueue& queue_;
     std::uint32_t connection_ = 0;
     bool connected_ = false;
 };
 
-/// Reads all bytes until the end, and returns how many.
-std::size_t read_all(std::uint16_t port) {
+/// What a client read.
+struct Read {
+    std::size_t quotes = 0;
+    std::uint64_t prices = 0;  ///< their sum, so that they are decoded
+};
+
+/// Decodes whole records, and moves the rest to the front. Returns how many bytes that is.
+std::size_t decode(std::vector<char>& bytes, std::size_t count, Read& read) {
+    std::size_t at = 0;
+    while (at < count) {
+        const std::size_t size = static_cast<unsigned char>(bytes[at]) * std::size_t{4};
+        if (at + size > count) {
+            break;
+        }
+        pinstrike::feed::dbn::ConsolidatedRecord record;
+        if (size == sizeof record) {
+            std::memcpy(&record, bytes.data() + at, sizeof record);
+            ++read.quotes;
+            read.prices += static_cast<std::uint64_t>(record.level.bid_price) +
+                           static_cast<std::uint64_t>(record.level.ask_price);
+        }
+        at += size;
+    }
+    std::memmove(bytes.data(), bytes.data() + at, count - at);
+    return count - at;
+}
+
+/// Reads and decodes to the end of the connection.
+Read read_all(std::uint16_t port) {
     const int descriptor = ::socket(AF_INET, SOCK_STREAM, 0);
     sockaddr_in address{};
     address.sin_family = AF_INET;
@@ -205,45 +251,42 @@ std::size_t read_all(std::uint16_t port) {
     if (::connect(descriptor, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
         std::abort();
     }
+    Read read;
     std::vector<char> bytes(std::size_t{1} << 20);
-    std::size_t all = 0;
-    for (ssize_t count = 1; count > 0;) {
-        count = ::read(descriptor, bytes.data(), bytes.size());
-        all += count > 0 ? static_cast<std::size_t>(count) : 0;
+    std::size_t kept = 0;
+    while (true) {
+        const ssize_t count = ::read(descriptor, bytes.data() + kept, bytes.size() - kept);
+        if (count <= 0) {
+            ::close(descriptor);
+            return read;
+        }
+        kept = decode(bytes, kept + static_cast<std::size_t>(count), read);
     }
-    ::close(descriptor);
-    return all;
 }
 
-double send_records() {
-    constexpr std::size_t records = 5'000'000;
+/// Sends what `put_more` puts into a queue, as long as the queue is short, until that many records
+/// are sent. 0: the client read another number of quotes.
+double send(OutputQueue& queue, std::size_t records, const std::function<void()>& put_more) {
+    constexpr std::size_t queue_bytes = std::size_t{4} << 20;
     pinstrike::Problems problems;
-    Sender sender;
+    Sender sender{queue};
     const auto server = SocketServer::open("127.0.0.1", 0, -1, 10, sender, problems);
     if (server == nullptr) {
         fmt::print(stderr, "{}\n", problems.front().text);
         std::exit(1);
     }
-    std::size_t received = 0;
-    std::thread reader{[&] { received = read_all(server->port()); }};
+    Read read;
+    std::thread reader{[&] { read = read_all(server->port()); }};
     while (!sender.connected_) {
         server->poll();
     }
-    pinstrike::feed::dbn::ConsolidatedRecord record;
-    record.header = pinstrike::feed::dbn::header_of<pinstrike::feed::dbn::ConsolidatedRecord>(
-        pinstrike::feed::dbn::RecordType::cmbp_1, 30, 1, 1);
+    const std::uint64_t before = queue.records_sent();
     const auto begin = Clock::now();
-    std::size_t made = 0;
-    while (sender.queue_.records_sent() < records) {
-        for (int i = 0; i < 1024 && made < records && sender.queue_.bytes() < (4U << 20);
-             ++i, ++made) {
-            sender.queue_.append_record(pinstrike::feed::dbn::bytes_of(record), 1);
+    while (queue.records_sent() - before < records) {
+        if (queue.bytes() < queue_bytes) {
+            put_more();
         }
-        const auto next = sender.queue_.next();
-        if (!server->is_sending(sender.connection_) && !next.empty()) {
-            server->send(sender.connection_, next);
-        }
-        server->poll();
+        sender.step(*server);
     }
     const double rate = rate_of(records, begin);
     server->abort(sender.connection_);
@@ -251,17 +294,44 @@ double send_records() {
         server->poll();
     }
     reader.join();
-    return received == records * sizeof record ? rate : 0;
+    return read.quotes == records ? rate : 0;
+}
+
+double send_records() {
+    constexpr std::size_t records = 5'000'000;
+    pinstrike::feed::dbn::ConsolidatedRecord record;
+    record.header = pinstrike::feed::dbn::header_of<pinstrike::feed::dbn::ConsolidatedRecord>(
+        pinstrike::feed::dbn::RecordType::cmbp_1, 30, 1, 1);
+    ChunkPool chunks;
+    OutputQueue queue{chunks};
+    std::size_t made = 0;
+    return send(queue, records, [&] {
+        for (std::size_t i = 0; i < burst && made < records; ++i, ++made) {
+            queue.append_record(pinstrike::feed::dbn::bytes_of(record), 1);
+        }
+    });
+}
+
+double make_and_send(const std::vector<pinstrike_record>& events) {
+    Host host;
+    for (std::uint32_t id = 1; id <= series_count; ++id) {
+        host.market().instruments().add(key_of(id));
+    }
+    const auto session = started(host, "ALL_SYMBOLS");
+    apply(host, events, 0, events.size(), [&] { drain(*session); });  // sends mappings
+    drain(*session);
+    std::size_t done = 0;
+    return send(session->output().queue(), events.size(), [&] {
+        const std::size_t next = std::min(done + burst, events.size());
+        apply(host, events, done, next, [] {});
+        done = next;
+    });
 }
 
 void print(const char* what, int runs, const std::function<double()>& measure) {
-    std::vector<double> rates;
-    for (int run = 0; run < runs; ++run) {
-        rates.push_back(measure());
-    }
-    std::sort(rates.begin(), rates.end());
-    fmt::print("{:<22} {:6.2f} M records/s ({:.2f} to {:.2f})\n", what, rates[rates.size() / 2],
-               rates.front(), rates.back());
+    std::vector<double> rates(static_cast<std::size_t>(runs));
+    std::generate(rates.begin(), rates.end(), measure);
+    pinstrike::bench::print_row(what, pinstrike::bench::spread_of(rates), "M records/s");
 }
 
 }  // namespace
@@ -269,8 +339,10 @@ void print(const char* what, int runs, const std::function<double()>& measure) {
 int main(int count, char** arguments) {
     const int runs = count > 1 ? std::max(1, std::atoi(arguments[1])) : 5;
     const std::vector<pinstrike_record> events = make_events();
-    print("make, one of all", runs, [&] { return make_for(events, 1); });
-    print("make, 100 clients", runs, [&] { return make_for(events, 100); });
-    print("send, loopback", runs, [] { return send_records(); });
+    pinstrike::bench::print_head("gateway");
+    print("gateway: make, one of all", runs, [&] { return make_for(events, 1); });
+    print("gateway: make, 100 clients", runs, [&] { return make_for(events, 100); });
+    print("gateway: send", runs, [] { return send_records(); });
+    print("gateway: make and send", runs, [&] { return make_and_send(events); });
     return 0;
 }

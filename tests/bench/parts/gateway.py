@@ -1,0 +1,167 @@
+"""The gateway: what it makes and sends, and how old the quotes of a running feed are at a client."""
+
+import contextlib
+import csv
+import io
+import json
+import os
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from parts.instances import free_port
+from parts.running import median_of, output_of, rows_of, table
+
+RATE = 1_000_000  # messages a second
+SECONDS = 10
+KEY = "db-0123456789abcdef0123456789abc"
+FEED = f"""
+name: bench
+kind: opra
+lines: 1-8
+ports: [{{name: simulator, kind: sim}}]
+pollers: [{{name: poller0, wait: park}}]
+cores: [{{name: core0, wait: park, actors: [book]}}]
+publish: {{memory: shm, stream: on}}
+book: {{series_capacity: 300000}}
+traffic: {{shape: blend, lines_count: 8, series_count: 200000, rate_messages_per_second: {RATE}}}
+"""
+# Counts what the published Python client gives to a callback.
+PYTHON_CLIENT = """
+import sys, time, databento
+port, key, seconds = int(sys.argv[1]), sys.argv[2], int(sys.argv[3])
+count = 0
+def take(record):
+    global count
+    count += 1
+client = databento.Live(key=key, gateway="127.0.0.1", port=port)
+client.subscribe(dataset="OPRA.PILLAR", schema="cmbp-1")
+client.add_callback(take)
+client.start()
+time.sleep(2)  # mappings
+before, begun = count, time.monotonic()
+time.sleep(seconds)
+print((count - before) / (time.monotonic() - begun))
+client.terminate()
+"""
+# (what, start of the row, goal)
+GOALS = [("records for one client of all series", "gateway: make, one of all", 10),
+         ("records for 100 clients of 1,000 series each", "gateway: make, 100 clients", 10),
+         ("the same records made and sent to a client that decodes them", "gateway: make and send", 10)]
+
+
+@contextlib.contextmanager
+def running(command, until, folder):
+    """A command that has printed the word `until` on standard error, until the end."""
+    environment = dict(os.environ, PINSTRIKE_FOLDER=str(folder / "memory"))
+    with subprocess.Popen([str(word) for word in command], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+                          env=environment) as process:
+        try:
+            if not any(until in line for line in process.stderr):
+                sys.exit(f"{command[0]} never printed {until!r}")
+            yield process
+        finally:
+            process.send_signal(signal.SIGINT)
+            process.communicate(timeout=60)
+
+
+class Served:
+    """A feed of one million messages a second, and a gateway that serves it."""
+
+    def __init__(self, options, folder):
+        self.options, self.folder, self.port = options, folder, free_port()
+        self.client = options.build / "tests/bench/bench_gateway_client"
+        (folder / "memory").mkdir(mode=0o750)
+        (folder / "feed.yaml").write_text(FEED)
+        keys = folder / "keys"
+        keys.write_text(f"keys: [{{user: bench, key: {KEY}}}]\n")
+        keys.chmod(0o600)
+        (folder / "gateway.yaml").write_text(f"feed: bench\naddress: 127.0.0.1:{self.port}\nkeys: keys\n")
+
+    def feed(self):
+        return running([self.options.pinstrike, "run", self.folder / "feed.yaml", "--admin", self.folder / "admin.sock",
+                        "--account", self.folder / "account.json"], "running", self.folder)
+
+    def gateway(self):
+        return running([self.options.pinstrike, "gateway", self.folder / "gateway.yaml"], "feed_attached", self.folder)
+
+    def arguments(self, seconds):
+        return [self.client, str(self.port), KEY, str(seconds)]
+
+    def measure(self):
+        """What the client prints, and the median time in ns that the book took for a batch meanwhile."""
+        with subprocess.Popen(self.arguments(SECONDS), stdout=subprocess.PIPE, text=True) as client:
+            page = output_of(self.options.pinstrike, "latency", self.folder / "admin.sock", "--seconds", SECONDS - 2,
+                             "--csv", "-")
+            found = json.loads(client.communicate(timeout=60)[0])
+        found["book_ns"] = next(float(row["p50_ns"]) for row in csv.DictReader(io.StringIO(page))
+                                if row["stage"] == "book: service" and row["samples"] == "all")
+        return found
+
+    def python_rate(self):
+        """Records a second that the published Python client takes; None if it is not installed."""
+        python = self.options.build / "tests/commands/databento/bin/python"
+        if not python.exists():
+            return None
+        return float(output_of(python, "-c", PYTHON_CLIENT, self.port, KEY, SECONDS, timeout=120))
+
+    @contextlib.contextmanager
+    def stopped_client(self):
+        """A client that reads for a second, then nothing."""
+        with subprocess.Popen(self.arguments(3600), stdout=subprocess.DEVNULL) as client:
+            try:
+                time.sleep(1)
+                client.send_signal(signal.SIGSTOP)
+                yield
+            finally:
+                client.kill()
+
+
+def median(found, *path):
+    values = found
+    for word in path:
+        values = [value[word] for value in values]
+    return statistics.median(values)
+
+
+def measure_gateway(report, options):
+    rows = rows_of(output_of(options.build / "tests/bench/bench_gateway", options.runs))
+    alone, beside = [], []
+    with tempfile.TemporaryDirectory(prefix="pinstrike-report-") as name:
+        served = Served(options, Path(name))
+        with served.feed(), served.gateway():
+            for _ in range(options.runs):  # in turns
+                alone.append(served.measure())
+                with served.stopped_client():
+                    beside.append(served.measure())
+            python = served.python_rate()
+        account = json.loads((Path(name) / "account.json").read_text())
+    lost = sum(line["lost"] for line in account["lines"])
+    lines = ["| clients | records a second | to send, us: p50 | p99 | p99.9 | to read, us: p50 | p99 | p99.9 | "
+             "book, ns a batch |", "|---" * 9 + "|"]
+    for what, found in (("one", alone), ("one beside a stopped one", beside)):
+        cells = [f"{median(found, part, name):.1f}" for part in ("to_send_us", "to_read_us")
+                 for name in ("p50", "p99", "p999")]
+        lines.append(f"| {what} | {median(found, 'records_per_second'):,.0f} | {' | '.join(cells)} | "
+                     f"{median(found, 'book_ns'):.0f} |")
+    report.section("Gateway", "`bench_gateway`: records from events that were made before.", table(rows),
+                   f"A feed of {RATE:,} messages a second on both streams, a gateway, and one client of all series. "
+                   "Their threads share the processors of this machine and sleep when idle. *To send* is from the "
+                   "receive time of a packet to the send time of its record, *to read* to its read by the client. The "
+                   f"stopped client reads nothing (SIGSTOP). Medians of {options.runs} runs of {SECONDS} s, in turns. "
+                   f"The feed lost {lost} messages.", "\n".join(lines),
+                   "The published Python client: not measured (`meson test databento_client` installs it)." if python is
+                   None else f"The published Python client (0.88.0) gives {python:,.0f} records a second of this feed "
+                   "to a callback that counts them.")
+    for what, start, goal in GOALS:
+        report.goal(what, goal, median_of(rows, start), "M records/s")
+    report.goal("receive to the gateway's send, p50", 20, median(alone, "to_send_us", "p50"), "us", lower=True)
+    report.goal("receive to the gateway's send, p99", 200, median(alone, "to_send_us", "p99"), "us", lower=True)
+    report.goal("rate of a client beside a stopped one, of alone", 0.98,
+                median(beside, "records_per_second") / median(alone, "records_per_second"), "times")
+    report.goal("time of the book beside a stopped client, of without", 1.02,
+                median(beside, "book_ns") / median(alone, "book_ns"), "times", lower=True)
