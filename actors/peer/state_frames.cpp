@@ -38,6 +38,7 @@ void read_place(Body& body, CoveredPlace& place) {
     body.take(place.sequence);
     body.take(place.reset_sequence);
     body.take(place.reset_ts_ns);
+    body.take(place.ts_ns);
 }
 
 template <class Writer>
@@ -45,6 +46,7 @@ void put_place(Writer& body, const CoveredPlace& place) {
     body.put(place.sequence);
     body.put(place.reset_sequence);
     body.put(place.reset_ts_ns);
+    body.put(place.ts_ns);
 }
 
 /// Returns false if no book can have such a side.

@@ -18,11 +18,11 @@ class FrameWriter;
 
 inline constexpr std::size_t state_lines_max = 1024;  ///< lines of one request
 inline constexpr std::size_t state_request_bytes = 8 + 2;
-inline constexpr std::size_t state_series_bytes = 8 + 2 + 1 + 16 + 16 + 2 * 15 + 4;
+inline constexpr std::size_t state_series_bytes = 8 + 2 + 1 + 24 + 16 + 2 * 15 + 4;
 inline constexpr std::size_t state_trades_bytes = 8 + 11 * 4 - 4 + 6 + 2;
-inline constexpr std::size_t state_lost_bytes = 8 + 2 + 16;
+inline constexpr std::size_t state_lost_bytes = 8 + 2 + 24;
 inline constexpr std::size_t state_end_bytes = 8 + 8;
-inline constexpr std::size_t state_place_bytes = 8 + 2 + 16 + 2;
+inline constexpr std::size_t state_place_bytes = 8 + 2 + 24 + 2;
 
 /// Requests the state of all series, or of the series of some lines.
 struct StateRequest {

@@ -235,8 +235,9 @@ StateVerdict Book::judge(const StateRecord& record) const {
     if (sequence_after(record.place.sequence, row.here.sequence)) {
         return StateVerdict::ahead;
     }
-    return sequence_after(row.from, record.place.sequence) ? StateVerdict::behind
-                                                           : StateVerdict::taken;
+    const bool joins = !sequence_after(row.from, record.place.sequence) &&
+                       (row.resets_seen() || row.is_first_in(record.place));
+    return joins ? StateVerdict::taken : StateVerdict::behind;
 }
 
 StateVerdict Book::load_state(const StateRecord& record) {

@@ -25,6 +25,7 @@ struct LinePlace {
     std::int64_t first_ts_ns;    ///< exchange time of the first message heard
     std::uint64_t remembered;    ///< journal place where the current numbering begins
     std::uint32_t from;          ///< the journal has every message after this number
+    std::uint32_t first;         ///< number of the first message heard
     std::uint32_t lost_last;     ///< highest number declared lost, repaired or not
     std::uint32_t forced_first;  ///< lowest place of series taken before the line was heard
     std::uint32_t forced_last;   ///< highest place of these series
@@ -47,6 +48,13 @@ struct LinePlace {
         }
         // A reset before this core's first message began the numbering that this core heard.
         return other.reset_ts_ns <= first_ts_ns;
+    }
+
+    /// Whether `other` includes the first message heard here, which proves that both are in one
+    /// numbering. Without a reset in common nothing else does: the peer may have missed a reset
+    /// that came before that message.
+    [[nodiscard]] bool is_first_in(const CoveredPlace& other) const {
+        return !sequence_after(first, other.sequence) && other.ts_ns >= first_ts_ns;
     }
 };
 
@@ -87,12 +95,14 @@ class LinePlaces {
             begin(row, header, before);
         }
         row.here.sequence = last;
+        row.here.ts_ns = std::max(row.here.ts_ns, header.ts_exchange_ns);
     }
 
     void begin(LinePlace& row, const feed::Header& header, std::uint32_t before) {
         row.heard = true;
         end_ = std::max(end_, std::size_t{header.line} + 1);
         row.from = before;
+        row.first = header.sequence;
         row.first_ts_ns = header.ts_exchange_ns;
     }
 
@@ -164,7 +174,8 @@ class LinePlaces {
         if (!row.heard) {
             begin(row, event.header, number);
         }
-        row.here = {event.header.ts_exchange_ns, event.header.sequence, number};
+        row.here = {event.header.ts_exchange_ns, event.header.sequence, number,
+                    event.header.ts_exchange_ns};
         row.from = number;
         row.lost_any = false;
         row.remembered = remembered;

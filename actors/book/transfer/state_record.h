@@ -24,6 +24,7 @@ struct CoveredPlace {
     std::int64_t reset_ts_ns = 0;
     std::uint32_t reset_sequence = 0;
     std::uint32_t sequence = 0;
+    std::int64_t ts_ns = 0;  ///< exchange time of the latest message up to `sequence`
 
     friend bool operator==(const CoveredPlace&, const CoveredPlace&) = default;
 };
@@ -33,7 +34,7 @@ enum class StateVerdict : std::uint8_t {
     taken,
     unheard,      ///< the line has no message yet, so the join cannot be checked
     ahead,        ///< it covers messages that have not arrived here yet
-    behind,       ///< it ends before the journal begins: messages are missing between
+    behind,       ///< messages may be missing between it and the journal's first one
     other_reset,  ///< there is a reset between the two places
     moved,        ///< the series is on another line here
     no_room,      ///< the book is full

@@ -376,6 +376,46 @@ TEST(BookTransfer, StatesOfDifferentNumberingsDoNotJoin) {
     EXPECT_EQ(taker.take(giver.give()).verdicts[StateVerdict::taken], 2U);
 }
 
+// The giver has the numbers up to 445 of a numbering that a reset has ended. It missed the reset,
+// which came before the taker's first message, and the numbers look as if they joined.
+TEST(BookTransfer, APlaceFromBeforeAResetThatTheGiverMissedDoesNotJoin) {
+    Instance giver(false);
+    Instance taker(true);
+    Events old;
+    old.quote(spy, 1, 445);
+    old.stamp(7);
+    old.play(giver.book);
+    Events since;
+    since.quote(qqq, 1, 37);
+    since.quote(qqq, 1, 500);
+    since.stamp(9);
+    Events same = since;
+    same.play(taker.book);
+    const auto round = taker.take(giver.give());
+    EXPECT_EQ(round.verdicts, (std::map<StateVerdict, unsigned>{{StateVerdict::behind, 1U}}));
+    EXPECT_EQ(round.apart.at(1), StateVerdict::behind);
+    EXPECT_EQ(said_of(taker.book, spy), "unknown");
+}
+
+// Only a message that both have proves that they are in one numbering.
+TEST(BookTransfer, WithoutAResetThePlaceMustIncludeTheFirstMessageHeard) {
+    Instance giver(false);
+    Instance taker(true);
+    Events before;
+    before.quote(spy, 1, 36);
+    before.stamp(7);
+    before.play(giver.book);
+    Events since;
+    since.quote(qqq, 1, 37);
+    since.stamp(9);
+    Events same = since;
+    same.play(taker.book);
+    EXPECT_EQ(taker.take(giver.give()).verdicts[StateVerdict::behind], 1U);
+    same = since;
+    same.play(giver.book);
+    EXPECT_EQ(taker.take(giver.give()).verdicts[StateVerdict::taken], 2U);
+}
+
 TEST(BookTransfer, PlacesOfLinesGoBeforeTheSeriesAndJoinOrNot) {
     Instance giver(false);
     Instance taker(true);

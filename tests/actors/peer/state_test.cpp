@@ -86,8 +86,8 @@ TEST(StateFrames, CarryWhatTheyAreGiven) {
 }
 
 TEST(StateFrames, AreNoLongerAndNoShorterThanDocumented) {
-    EXPECT_EQ(body_of({1, quoted()}).size(), 77U);
-    EXPECT_EQ(body_of({1, traded()}).size(), 133U);
+    EXPECT_EQ(body_of({1, quoted()}).size(), 85U);
+    EXPECT_EQ(body_of({1, traded()}).size(), 141U);
     const Bytes whole = body_of({1, traded()});
     for (std::size_t cut = 0; cut < whole.size(); ++cut) {
         EXPECT_FALSE(parse_state_series(std::span{whole}.first(cut))) << cut;
