@@ -2,6 +2,7 @@
 //
 // Checks the counters, including those that the account does not print, against what the links
 // delivered and what the cores got.
+#include "feed/event/block.h"
 #include "feed/opra/layout.h"
 #include "tests/sim/count_comparison.h"
 #include "tests/sim/oracle.h"
@@ -11,9 +12,11 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <numeric>
 #include <set>
 #include <span>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -136,14 +139,24 @@ class LineReader {
     Brought out_;
 };
 
-/// Whether two blocks of the line differ in nothing but their times.
+/// Whether two blocks of the line look like copies with different times: they agree in number and
+/// size, in the first bytes of their messages, and in the sum of all bytes of messages
+/// (feed::opra::Opra::ts_of_copy()). Blocks whose numbers begin anew may do so by chance.
 bool has_copies(const LineTruth& truth) {
-    std::set<std::pair<std::uint32_t, std::vector<std::byte>>> known;
+    constexpr std::size_t compared_bytes =
+        sizeof(feed::BlockStart) - feed::opra::block::header_bytes;
+    std::set<std::tuple<std::uint32_t, std::size_t, std::uint16_t, std::vector<std::byte>>> known;
     return std::ranges::any_of(truth.blocks, [&](const Block* block) {
         const auto messages = std::span{block->bytes}.subspan(feed::opra::block::header_bytes);
-        return block->numbered() &&
-               !known.emplace(block->header.sequence, std::vector(messages.begin(), messages.end()))
-                    .second;
+        const auto first = messages.first(std::min(messages.size(), compared_bytes));
+        std::uint16_t sum = 0;
+        for (const std::byte byte : messages) {
+            sum = static_cast<std::uint16_t>(sum + static_cast<std::uint16_t>(byte));
+        }
+        return block->numbered() && !known
+                                         .emplace(block->header.sequence, messages.size(), sum,
+                                                  std::vector(first.begin(), first.end()))
+                                         .second;
     });
 }
 
