@@ -215,17 +215,22 @@ class Service {
     }
 
     Exit report() {
-        const auto& sessions = gateway_.clients().ended();
+        const auto& sessions = gateway_.clients().totals().ended;
         const auto records = sessions.read(SessionCount::records);
         const auto sent = sessions.read(SessionCount::sent);
         const auto skipped = sessions.read(SessionCount::skipped);
         const auto unsent = sessions.read(SessionCount::unsent);
-        const bool balances = records == sent + skipped + unsent;
+        const auto events = [this](GatewayCount which) { return gateway_.counters().read(which); };
+        const bool balances = records == sent + skipped + unsent &&
+                              events(GatewayCount::read) == events(GatewayCount::served) +
+                                                                events(GatewayCount::filtered) +
+                                                                events(GatewayCount::of_lines) +
+                                                                events(GatewayCount::without_id);
         if (!options_.account_file.empty()) {
             nlohmann::ordered_json account;
             for (std::size_t i = 0; i < actors::gateway::GatewayCount_rows.size(); ++i) {
                 account["gateway"][std::string{actors::gateway::GatewayCount_rows[i].name}] =
-                    gateway_.counters().read(static_cast<GatewayCount>(i));
+                    events(static_cast<GatewayCount>(i));
             }
             for (std::size_t i = 0; i < actors::gateway::SessionCount_rows.size(); ++i) {
                 account["sessions"][std::string{actors::gateway::SessionCount_rows[i].name}] =
@@ -237,11 +242,14 @@ class Service {
             }
         }
         fmt::print(
-            "gateway of {}: {} events read; {} records for clients = {} sent + {} skipped + "
-            "{} unsent; {} sessions\nthe account {}\n",
-            config_.feed, grouped(gateway_.counters().read(GatewayCount::read)), grouped(records),
-            grouped(sent), grouped(skipped), grouped(unsent), gateway_.clients().endings().sum(),
-            balances ? "balances" : "does not balance");
+            "gateway of {}: {} events read = {} served + {} filtered + {} of lines + {} without "
+            "id; {} records for clients = {} sent + {} skipped + {} unsent; {} sessions\n"
+            "the account {}\n",
+            config_.feed, grouped(events(GatewayCount::read)),
+            grouped(events(GatewayCount::served)), grouped(events(GatewayCount::filtered)),
+            grouped(events(GatewayCount::of_lines)), grouped(events(GatewayCount::without_id)),
+            grouped(records), grouped(sent), grouped(skipped), grouped(unsent),
+            gateway_.clients().totals().endings.sum(), balances ? "balances" : "does not balance");
         return balances ? Exit::ok : Exit::failed;
     }
 

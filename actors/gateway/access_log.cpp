@@ -22,13 +22,6 @@ namespace {
 
 constexpr std::int64_t second_ns = 1'000'000'000;
 
-/// "2026-11-28T03:00:00.000Z".
-std::string time_text(std::int64_t ns) {
-    const std::int64_t seconds = ns / second_ns;
-    return fmt::format("{:%FT%T}.{:03}Z", fmt::gmtime(static_cast<std::time_t>(seconds)),
-                       (ns - seconds * second_ns) / 1'000'000);
-}
-
 /// The seconds of a text such as 2026-11-28T03:00:00.000Z since the Unix epoch.
 std::optional<std::int64_t> time_of_text(const std::string& text) {
     std::tm time{};
@@ -48,22 +41,23 @@ void add_line(const nlohmann::json& line, const std::string& month, UsageByUser&
     if (!to.starts_with(month)) {
         return;
     }
+    const auto session = line.at("session").get<std::string>();
     const auto name = line.at("user").get<std::string>();
     const auto address = line.at("address").get<std::string>();
     std::istringstream schemas{line.at("schemas").get<std::string>()};
-    const auto underlyings = line.at("underlyings").get<std::uint64_t>();
+    const bool all = line.at("underlyings") == "all";
+    const auto underlyings = all ? 0 : line.at("underlyings").get<std::uint64_t>();
     const auto records = line.at("records").get<std::uint64_t>();
     const auto bytes = line.at("bytes").get<std::uint64_t>();
     // The line is good, so that it counts as a whole.
     Usage& user = usage[name];
-    ++user.sessions;
+    user.sessions.insert(session);
     user.connected_ns += (*to_s - *from_s) * second_ns;
     user.addresses.insert(address);
-    bool has_schemas = false;
-    for (std::string schema; schemas >> schema; has_schemas = true) {
+    for (std::string schema; schemas >> schema;) {
         user.schemas.insert(schema);
     }
-    user.all_underlyings |= underlyings == 0 && has_schemas;
+    user.all_underlyings |= all;
     user.underlyings_max = std::max(user.underlyings_max, underlyings);
     user.records += records;
     user.bytes += bytes;
@@ -75,15 +69,26 @@ std::string underlyings_text(const Usage& user) {
 
 }  // namespace
 
+std::string time_text(std::int64_t ns) {
+    const std::int64_t seconds = ns / second_ns;
+    return fmt::format("{:%FT%T}.{:03}Z", fmt::gmtime(static_cast<std::time_t>(seconds)),
+                       (ns - seconds * second_ns) / 1'000'000);
+}
+
 std::string to_line(const AccessEntry& entry) {
     nlohmann::ordered_json line;
+    line["session"] = entry.session;
     line["user"] = entry.user;
     line["address"] = entry.address;
     line["client"] = entry.client;
     line["from"] = time_text(entry.from_ns);
     line["to"] = time_text(entry.to_ns);
     line["schemas"] = entry.schemas;
-    line["underlyings"] = entry.underlyings;
+    if (entry.underlyings) {
+        line["underlyings"] = *entry.underlyings;
+    } else {
+        line["underlyings"] = "all";
+    }
     line["records"] = entry.records;
     line["bytes"] = entry.bytes;
     return line.dump() + '\n';
@@ -114,14 +119,19 @@ bool AccessLog::open(Problems& problems) {
     return true;
 }
 
+/// A line that was written in part stands alone, so that it spoils no other.
 bool AccessLog::add(const AccessEntry& entry) {
-    const std::string line = to_line(entry);
-    return path_.empty() ||
-           ::write(descriptor_, line.data(), line.size()) == static_cast<ssize_t>(line.size());
-}
-
-std::string month_of(std::int64_t ns) {
-    return time_text(ns).substr(0, 7);
+    if (path_.empty()) {
+        return true;
+    }
+    std::string line = to_line(entry);
+    if (is_broken_) {
+        line.insert(line.begin(), '\n');
+    }
+    const ssize_t written = ::write(descriptor_, line.data(), line.size());
+    const bool whole = written == static_cast<ssize_t>(line.size());
+    is_broken_ = written > 0 ? !whole : is_broken_;
+    return whole;
 }
 
 UsageByUser usage_of(std::string_view text, const std::string& month, const std::string& file,
@@ -150,7 +160,7 @@ std::string usage_table(const UsageByUser& usage) {
             schemas.append(schemas.empty() ? "" : " ").append(schema);
         }
         text += fmt::format("{:<16} {:>8} {:>10.2f} {:>12} {:>16} {:>12.1f}  {}\n", name,
-                            user.sessions, static_cast<double>(user.connected_ns) / 3.6e12,
+                            user.sessions.size(), static_cast<double>(user.connected_ns) / 3.6e12,
                             underlyings_text(user), grouped(user.records),
                             static_cast<double>(user.bytes) / (1 << 20), schemas);
     }
@@ -165,7 +175,7 @@ std::string usage_csv(const UsageByUser& usage) {
         for (const std::string& schema : user.schemas) {
             schemas.append(schemas.empty() ? "" : " ").append(schema);
         }
-        text += fmt::format("{},{},{},{},{},{},{},{}\n", name, user.sessions,
+        text += fmt::format("{},{},{},{},{},{},{},{}\n", name, user.sessions.size(),
                             user.connected_ns / second_ns, underlyings_text(user),
                             user.addresses.size(), user.records, user.bytes, schemas);
     }

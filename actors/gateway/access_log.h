@@ -1,13 +1,15 @@
 // path: cold
 //
 // Who was served what: one JSON object a line for each session, appended to a file when the session
-// ends, and at the end of each UTC month while it lasts. Market data is licensed by user and month.
+// ends, and at the end of each hour while it lasts, so that a crash loses an hour at most and no
+// line belongs to two months. Market data is licensed by user and month (UTC).
 #pragma once
 
 #include "config/problem.h"
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -16,13 +18,14 @@
 namespace pinstrike::actors::gateway {
 
 struct AccessEntry {
+    std::string session;  ///< the same in all lines of a session, and in no other
     std::string user;
     std::string address;
     std::string client;
     std::int64_t from_ns = 0;
     std::int64_t to_ns = 0;
-    std::string schemas;            ///< separated by blanks
-    std::uint64_t underlyings = 0;  ///< 0: all
+    std::string schemas;                     ///< of accepted subscriptions, separated by blanks
+    std::optional<std::size_t> underlyings;  ///< nothing: all
     std::uint64_t records = 0;
     std::uint64_t bytes = 0;
 
@@ -50,11 +53,12 @@ class AccessLog {
   private:
     std::string path_;
     int descriptor_ = -1;
+    bool is_broken_ = false;  ///< a line was written in part
 };
 
 /// What one user got in a month.
 struct Usage {
-    std::uint64_t sessions = 0;
+    std::set<std::string> sessions;
     std::int64_t connected_ns = 0;
     std::set<std::string> schemas;
     std::set<std::string> addresses;
@@ -66,7 +70,7 @@ struct Usage {
 
 using UsageByUser = std::map<std::string, Usage>;
 
-/// Sums the lines of an access log whose session ended in a month such as "2026-11" (UTC). Adds a
+/// Sums the lines of an access log that end in a month such as "2026-11" (UTC). Adds a
 /// Problem for each line that is none, and continues.
 [[nodiscard]] UsageByUser usage_of(std::string_view text, const std::string& month,
                                    const std::string& file, Problems& problems);
@@ -75,7 +79,7 @@ using UsageByUser = std::map<std::string, Usage>;
 [[nodiscard]] std::string usage_table(const UsageByUser& usage);
 [[nodiscard]] std::string usage_csv(const UsageByUser& usage);
 
-/// "2026-11", the UTC month of a time.
-[[nodiscard]] std::string month_of(std::int64_t ns);
+/// "2026-11-28T03:00:00.000Z".
+[[nodiscard]] std::string time_text(std::int64_t ns);
 
 }  // namespace pinstrike::actors::gateway

@@ -12,14 +12,13 @@ namespace pinstrike::actors::gateway {
 namespace {
 
 constexpr std::int64_t second_ns = 1'000'000'000;
-/// How long a client may take to close its connection after the session has ended.
-constexpr std::int64_t close_ns = 2 * second_ns;
+/// How long a client may take to read the rest and close its connection after its session ended.
+constexpr std::int64_t close_ns = 5 * second_ns;
 constexpr std::int64_t nap_ns = 1'000'000;
-/// New connections of one address in a second.
-constexpr std::size_t connections_each_second = 20;
 
+/// The user: the log limits entries of one subject, and remembers each subject.
 std::string subject_of(const Session& session) {
-    return "session " + std::to_string(session.origin().number);
+    return "user " + session.key().user;
 }
 
 }  // namespace
@@ -28,8 +27,8 @@ struct ClientSessions::Client {
     Session session;
     std::uint32_t connection;
     bool finished = false;
-    std::int64_t finished_ns = 0;
-    AccessEntry logged;  ///< the part that the access log has already
+    std::int64_t ended_ns = 0;  ///< 0: the session has not ended
+    AccessEntry logged;         ///< the part that the access log has already
 
     Client(SessionHost& host, SessionOrigin origin, std::uint32_t at)
         : session(host, std::move(origin)), connection(at) {}
@@ -46,6 +45,7 @@ bool ClientSessions::open(int inherited, Problems& problems) {
     if (!read_client_keys(config_.keys, keys_, problems) || !access_.open(problems)) {
         return false;
     }
+    opened_ns_ = wall_ns();
     const Endpoint at = endpoint_of(config_.address);
     server_ =
         SocketServer::open(at.host, at.port, inherited, config_.connections_max, *this, problems);
@@ -73,35 +73,35 @@ void ClientSessions::set_time(std::int64_t now_ns) {
     }
 }
 
-/// Sends what waits. An ended session without more to send closes its connection.
+/// Sends what waits. An ended session without more to send closes its connection, and after some
+/// time in any case.
 void ClientSessions::step_client(Client& client) {
+    if (!client.session.has_lines()) {
+        server_->resume(client.connection);
+    }
+    const bool is_over = client.session.phase() == Session::Phase::ended;
+    if (is_over) {
+        client.ended_ns = client.ended_ns == 0 ? now_ns_ : client.ended_ns;
+        if (since(client.ended_ns, now_ns_) > close_ns) {
+            return server_->abort(client.connection);
+        }
+    }
     if (server_->is_sending(client.connection)) {
         return;
     }
     if (const auto bytes = client.session.output().queue().next(); !bytes.empty()) {
         server_->send(client.connection, bytes);
-    } else if (client.session.phase() == Session::Phase::ended) {
-        if (!std::exchange(client.finished, true)) {
-            client.finished_ns = now_ns_;
-            server_->finish(client.connection);
-        } else if (now_ns_ - client.finished_ns > close_ns) {
-            server_->abort(client.connection);
-        }
+    } else if (is_over && !std::exchange(client.finished, true)) {
+        server_->finish(client.connection);
     }
 }
 
-bool ClientSessions::connects_too_often(const std::string& address) {
-    std::erase_if(recent_, [this](const auto& entry) {
-        return entry.second.empty() || entry.second.back() < now_ns_ - second_ns;
-    });
-    auto& recent = recent_[address];
-    std::erase_if(recent, [this](std::int64_t at) { return at < now_ns_ - second_ns; });
-    recent.push_back(now_ns_);
-    return recent.size() > connections_each_second;
+bool ClientSessions::takes_more(std::uint32_t connection) const {
+    return !clients_.at(connection)->session.has_lines();
 }
 
 bool ClientSessions::accepted(std::uint32_t connection, const std::string& address) {
-    if (connects_too_often(address)) {
+    if (!address_limit_.admits(address, now_ns_)) {
         return false;
     }
     clients_.emplace(connection, std::make_unique<Client>(
@@ -120,8 +120,8 @@ void ClientSessions::received(std::uint32_t connection, std::span<const std::byt
               std::string{row_of(session.ending()).sentence});
     } else if (before == Session::Phase::login && session.subscriptions() != nullptr) {
         note_(GatewayNote::session_begun, subject_of(session),
-              fmt::format("user {} from {} ({})", session.key().user, session.origin().address,
-                          session.client()));
+              fmt::format("session {} from {} ({})", session.origin().number,
+                          session.origin().address, session.client()));
     }
 }
 
@@ -141,32 +141,34 @@ void ClientSessions::closed(std::uint32_t connection) {
     const SessionCounters& counters = session.output().counters();
     for (std::size_t i = 0; i < SessionCounters::count; ++i) {
         const auto which = static_cast<SessionCount>(i);
-        ended_.bump(which, counters.read(which));
+        totals_.ended.bump(which, counters.read(which));
     }
-    endings_.bump(session.ending());
+    totals_.endings.bump(session.ending());
     if (session.subscriptions() != nullptr) {
-        write_access(*found->second);
+        write_access(*found->second, now_ns_);
         note_(GatewayNote::session_ended, subject_of(session),
-              fmt::format("user {}: {}; {} records sent, {} skipped", session.key().user,
+              fmt::format("session {}: {}; {} records sent, {} skipped", session.origin().number,
                           row_of(session.ending()).sentence, counters.read(SessionCount::sent),
                           counters.read(SessionCount::skipped)));
     }
     clients_.erase(found);
 }
 
-void ClientSessions::write_access(Client& client) {
+void ClientSessions::write_access(Client& client, std::int64_t to_ns) {
     Session& session = client.session;
     const SessionCounters& counters = session.output().counters();
-    AccessEntry entry{.user = session.key().user,
-                      .address = session.origin().address,
-                      .client = session.client(),
-                      .from_ns = std::max(session.origin().began_ns, client.logged.to_ns),
-                      .to_ns = now_ns_,
-                      .schemas = session.subscriptions()->schemas_text(),
-                      .underlyings = session.subscriptions()->underlyings_count(),
-                      .records = counters.read(SessionCount::sent) - client.logged.records,
-                      .bytes = counters.read(SessionCount::bytes) - client.logged.bytes};
-    client.logged.to_ns = now_ns_;
+    AccessEntry entry{
+        .session = fmt::format("{}-{}", time_text(opened_ns_), session.origin().number),
+        .user = session.key().user,
+        .address = session.origin().address,
+        .client = session.client(),
+        .from_ns = std::max(session.origin().began_ns, client.logged.to_ns),
+        .to_ns = to_ns,
+        .schemas = session.subscriptions()->schemas_text(),
+        .underlyings = session.subscriptions()->underlyings_count(),
+        .records = counters.read(SessionCount::sent) - client.logged.records,
+        .bytes = counters.read(SessionCount::bytes) - client.logged.bytes};
+    client.logged.to_ns = to_ns;
     client.logged.records += entry.records;
     client.logged.bytes += entry.bytes;
     if (!access_.add(entry)) {
@@ -175,10 +177,15 @@ void ClientSessions::write_access(Client& client) {
     }
 }
 
-void ClientSessions::log_open_sessions() {
+/// The line ends with the hour before, so that it belongs to its month.
+void ClientSessions::log_open_sessions(std::int64_t hour_ns) {
+    constexpr std::int64_t ms = 1'000'000;
     for (auto& [connection, client] : clients_) {
-        if (client->session.subscriptions() != nullptr) {
-            write_access(*client);
+        const Session& session = client->session;
+        if (session.subscriptions() != nullptr && session.origin().began_ns < hour_ns &&
+            client->logged.to_ns < hour_ns) {
+            write_access(*client, hour_ns - ms);
+            client->logged.to_ns = hour_ns;
         }
     }
 }
@@ -187,16 +194,19 @@ unsigned ClientSessions::sessions_of(const std::string& user) const {
     return static_cast<unsigned>(
         std::count_if(clients_.begin(), clients_.end(), [&](const auto& entry) {
             const Session& session = entry.second->session;
-            return session.subscriptions() != nullptr && session.key().user == user &&
-                   session.phase() != Session::Phase::ended;
+            return session.subscriptions() != nullptr && session.key().user == user;
         }));
 }
 
 void ClientSessions::reload_keys() {
     Problems problems;
+    if (!access_.open(problems)) {  // its lines go to the file that is open
+        note_(GatewayNote::access_unlogged, "gateway", problems.front().text);
+        problems.clear();
+    }
     ClientKeys keys;
-    const bool good = read_client_keys(config_.keys, keys, problems) && access_.open(problems);
-    keys_refused_.set(good ? 0 : 1);
+    const bool good = read_client_keys(config_.keys, keys, problems);
+    totals_.keys_refused.set(good ? 0 : 1);
     if (!good) {
         note_(GatewayNote::keys_refused, "keys", problems.front().text);
         return;
@@ -216,6 +226,13 @@ void ClientSessions::reload_keys() {
 void ClientSessions::report(ErrorCode code, std::string_view text) {
     for (auto& [connection, client] : clients_) {
         client->session.report(code, text);
+    }
+}
+
+void ClientSessions::set_feed_problem(const std::string& text) {
+    feed_problem_ = text;
+    if (!text.empty()) {
+        report(ErrorCode::internal, text);
     }
 }
 
@@ -256,15 +273,17 @@ std::vector<SessionStatus> ClientSessions::statuses() {
         }
         const SessionCounters& counters = session.output().counters();
         const OutputQueue& queue = session.output().queue();
-        const std::int64_t behind = session.output().behind_since_ns();
-        statuses.push_back({.number = session.origin().number,
-                            .user = session.key().user,
-                            .address = session.origin().address,
-                            .sent = counters.read(SessionCount::sent),
-                            .skipped = counters.read(SessionCount::skipped),
-                            .queue_bytes = queue.bytes(),
-                            .waiting_records = queue.records_appended() - queue.records_sent(),
-                            .behind_ns = behind == 0 ? 0 : now_ns_ - behind});
+        const std::int64_t oldest = queue.oldest_ns();
+        statuses.push_back(
+            {.number = session.origin().number,
+             .user = session.key().user,
+             .address = session.origin().address,
+             .sent = counters.read(SessionCount::sent),
+             .skipped = counters.read(SessionCount::skipped),
+             .queue_bytes = queue.bytes(),
+             .refusals = counters.read(SessionCount::refusals),
+             .waiting_records = queue.records_appended() - queue.records_sent(),
+             .behind_ns = oldest == 0 ? 0 : std::max<std::int64_t>(now_ns_ - oldest, 0)});
     }
     return statuses;
 }

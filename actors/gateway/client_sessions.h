@@ -4,6 +4,7 @@
 #pragma once
 
 #include "actors/gateway/access_log.h"
+#include "actors/gateway/address_limit.h"
 #include "actors/gateway/gateway_config.h"
 #include "actors/gateway/gateway_note.h"
 #include "actors/gateway/session.h"
@@ -27,8 +28,9 @@ struct SessionStatus {
     std::uint64_t sent = 0;
     std::uint64_t skipped = 0;
     std::uint64_t queue_bytes = 0;
+    std::uint64_t refusals = 0;
     std::uint64_t waiting_records = 0;
-    std::int64_t behind_ns = 0;
+    std::int64_t behind_ns = 0;  ///< since the oldest record that waits was put
 };
 
 class ClientSessions final : private SocketEvents, private SessionHost {
@@ -56,6 +58,9 @@ class ClientSessions final : private SocketEvents, private SessionHost {
     /// An error that does not end the sessions, to all that have started.
     void report(ErrorCode code, std::string_view text);
 
+    /// The same of the feed, also to sessions that start later; empty: it is back.
+    void set_feed_problem(const std::string& text);
+
     /// Sends all clients the state of the series that they follow.
     void send_states();
 
@@ -65,24 +70,22 @@ class ClientSessions final : private SocketEvents, private SessionHost {
     /// Waits for clients to read the rest, at most until `until_ns`, and closes all connections.
     void close_all(std::int64_t until_ns);
 
-    /// Writes the sessions so far into the access log, because the month ends.
-    void log_open_sessions();
+    /// Writes the sessions so far into the access log, because another hour begins.
+    void log_open_sessions(std::int64_t hour_ns);
 
     [[nodiscard]] std::vector<SessionStatus> statuses();
 
-    [[nodiscard]] std::size_t connections() const { return clients_.size(); }
-
     // Any thread may read these.
 
-    /// Sums over sessions that have ended.
-    [[nodiscard]] const SessionCounters& ended() const { return ended_; }
+    struct Totals {
+        SessionCounters ended;  ///< of sessions that have ended
+        SessionEndings endings;
+        Counter keys_refused;  ///< 1: the last reload of the keys was refused
+    };
 
-    [[nodiscard]] const SessionEndings& endings() const { return endings_; }
+    [[nodiscard]] const Totals& totals() const { return totals_; }
 
     [[nodiscard]] const Counter& refused() const { return server_->refused(); }
-
-    /// 1: the last reload of the keys was refused.
-    [[nodiscard]] const Counter& keys_refused() const { return keys_refused_; }
 
   private:
     struct Client;
@@ -92,6 +95,7 @@ class ClientSessions final : private SocketEvents, private SessionHost {
     void received(std::uint32_t connection, std::span<const std::byte> bytes) override;
     void sent(std::uint32_t connection, std::size_t count) override;
     void closed(std::uint32_t connection) override;
+    [[nodiscard]] bool takes_more(std::uint32_t connection) const override;
 
     // SessionHost
     [[nodiscard]] const ClientKeys& keys() const override { return keys_; }
@@ -104,9 +108,14 @@ class ClientSessions final : private SocketEvents, private SessionHost {
 
     [[nodiscard]] std::size_t queue_bytes() const override { return config_.queue_bytes; }
 
+    [[nodiscard]] const std::vector<std::string>& roots() const override {
+        return config_.underlyings;
+    }
+
+    [[nodiscard]] const std::string& feed_problem() const override { return feed_problem_; }
+
     void step_client(Client& client);
-    void write_access(Client& client);
-    [[nodiscard]] bool connects_too_often(const std::string& address);
+    void write_access(Client& client, std::int64_t to_ns);
 
     const GatewayConfig& config_;
     Market& market_;
@@ -116,11 +125,11 @@ class ClientSessions final : private SocketEvents, private SessionHost {
     ChunkPool chunks_;
     std::unique_ptr<SocketServer> server_;
     std::map<std::uint32_t, std::unique_ptr<Client>> clients_;  ///< by connection
-    std::map<std::string, std::vector<std::int64_t>> recent_;   ///< connections by address
+    AddressLimit address_limit_;
     std::uint64_t next_number_ = 1;
-    SessionCounters ended_;
-    SessionEndings endings_;
-    Counter keys_refused_;
+    Totals totals_;
+    std::string feed_problem_;
+    std::int64_t opened_ns_ = 0;  ///< distinguishes its sessions from those of other processes
     std::int64_t now_ns_ = 0;
 };
 

@@ -1,6 +1,8 @@
 // path: cold
 #include "actors/gateway/feed_source.h"
 
+#include "config/wall_time.h"
+
 #include <fmt/format.h>
 
 #include <cstring>
@@ -35,10 +37,10 @@ FeedSource::FeedSource(std::string feed, std::vector<std::string> roots, FeedEve
 std::size_t FeedSource::poll(std::int64_t now_ns) {
     try {
         if (!stream_) {
-            if (now_ns < next_attach_ns_) {
+            if (since(attached_ns_, now_ns) < attach_ns) {
                 return 0;
             }
-            next_attach_ns_ = now_ns + attach_ns;
+            attached_ns_ = now_ns;
             attach();
         }
         const auto records = stream_->poll(batch_records);
@@ -51,31 +53,33 @@ std::size_t FeedSource::poll(std::int64_t now_ns) {
                 events_.ask_ahead(records[i + ahead_records].key.id);
             }
             if (record.kind == PINSTRIKE_RESTARTED) {
-                waiting_.clear();
-                waiting_count_ = 0;
+                forget_waiting();
                 live_ = true;
-                events_.on_state(stream_->snapshot(), true, true);
+                events_.on_state(stream_->snapshot(), {.is_fresh = true});
             } else if (is_state(record.kind)) {
                 if (record.kind == PINSTRIKE_MISSED) {
                     events_.on_missed(record.of.missed.last - record.of.missed.first + 1);
                 }
-                events_.on_state(stream_->snapshot(), false, record.of.missed.more == 0);
+                events_.on_state(stream_->snapshot(), {.begins = record.kind != PINSTRIKE_STATE,
+                                                       .is_complete = record.of.missed.more == 0,
+                                                       .core = record.core});
             } else {
                 give(record);
             }
         }
-        if (!waiting_.empty() && now_ns >= next_ids_ns_) {
-            next_ids_ns_ = now_ns + ms;
+        if (!waiting_.empty() && since(looked_for_ids_ns_, now_ns) >= ms) {
+            looked_for_ids_ns_ = now_ns;
             look_for_ids();
         }
-        if (now_ns >= next_check_ns_) {
-            next_check_ns_ = now_ns + check_ns;
+        if (since(checked_ns_, now_ns) >= check_ns) {
+            checked_ns_ = now_ns;
             check_condition();
         }
         return records.size();
     } catch (const client::error& error) {
         stream_.reset();
         feed_.reset();
+        forget_waiting();
         lose(error.what());
         return 0;
     }
@@ -86,7 +90,12 @@ void FeedSource::attach() {
     stream_.emplace(feed_->subscribe(filter_));
     live_ = true;
     lost_why_.clear();
-    events_.on_state(stream_->snapshot(), true, true);
+    events_.on_state(stream_->snapshot(), {.is_fresh = true});
+}
+
+void FeedSource::forget_waiting() {
+    waiting_.clear();
+    waiting_count_ = 0;
 }
 
 void FeedSource::lose(const std::string& why) {
@@ -105,7 +114,9 @@ void FeedSource::check_condition() {
     }
     if (condition == PINSTRIKE_FEED_LIVE || condition == PINSTRIKE_FEED_STARTING) {
         live_ = true;
-        lost_why_.clear();
+        if (!std::exchange(lost_why_, {}).empty()) {
+            events_.on_found();
+        }
         return;
     }
     lose(fmt::format("the feed {} is {}", name_, pinstrike_condition_name(condition)));
@@ -124,7 +135,7 @@ void FeedSource::give(const pinstrike_record& record) {
 
 void FeedSource::keep_waiting(const pinstrike_record& record) {
     if (waiting_count_ == waiting_max) {
-        ++dropped_;
+        events_.on_dropped();
         return;
     }
     Waiting& waiting = waiting_[identity_of(record.key)];

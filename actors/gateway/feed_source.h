@@ -19,12 +19,20 @@
 namespace pinstrike::actors::gateway {
 
 /// What comes from the feed.
+/// What values are the state of.
+struct StatePart {
+    bool is_fresh = false;    ///< of another start of the feed than before: nothing known is left
+    bool begins = true;       ///< the state of a core is read anew
+    bool is_complete = true;  ///< no more of it follows
+    std::uint16_t core = 0;   ///< if it is not fresh
+};
+
 class FeedEvents {
   public:
     virtual ~FeedEvents() = default;
     /// The state of series, read anew. `fresh`: of all series of a new start; else of some series
     /// of a core. `complete`: no other part follows.
-    virtual void on_state(std::span<const pinstrike_value> values, bool fresh, bool complete) = 0;
+    virtual void on_state(std::span<const pinstrike_value> values, StatePart part) = 0;
     virtual void on_event(const pinstrike_record& record) = 0;
 
     /// Events were read, and follow.
@@ -33,10 +41,16 @@ class FeedEvents {
     /// An event of this series follows soon; 0: of none.
     virtual void ask_ahead(std::uint32_t id) { static_cast<void>(id); }
 
+    /// An event was dropped, because too many wait for the id of their series.
+    virtual void on_dropped() {}
+
     /// This reader was too slow for some records; on_state() follows.
     virtual void on_missed(std::uint64_t records) = 0;
     /// The feed is gone or not there yet. What is known of it is old.
     virtual void on_lost(const std::string& why) = 0;
+
+    /// It goes on after on_lost(), without another start.
+    virtual void on_found() {}
 };
 
 class FeedSource {
@@ -52,9 +66,6 @@ class FeedSource {
     /// Events that wait for the id of their series.
     [[nodiscard]] std::size_t waiting() const { return waiting_count_; }
 
-    /// Events that were dropped because too many waited.
-    [[nodiscard]] std::uint64_t dropped() const { return dropped_; }
-
   private:
     static constexpr std::size_t batch_records = 1024;
     static constexpr std::size_t waiting_max = 1'000'000;
@@ -65,6 +76,7 @@ class FeedSource {
     };
 
     void attach();
+    void forget_waiting();
     void lose(const std::string& why);
     void check_condition();
     void give(const pinstrike_record& record);
@@ -78,12 +90,11 @@ class FeedSource {
     std::optional<client::stream> stream_;
     bool live_ = false;
     std::string lost_why_;
-    std::int64_t next_attach_ns_ = 0;
-    std::int64_t next_check_ns_ = 0;
-    std::int64_t next_ids_ns_ = 0;
+    std::int64_t attached_ns_ = 0;  ///< when it was tried the last time
+    std::int64_t checked_ns_ = 0;
+    std::int64_t looked_for_ids_ns_ = 0;
     std::unordered_map<std::string, Waiting> waiting_;  ///< by the bytes of the key without its id
     std::size_t waiting_count_ = 0;
-    std::uint64_t dropped_ = 0;
 };
 
 }  // namespace pinstrike::actors::gateway

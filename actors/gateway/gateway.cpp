@@ -13,7 +13,8 @@ namespace pinstrike::actors::gateway {
 namespace {
 
 constexpr std::int64_t second_ns = 1'000'000'000;
-constexpr std::int64_t status_ns = 100'000'000;
+constexpr std::int64_t status_turn_ns = 100'000'000;
+constexpr std::int64_t hour_ns = 3600 * second_ns;
 /// How long clients may take to read the last bytes when the gateway ends.
 constexpr std::int64_t drain_ns = 2 * second_ns;
 /// Naps of the thread after steps that did nothing: the first, and the longest.
@@ -30,7 +31,7 @@ Gateway::Gateway(GatewayConfig config, NoteGateway note)
       note_(std::move(note)),
       source_(config_.feed, config_.underlyings, *this),
       clients_(config_, market_, note_),
-      month_(month_of(wall_ns())) {}
+      hour_(wall_ns() / hour_ns) {}
 
 /// A client connects again after an error record, and does not after a plain end.
 void Gateway::run(Requests& requests) {
@@ -69,8 +70,8 @@ std::size_t Gateway::step() {
     const std::size_t events = source_.poll(now_ns_);
     advance_market();
     const std::size_t sockets = clients_.step(now_ns_);
-    if (now_ns_ >= next_status_ns_) {
-        next_status_ns_ = now_ns_ + status_ns;
+    if (since(status_ns_, now_ns_) >= status_turn_ns) {
+        status_ns_ = now_ns_;
         take_status();
     }
     return events + sockets;
@@ -83,18 +84,24 @@ void Gateway::advance_market() {
     }
 }
 
-void Gateway::on_state(std::span<const pinstrike_value> values, bool fresh, bool complete) {
-    if (fresh) {
+void Gateway::on_state(std::span<const pinstrike_value> values, StatePart part) {
+    if (part.is_fresh) {
         is_fresh_ = true;
         market_.forget_values();
         note_(GatewayNote::feed_attached, "feed " + config_.feed,
               fmt::format("{} series", values.size()));
+        clients_.set_feed_problem("");
+    } else if (part.begins) {
+        market_.begin_state(part.core);
     }
-    if (!market_.take_state(values)) {
+    if (!market_.take_state(values, part.is_complete)) {
         forget_series();
-        static_cast<void>(market_.take_state(values));
+        static_cast<void>(market_.take_state(values, part.is_complete));
     }
-    if (complete) {
+    if (part.is_complete) {
+        if (!part.is_fresh) {
+            market_.end_state(part.core);
+        }
         clients_.send_states();
     }
 }
@@ -104,6 +111,11 @@ void Gateway::forget_series() {
     clients_.end_all(SessionEnding::feed,
                      "Internal error: the feed's list of series changed, connect again");
     market_.clear();
+}
+
+void Gateway::on_dropped() {
+    market_.counters().bump(GatewayCount::read);
+    market_.counters().bump(GatewayCount::without_id);
 }
 
 /// Records bear the time after their events were read, so that no record is sent before its event
@@ -139,18 +151,17 @@ void Gateway::on_missed(std::uint64_t records) {
 
 void Gateway::on_lost(const std::string& why) {
     note_(GatewayNote::feed_lost, "feed " + config_.feed, why);
-    clients_.report(ErrorCode::internal,
-                    fmt::format("Internal error: {}; values are old until the feed is back", why));
+    clients_.set_feed_problem(
+        fmt::format("Internal error: {}; values are old until the feed is back", why));
 }
 
 void Gateway::take_status() {
-    const std::string month = month_of(now_ns_);
-    if (month != std::exchange(month_, month)) {
-        clients_.log_open_sessions();
+    const std::int64_t hour = now_ns_ / hour_ns;
+    if (hour > std::exchange(hour_, hour)) {
+        clients_.log_open_sessions(hour * hour_ns);
     }
-    market_.counters().at(GatewayCount::without_id).set(source_.dropped());
     GatewayStatus status{.sessions = clients_.statuses(),
-                         .connections = clients_.connections(),
+                         .connections = clients_.server().connections(),
                          .instruments = market_.instruments().count(),
                          .waiting_events = source_.waiting(),
                          .feed_live = source_.is_live(),

@@ -65,14 +65,17 @@ class Gateway final : private FeedEvents {
 
   private:
     // FeedEvents
-    void on_state(std::span<const pinstrike_value> values, bool fresh, bool complete) override;
+    void on_state(std::span<const pinstrike_value> values, StatePart part) override;
     void on_event(const pinstrike_record& record) override;
     void on_batch() override;
+    void on_dropped() override;
 
     void ask_ahead(std::uint32_t id) override { market_.instruments().prefetch(id); }
 
     void on_missed(std::uint64_t records) override;
     void on_lost(const std::string& why) override;
+
+    void on_found() override { clients_.set_feed_problem(""); }
 
     std::size_t step();
     void rest();
@@ -91,8 +94,8 @@ class Gateway final : private FeedEvents {
     std::int64_t data_ns_ = 0;       ///< when the latest event was received
     std::int64_t data_read_ns_ = 0;  ///< when it was read here
     bool is_fresh_ = false;          ///< no event of this start of the feed was read
-    std::int64_t next_status_ns_ = 0;
-    std::string month_;  ///< of the access log
+    std::int64_t status_ns_ = 0;     ///< when the status was taken
+    std::int64_t hour_ = 0;          ///< of the access log, since the Unix epoch
     mutable std::mutex status_mutex_;
     GatewayStatus status_;
 };

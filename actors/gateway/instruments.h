@@ -47,6 +47,15 @@ struct Instrument {
     std::uint8_t changed = 0;  ///< bits of the intervals in which best or last trade changed
     bool has_open_interest = false;
     std::uint32_t open_interest = 0;
+    std::uint8_t round = 0;  ///< Market::begin_state() of its core, when it was last stated
+
+    void forget_values() {
+        best = {};
+        stale = has_open_interest = false;
+        last_price = feed::dbn::undefined_price;
+        last_trade_ns = feed::dbn::undefined_time;
+        last_size = 0;
+    }
 };
 
 /// A hash of the series, without its id. Roots are padded with zeros.

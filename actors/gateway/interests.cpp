@@ -26,6 +26,12 @@ void Interests::add_all(RecordReceiver& receiver, Schema schema) {
     if (std::find(all.begin(), all.end(), &receiver) == all.end()) {
         all.push_back(&receiver);
     }
+    note_everything();
+}
+
+void Interests::note_everything() {
+    has_everything_ = std::any_of(everything_.begin(), everything_.end(),
+                                  [](const auto& all) { return !all.empty(); });
 }
 
 void Interests::add(RecordReceiver& receiver, Schema schema, InstrumentId id) {
@@ -48,6 +54,7 @@ void Interests::add_symbol(RecordReceiver& receiver, Schema schema, const std::s
 
 void Interests::remove_schema(RecordReceiver& receiver, Schema schema) {
     std::erase(everything_[index(schema)], &receiver);
+    note_everything();
     remove_everywhere(receiver, bit(schema));
 }
 
@@ -55,6 +62,7 @@ void Interests::remove(RecordReceiver& receiver) {
     for (auto& all : everything_) {
         std::erase(all, &receiver);
     }
+    note_everything();
     remove_everywhere(receiver, UINT16_MAX);
     ids_of_.erase(&receiver);
 }
@@ -69,8 +77,10 @@ void Interests::remove_everywhere(RecordReceiver& receiver, std::uint16_t schema
         std::erase_if(*table, [](const auto& one) { return one.second.empty(); });
     }
     if (const auto found = ids_of_.find(&receiver); found != ids_of_.end()) {
-        for (const InstrumentId id : found->second) {
-            remove_bits(receiver, schemas, id);
+        for (std::size_t id = 0; id < found->second.size(); ++id) {
+            if (found->second[id]) {
+                remove_bits(receiver, schemas, static_cast<InstrumentId>(id));
+            }
         }
     }
 }
@@ -112,7 +122,9 @@ void Interests::add_bits(RecordReceiver& receiver, std::uint16_t schemas, Instru
         add_to_list(*instrument, receiver, schemas);
     }
     instrument->schemas = static_cast<std::uint16_t>(instrument->schemas | schemas);
-    ids_of_[&receiver].insert(id);
+    std::vector<bool>& ids = ids_of_[&receiver];
+    ids.resize(std::max<std::size_t>(ids.size(), id + std::size_t{1}));
+    ids[id] = true;
 }
 
 void Interests::add_to_list(Instrument& instrument, RecordReceiver& receiver,

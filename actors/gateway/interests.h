@@ -57,6 +57,11 @@ class Interests {
         return !everything_[index(schema)].empty() || (instrument.schemas & bit(schema)) != 0;
     }
 
+    /// Whether a client follows the series, in any schema.
+    [[nodiscard]] bool follows(const Instrument& instrument) const {
+        return instrument.schemas != 0 || has_everything_;
+    }
+
     [[nodiscard]] bool wants_any(feed::dbn::Schema schema) const {
         return counts_[index(schema)] != 0;
     }
@@ -99,15 +104,17 @@ class Interests {
     void remove_bits(RecordReceiver& receiver, std::uint16_t schemas, InstrumentId id);
     void remove_everywhere(RecordReceiver& receiver, std::uint16_t schemas);
     void count(RecordReceiver& receiver, feed::dbn::Schema schema);
+    void note_everything();
 
     Instruments& instruments_;
     std::array<std::vector<RecordReceiver*>, feed::dbn::schemas_count> everything_;
+    bool has_everything_ = false;  ///< a client follows all series in a schema
     std::array<std::size_t, feed::dbn::schemas_count> counts_{};  ///< subscriptions so far
     std::vector<std::vector<Interest>> lists_{1};                 ///< the first is unused
     std::vector<std::uint32_t> free_lists_;
     std::unordered_map<std::string, Wanted> roots_;
     std::unordered_map<std::string, Wanted> symbols_;
-    std::map<RecordReceiver*, std::set<InstrumentId>> ids_of_;
+    std::map<RecordReceiver*, std::vector<bool>> ids_of_;  ///< which series each client follows
 };
 
 }  // namespace pinstrike::actors::gateway

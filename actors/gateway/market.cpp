@@ -36,14 +36,20 @@ bool is_older(const pinstrike_record& record, const Instrument& at) {
 
 }  // namespace
 
-bool Market::take_state(std::span<const pinstrike_value> values) {
+bool Market::take_state(std::span<const pinstrike_value> values, bool complete) {
     for (const pinstrike_value& value : values) {
         const InstrumentId id = value.key.id;
-        if (id == 0 || id > instruments_max || value.old == PINSTRIKE_UNREADABLE) {
+        if (id == 0 || id > instruments_max) {
             continue;  // its next event brings it
         }
         if (instruments_.contradicts(value.key)) {
             return false;
+        }
+        if (value.old == PINSTRIKE_UNREADABLE) {
+            if (Instrument* const known = instruments_.find(id)) {
+                known->round = rounds_[value.core];
+            }
+            continue;
         }
         const bool is_new = instruments_.find(id) == nullptr;
         Instrument& at = instruments_.add(value.key);
@@ -51,11 +57,16 @@ bool Market::take_state(std::span<const pinstrike_value> values) {
         at.stale = is_stale(value.bid, value.offer);
         at.stamp = value.stamp;
         at.core = value.core;
+        at.round = rounds_[value.core];
         at.line = value.line;
         at.open_interest = value.open_interest;
         at.has_open_interest = value.has_open_interest != 0;
         if (value.last.present != 0) {
-            at.last_price = feed::dbn::price_of(value.last.value, value.last.decimals);
+            const std::int64_t price = feed::dbn::price_of(value.last.value, value.last.decimals);
+            if (price != at.last_price || value.last_size != at.last_size) {  // another trade
+                at.last_trade_ns = feed::dbn::undefined_time;
+            }
+            at.last_price = price;
             at.last_size = value.last_size;
         } else {
             at.last_price = feed::dbn::undefined_price;
@@ -67,6 +78,7 @@ bool Market::take_state(std::span<const pinstrike_value> values) {
             deliver_definition(id, value.changed_ns);
         }
     }
+    has_state_ = has_state_ || complete;
     return true;
 }
 
@@ -75,11 +87,11 @@ bool Market::apply(const pinstrike_record& record) {
     if (record.receive_ns >= next_end_ns_) {
         advance(record.receive_ns);
     }
-    if (record.kind == PINSTRIKE_CONTROL) {
-        apply_control(record);
-        return true;
-    }
     if (record.has_key == 0) {
+        counters_.bump(GatewayCount::of_lines);
+        if (record.kind == PINSTRIKE_CONTROL) {
+            apply_control(record);
+        }
         return true;
     }
     if (record.key.id == 0 || record.key.id > instruments_max) {
@@ -87,9 +99,16 @@ bool Market::apply(const pinstrike_record& record) {
         return true;
     }
     if (instruments_.contradicts(record.key)) {
+        counters_.bump(GatewayCount::filtered);
         return false;
     }
+    apply_to_series(record);
+    return true;
+}
+
+void Market::apply_to_series(const pinstrike_record& record) {
     Instrument& at = instrument_of(record);
+    counters_.bump(interests_.follows(at) ? GatewayCount::served : GatewayCount::filtered);
     switch (record.kind) {
         case PINSTRIKE_QUOTE:
             apply_quote(record, at);
@@ -106,7 +125,6 @@ bool Market::apply(const pinstrike_record& record) {
         default:
             break;
     }
-    return true;
 }
 
 /// The series of an event, up to date with its line.
@@ -122,6 +140,7 @@ Instrument& Market::instrument_of(const pinstrike_record& record) {
     at->stamp = record.stamp;
     at->line = record.line;
     at->core = record.core;
+    at->round = rounds_[record.core];
     if (is_new) {
         interests_.on_new(id);
         deliver_definition(id, record.receive_ns);
@@ -165,8 +184,7 @@ void Market::apply_trade(const pinstrike_record& record, Instrument& at) {
     const std::uint16_t publisher = publisher_of(record.participant);
     const std::int64_t price = feed::dbn::price_of(record.of.trade.price, record.decimals);
     if (interests_.wants(Schema::trades, at)) {
-        interests_.deliver(Schema::trades, id, at,
-                           bytes_of(trade_of(record, publisher, price, at)));
+        interests_.deliver(Schema::trades, id, at, bytes_of(trade_of(record, publisher, price)));
     }
     if (interests_.wants(Schema::tcbbo, at)) {
         interests_.deliver(
@@ -356,11 +374,16 @@ void Market::forget_values() {
     flushes_.clear();
     for (InstrumentId id = 0; id < instruments_.end(); ++id) {
         if (Instrument* const at = instruments_.find(id)) {
-            at->best = {};
-            at->stale = at->has_open_interest = false;
-            at->last_price = feed::dbn::undefined_price;
-            at->last_trade_ns = feed::dbn::undefined_time;
-            at->last_size = 0;
+            at->forget_values();
+        }
+    }
+}
+
+void Market::end_state(std::uint16_t core) {
+    for (InstrumentId id = 0; id < instruments_.end(); ++id) {
+        Instrument* const at = instruments_.find(id);
+        if (at != nullptr && at->core == core && at->round != rounds_[core]) {
+            at->forget_values();
         }
     }
 }

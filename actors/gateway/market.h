@@ -33,9 +33,18 @@ class Market {
 
     [[nodiscard]] const GatewayCounters& counters() const { return counters_; }
 
-    /// The state of series, read anew. False: an id belongs to another series than before, so that
-    /// everything known of the feed has to be forgotten first.
-    [[nodiscard]] bool take_state(std::span<const pinstrike_value> values);
+    /// The state of a core is read anew, in one or several calls of take_state().
+    void begin_state(std::uint16_t core) { ++rounds_[core]; }
+
+    /// All of it was taken: a series of the core that was not in it has no values any more.
+    void end_state(std::uint16_t core);
+
+    /// Whether the state of the feed was taken once.
+    [[nodiscard]] bool has_state() const { return has_state_; }
+
+    /// The state of series, read anew. `complete`: no more of it follows. False: an id belongs to
+    /// another series than before, so that everything known of the feed has to be forgotten first.
+    [[nodiscard]] bool take_state(std::span<const pinstrike_value> values, bool complete = true);
 
     /// Applies one event of a series or line. False: as of take_state().
     [[nodiscard]] bool apply(const pinstrike_record& record);
@@ -75,6 +84,7 @@ class Market {
         std::uint64_t day = 0;
     };
 
+    void apply_to_series(const pinstrike_record& record);
     [[nodiscard]] Instrument& instrument_of(const pinstrike_record& record);
     void apply_quote(const pinstrike_record& record, Instrument& at);
     void apply_trade(const pinstrike_record& record, Instrument& at);
@@ -101,8 +111,10 @@ class Market {
     std::array<Bars, 3> bars_{Bars{feed::dbn::RecordType::ohlcv_1s, 1'000'000'000},
                               Bars{feed::dbn::RecordType::ohlcv_1m, 60'000'000'000},
                               Bars{feed::dbn::RecordType::ohlcv_1h, 3'600'000'000'000}};
-    std::vector<std::vector<Flush>> flushes_;  ///< by core and line
-    std::int64_t next_end_ns_ = 0;             ///< before it, advance() has nothing to do
+    std::vector<std::vector<Flush>> flushes_;                              ///< by core and line
+    std::vector<std::uint8_t> rounds_ = std::vector<std::uint8_t>(65536);  ///< by core
+    bool has_state_ = false;
+    std::int64_t next_end_ns_ = 0;  ///< before it, advance() has nothing to do
 };
 
 }  // namespace pinstrike::actors::gateway

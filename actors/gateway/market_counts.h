@@ -9,8 +9,11 @@ namespace pinstrike::actors::gateway {
 // clang-format off
 #define PINSTRIKE_GATEWAY_COUNTS(ROW) \
     ROW(read, records, "events read from the feed's memory") \
-    ROW(quotes, records, "of these, quotes") \
-    ROW(trades, records, "of these, trades and cancels") \
+    ROW(served, records, "of these, events of series that a client follows") \
+    ROW(filtered, records, "of these, events of series that no client follows") \
+    ROW(of_lines, records, "of these, events of lines: controls, gaps, texts") \
+    ROW(quotes, records, "of the events read, quotes") \
+    ROW(trades, records, "of the events read, trades and cancels") \
     ROW(cancels, records, \
         "cancels of trades, which no schema has a place for (types A, C, E and G)") \
     ROW(unknown_participants, records, \
@@ -18,7 +21,7 @@ namespace pinstrike::actors::gateway {
     ROW(late_trades, records, \
         "trades that came after the end of their bar's interval, and are in none") \
     ROW(without_id, records, \
-        "events that were dropped because too many waited for the id of their series") \
+        "of the events read, those dropped because too many waited for the id of their series") \
     ROW(missed, records, "events that the gateway was too slow to read; clients are told")
 // clang-format on
 

@@ -71,14 +71,13 @@ namespace pinstrike::actors::gateway {
 }
 
 [[nodiscard]] inline feed::dbn::TradeRecord trade_of(const pinstrike_record& record,
-                                                     std::uint16_t publisher, std::int64_t price,
-                                                     const Instrument& at) {
+                                                     std::uint16_t publisher, std::int64_t price) {
     feed::dbn::TradeRecord out;
     out.header = feed::dbn::header_of<feed::dbn::TradeRecord>(
         feed::dbn::RecordType::trade, publisher, record.key.id, time_of(record.exchange_ns));
     out.price = price;
     out.size = record.of.trade.size;
-    out.flags = flags_of(at);
+    out.flags = feed::dbn::record_flags;
     out.receive_ns = time_of(record.receive_ns);
     out.sequence = static_cast<std::uint32_t>(record.sequence);
     return out;

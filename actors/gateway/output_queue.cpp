@@ -19,6 +19,7 @@ std::unique_ptr<Chunk> ChunkPool::get() {
     kept_.pop_back();
     chunk->used = chunk->sent = 0;
     chunk->records = 0;
+    chunk->first_ns = 0;
     return chunk;
 }
 
@@ -74,7 +75,8 @@ void OutputQueue::append_record(std::span<const std::byte> record, std::uint64_t
         std::memcpy(at.data() + record.size(), &now_ns, sizeof now_ns);
         at[0] = static_cast<std::byte>(static_cast<unsigned>(at[0]) + trailer / 4);
     }
-    ++chunks_.back()->records;
+    Chunk& last = *chunks_.back();
+    last.first_ns = last.records++ == 0 ? static_cast<std::int64_t>(now_ns) : last.first_ns;
     ++appended_;
 }
 
@@ -108,6 +110,7 @@ void OutputQueue::fill_compressed() {
     PINSTRIKE_CHECK(left == 0 && in.pos == in.size);
     compressed_.resize(out.pos);
     compressed_records_ = first.records;
+    compressed_ns_ = first.first_ns;
     bytes_ -= count;
     pool_.put_back(std::move(chunks_.front()));
     chunks_.pop_front();
@@ -119,6 +122,7 @@ void OutputQueue::sent(std::size_t count) {
         compressed_sent_ += count;
         if (compressed_sent_ == compressed_.size()) {
             sent_ += std::exchange(compressed_records_, 0);
+            compressed_ns_ = 0;
         }
         return;
     }

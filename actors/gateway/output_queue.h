@@ -22,6 +22,7 @@ struct Chunk {
     std::size_t used = 0;
     std::size_t sent = 0;
     std::uint64_t records = 0;
+    std::int64_t first_ns = 0;  ///< when its first record was appended; 0: it has none
     std::array<std::byte, capacity> bytes;
 };
 
@@ -72,6 +73,13 @@ class OutputQueue {
 
     [[nodiscard]] std::uint64_t records_sent() const { return sent_; }
 
+    /// When the oldest chunk that waits got its first record; 0: none waits.
+    [[nodiscard]] std::int64_t oldest_ns() const {
+        return compressed_ns_ != 0 ? compressed_ns_
+               : chunks_.empty()   ? 0
+                                   : chunks_.front()->first_ns;
+    }
+
     /// Bytes given to the socket so far.
     [[nodiscard]] std::uint64_t bytes_sent() const { return bytes_sent_; }
 
@@ -91,6 +99,7 @@ class OutputQueue {
     std::vector<std::byte> compressed_;                  ///< one chunk, compressed
     std::size_t compressed_sent_ = 0;
     std::uint64_t compressed_records_ = 0;
+    std::int64_t compressed_ns_ = 0;
     std::size_t bytes_ = 0;
     std::uint64_t appended_ = 0;
     std::uint64_t sent_ = 0;

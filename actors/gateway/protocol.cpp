@@ -2,11 +2,13 @@
 #include "actors/gateway/protocol.h"
 
 #include "config/yaml.h"
+#include "feed/dbn/records.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <charconv>
+#include <ctime>
 #include <utility>
 
 namespace pinstrike::actors::gateway {
@@ -151,7 +153,9 @@ std::string read_symbols(const Pairs& pairs, SymbolList& list) {
     std::string_view rest = found.value_or("");
     while (!rest.empty() && list.symbols.size() <= symbols_max) {
         const std::size_t end = std::min(rest.find(','), rest.size());
-        list.symbols.push_back(trimmed_upper(rest.substr(0, end)));
+        // A symbol that was cut here is refused for its length.
+        list.symbols.push_back(
+            trimmed_upper(rest.substr(0, end)).substr(0, feed::dbn::symbol_bytes));
         rest.remove_prefix(std::min(end + 1, rest.size()));
     }
     if (list.symbols.empty() || list.symbols.size() > symbols_max) {
@@ -162,12 +166,36 @@ std::string read_symbols(const Pairs& pairs, SymbolList& list) {
     return "";
 }
 
+/// Nanoseconds since the Unix epoch, or ISO 8601: 2026-11-27T14:30:00, with or without Z.
+std::optional<std::int64_t> time_of(std::string_view text) {
+    std::int64_t ns = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), ns);
+    if (error == std::errc{} && end == text.data() + text.size()) {
+        return ns >= 0 ? std::optional{ns} : std::nullopt;
+    }
+    constexpr std::int64_t second_ns = 1'000'000'000;
+    const std::string copy{text};
+    std::tm time{};
+    const char* const rest = ::strptime(copy.c_str(), "%Y-%m-%dT%H:%M:%S", &time);
+    if (rest == nullptr || (*rest != '\0' && *rest != 'Z' && *rest != '.')) {
+        return std::nullopt;
+    }
+    return ::timegm(&time) * second_ns;
+}
+
+std::string read_start(const Pairs& pairs, SubscribeRequest& request) {
+    const auto found = pairs.find("start");
+    request.has_start = found.has_value();
+    const auto time = found ? time_of(*found) : std::optional<std::int64_t>{0};
+    request.start_ns = time.value_or(0);
+    return time ? "" : wrong("start", found, "nanoseconds since 1970, or a time as of ISO 8601");
+}
+
 Parsed<Request> parse_subscription(const Pairs& pairs) {
     SubscribeRequest request;
-    const auto start = pairs.find("start");
-    request.has_start = start.has_value();
     bool is_last = true;
     std::string error = read_schema(pairs, request.schema);
+    error = error.empty() ? read_start(pairs, request) : error;
     error = error.empty() ? read_symbols(pairs, request.list) : error;
     error = error.empty() ? read_flag(pairs, "snapshot", request.snapshot) : error;
     error = error.empty() ? read_flag(pairs, "is_last", is_last) : error;

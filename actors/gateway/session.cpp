@@ -1,6 +1,8 @@
 // path: cold
 #include "actors/gateway/session.h"
 
+#include "config/wall_time.h"
+#include "config/yaml.h"
 #include "feed/dbn/values.h"
 
 #include <fmt/format.h>
@@ -16,6 +18,27 @@ using feed::dbn::Schema;
 
 /// Series whose state is sent in one step, so that a step is short.
 constexpr std::size_t states_each_step = 512;
+
+/// Errors about the symbols of one line; the last one has the number of those left out.
+constexpr std::size_t symbol_errors_max = 16;
+
+/// Whether there is a present state of a series that replaces records of it.
+bool has_values(Schema schema) {
+    return schema == Schema::cmbp_1 || schema == Schema::mbp_1 || schema == Schema::cbbo_1s ||
+           schema == Schema::cbbo_1m;
+}
+
+std::size_t names_count(const std::vector<Request>& requests) {
+    std::size_t count = 0;
+    for (const Request& request : requests) {
+        if (const auto* const added = std::get_if<SubscribeRequest>(&request)) {
+            count += added->list.symbols.size();
+        } else if (const auto* const removed = std::get_if<UnsubscribeRequest>(&request)) {
+            count += removed->list.symbols.size();
+        }
+    }
+    return count;
+}
 
 template <std::size_t Count>
 void put_symbol(std::array<char, Count>& field, std::string_view text) {
@@ -36,21 +59,27 @@ Session::Session(SessionHost& host, SessionOrigin origin)
 
 void Session::read(std::string_view text, std::int64_t now_ns) {
     now_ns_ = now_ns;
-    input_.append(text);
+    input_.text.append(text);
+    read_lines();
+}
+
+void Session::read_lines() {
     std::size_t begin = 0;
-    while (phase_ != Phase::ended) {
-        const std::size_t end = input_.find('\n', begin);
-        if (end == std::string::npos) {
-            break;
-        }
-        read_line(std::string_view{input_}.substr(begin, end - begin));
-        begin = end + 1;
+    std::size_t found = input_.text.find('\n', input_.searched);
+    for (unsigned i = 0; i < lines_each_step && found != std::string::npos; ++i) {
+        read_line(std::string_view{input_.text}.substr(begin, found - begin));
+        begin = found + 1;
+        found = input_.text.find('\n', begin);
     }
-    input_.erase(0, phase_ == Phase::ended ? input_.size() : begin);
-    if (input_.size() > line_bytes_max) {
-        input_.clear();
+    input_.text.erase(0, phase_ == Phase::ended ? input_.text.size() : begin);
+    input_.has_lines = phase_ != Phase::ended && found != std::string::npos;
+    input_.searched = input_.has_lines ? 0 : input_.text.size();
+    const std::size_t bytes_max = phase_ == Phase::login ? login_bytes_max : line_bytes_max;
+    if (!input_.has_lines && input_.text.size() > bytes_max) {
+        input_.text.clear();
+        input_.searched = 0;
         end(SessionEnding::request, ErrorCode::invalid_subscription,
-            fmt::format("found a line of more than {} bytes", line_bytes_max));
+            fmt::format("found a line of more than {} bytes", bytes_max));
     }
 }
 
@@ -60,6 +89,8 @@ void Session::read_line(std::string_view line) {
     }
     if (phase_ == Phase::login) {
         read_login(line);
+    } else if (phase_ == Phase::ended) {
+        return;
     } else if (!held_error_) {
         read_request(line);
     } else if (line.starts_with("start_session")) {
@@ -84,8 +115,8 @@ void Session::read_login(std::string_view line) {
     }
     key_ = *key;
     login_ = std::move(*parsed.value);
-    subscriptions_ =
-        std::make_unique<Subscriptions>(static_cast<RecordReceiver&>(*this), host_.market(), key_);
+    subscriptions_ = std::make_unique<Subscriptions>(static_cast<RecordReceiver&>(*this),
+                                                     host_.market(), key_, host_.roots());
     phase_ = Phase::subscribing;
     output_.put_line(fmt::format("success=1|session_id={}\n", origin_.number));
 }
@@ -110,7 +141,7 @@ void Session::read_request(std::string_view line) {
         return end(SessionEnding::limit, ErrorCode::invalid_subscription,
                    fmt::format("the key's limit subscriptions is {} lines", key_.subscriptions));
     }
-    if (names_count() > session_symbols_max) {
+    if (subscriptions_->names_count() + names_count(early_requests_) > session_symbols_max) {
         output_.count(SessionCount::refusals);
         return end(SessionEnding::limit, ErrorCode::invalid_subscription,
                    fmt::format("a session may name {} symbols; parents such as SPX.OPT and "
@@ -135,17 +166,6 @@ void Session::read_request(std::string_view line) {
             },
             *parsed.value);
     }
-}
-
-/// Symbols named so far, also those that wait for the start.
-std::size_t Session::names_count() const {
-    std::size_t count = subscriptions_->names_count();
-    for (const Request& request : early_requests_) {
-        if (const auto* const added = std::get_if<SubscribeRequest>(&request)) {
-            count += added->list.symbols.size();
-        }
-    }
-    return count;
 }
 
 std::string Session::objection_to(const SubscribeRequest& request) const {
@@ -187,23 +207,18 @@ void Session::start() {
     if (held_error_) {
         const HeldError error = std::move(*held_error_);
         held_error_.reset();
-        end(error.why, error.code, error.text);
+        return end(error.why, error.code, error.text);
+    }
+    if (!host_.feed_problem().empty()) {
+        report(ErrorCode::internal, host_.feed_problem());
     }
 }
 
 void Session::apply(const SubscribeRequest& request) {
-    if (!request.list.all) {
-        for (const std::string& symbol : request.list.symbols) {
-            const std::string objection = subscriptions_->objection_to(symbol, request.list.type);
-            if (!objection.empty()) {
-                output_.count(SessionCount::refusals);
-                output_.put_error(ErrorCode::symbol_failed, objection);
-            }
-        }
-    }
-    Selection selection = subscriptions_->add(request.schema, request.list);
+    put_objections(request.list);
+    const Selection selection = subscriptions_->add(request.schema, request.list);
     if (request.has_start || request.snapshot) {
-        jobs_.add(request.schema, std::move(selection), request.has_start);
+        jobs_.add(request.schema, selection, host_.market().instruments().end(), request.has_start);
     }
     if (request.is_last) {
         output_.put_system(SystemCode::subscribed,
@@ -212,8 +227,32 @@ void Session::apply(const SubscribeRequest& request) {
     }
 }
 
+void Session::put_objections(const SymbolList& list) {
+    std::vector<std::string> objections;
+    std::size_t more = 0;
+    for (const std::string& symbol : list.symbols) {
+        if (std::string text = list.all ? "" : subscriptions_->objection_to(symbol, list.type);
+            !text.empty()) {
+            output_.count(SessionCount::refusals);
+            if (objections.size() < symbol_errors_max) {
+                objections.push_back(std::move(text));
+            } else {
+                ++more;
+            }
+        }
+    }
+    if (more != 0) {
+        objections.back() = fmt::format("Failed to resolve symbol {}, and {} more of this line",
+                                        shown(list.symbols.back()), more);
+    }
+    for (const std::string& text : objections) {
+        output_.put_error(ErrorCode::symbol_failed, text, &text == &objections.back());
+    }
+}
+
 void Session::apply(const UnsubscribeRequest& request) {
     subscriptions_->remove(request.schema, request.list);
+    jobs_.keep(request.schema, subscriptions_->all_of(request.schema));
     if (request.is_last) {
         output_.put_system(SystemCode::unsubscribed,
                            fmt::format("Unsubscription request for {} data succeeded",
@@ -228,12 +267,15 @@ void Session::end(SessionEnding why, ErrorCode code, std::string_view text) {
     if (phase_ == Phase::login) {
         return refuse_login(why, text);
     }
-    if (held_error_) {
+    if (held_error_ && why != SessionEnding::shutdown) {
         return;
     }
     if (phase_ == Phase::subscribing && !text.empty()) {
-        held_error_ = HeldError{why, code, std::string{text}, now_ns_ + start_ns_max};
-        return;
+        if (why != SessionEnding::shutdown) {
+            held_error_ = HeldError{why, code, std::string{text}, now_ns_};
+            return;
+        }
+        put_metadata();  // there is no time to wait for the start
     }
     if (!text.empty()) {
         output_.put_error(code, text);
@@ -254,20 +296,24 @@ void Session::send_states() {
     if (phase_ != Phase::started) {
         return;
     }
-    jobs_.clear();
-    for (const Schema schema : {Schema::cmbp_1, Schema::mbp_1, Schema::cbbo_1s, Schema::cbbo_1m}) {
-        if (subscriptions_->has(schema)) {
-            jobs_.add(schema, subscriptions_->all_of(schema), false);
+    for (std::size_t i = 0; i < feed::dbn::schemas_count; ++i) {
+        const auto schema = static_cast<Schema>(i);
+        if (subscriptions_->has(schema) && (has_values(schema) || jobs_.replays(schema))) {
+            jobs_.add(schema, subscriptions_->all_of(schema), host_.market().instruments().end(),
+                      false);
         }
     }
 }
 
 void Session::step(std::int64_t now_ns) {
     now_ns_ = now_ns;
-    if (phase_ == Phase::login && now_ns - origin_.began_ns > login_ns_max) {
+    if (input_.has_lines) {
+        read_lines();
+    }
+    if (phase_ == Phase::login && since(origin_.began_ns, now_ns) > login_ns_max) {
         refuse_login(SessionEnding::login, "the login took too long");
     }
-    if (held_error_ && now_ns >= held_error_->until_ns) {
+    if (held_error_ && since(held_error_->since_ns, now_ns) >= start_ns_max) {
         start();
     }
     if (phase_ != Phase::started) {
@@ -279,17 +325,24 @@ void Session::step(std::int64_t now_ns) {
                                "{} bytes holds",
                                host_.queue_bytes()));
     }
-    if (output_.step(now_ns)) {
-        send_states();
+    output_.step(now_ns);
+    if (!jobs_.empty() && host_.market().has_state() && !output_.is_skipping()) {
+        work_on_states();
     }
-    if (!jobs_.empty() && output_.is_current()) {
-        const auto completed =
-            jobs_.work(states_each_step, host_.market().instruments().end(),
-                       [this](Schema schema, InstrumentId id) { send_state(schema, id); });
-        if (completed) {
-            output_.put_system(SystemCode::replay_completed,
-                               fmt::format("Finished {} replay", feed::dbn::name_of(*completed)));
-        }
+}
+
+/// A series may take two records, of which one is its mapping.
+void Session::work_on_states() {
+    const std::size_t series_max =
+        output_.is_current() ? std::min(states_each_step, output_.rate_left() / 2) : 0;
+    if (series_max == 0) {
+        return;
+    }
+    const auto completed =
+        jobs_.work(series_max, [this](Schema schema, InstrumentId id) { send_state(schema, id); });
+    if (completed) {
+        output_.put_system(SystemCode::replay_completed,
+                           fmt::format("Finished {} replay", feed::dbn::name_of(*completed)));
     }
 }
 
@@ -320,11 +373,16 @@ void Session::map(InstrumentId id) {
 }
 
 void Session::receive(Schema schema, InstrumentId id, std::span<const std::byte> record) {
+    if (schema == Schema::definition) {  // many may come at once
+        return jobs_.add(schema, id);
+    }
     if (!output_.admit(schema)) {
+        if (has_values(schema)) {
+            jobs_.add(schema, id);  // its values are old now
+        }
         return;
     }
-    // A definition is itself the state.
-    if (!jobs_.empty() && jobs_.take_early(schema, id) && schema != Schema::definition) {
+    if (!jobs_.empty() && jobs_.take_early(schema, id)) {
         send_state(schema, id);
     }
     map(id);

@@ -24,8 +24,12 @@
 namespace pinstrike::actors::gateway {
 
 inline constexpr std::int64_t login_ns_max = 10'000'000'000;
+/// A longer line before the login ends the session.
+inline constexpr std::size_t login_bytes_max = 4096;
 /// Different symbols that a session may name, which bounds its memory.
 inline constexpr std::size_t session_symbols_max = 50'000;
+/// Lines that one call reads, so that it is short; the others wait.
+inline constexpr unsigned lines_each_step = 8;
 /// How long a fatal error waits for the start of the session, before which some clients read
 /// nothing.
 inline constexpr std::int64_t start_ns_max = 3'000'000'000;
@@ -40,6 +44,10 @@ class SessionHost {
     [[nodiscard]] virtual Market& market() = 0;
     [[nodiscard]] virtual ChunkPool& chunks() = 0;
     [[nodiscard]] virtual std::size_t queue_bytes() const = 0;
+    /// Roots that are served; none: all.
+    [[nodiscard]] virtual const std::vector<std::string>& roots() const = 0;
+    /// Why the feed's values are old; empty: they are not.
+    [[nodiscard]] virtual const std::string& feed_problem() const = 0;
 };
 
 /// Where a session comes from.
@@ -56,8 +64,11 @@ class Session final : private RecordReceiver {
     /// Greets the client. `host` must outlive the session.
     Session(SessionHost& host, SessionOrigin origin);
 
-    /// Text from the client.
+    /// Text from the client. Reads some lines, and step() the others.
     void read(std::string_view text, std::int64_t now_ns);
+
+    /// Whether lines wait, so that no more text should come.
+    [[nodiscard]] bool has_lines() const { return input_.has_lines; }
 
     /// To be called often: state that was asked for, heartbeats, time limits.
     void step(std::int64_t now_ns);
@@ -69,7 +80,8 @@ class Session final : private RecordReceiver {
     /// Tells a client that has started of an error that does not end the session.
     void report(ErrorCode code, std::string_view text);
 
-    /// The feed's state was read anew: sends the state of the series that the client follows.
+    /// The feed's state was read anew: sends the state of the series that the client follows, and
+    /// what it asked for before there was any.
     void send_states();
 
     [[nodiscard]] SessionOutput& output() { return output_; }
@@ -88,11 +100,18 @@ class Session final : private RecordReceiver {
     [[nodiscard]] SessionEnding ending() const { return ending_; }
 
   private:
+    /// Lines that wait, and an incomplete one.
+    struct Input {
+        std::string text;
+        std::size_t searched = 0;  ///< so many bytes of it have no end of a line
+        bool has_lines = false;
+    };
+
     struct HeldError {
         SessionEnding why;
         ErrorCode code;
         std::string text;
-        std::int64_t until_ns;
+        std::int64_t since_ns;
     };
 
     // RecordReceiver
@@ -100,6 +119,7 @@ class Session final : private RecordReceiver {
                  std::span<const std::byte> record) override;
     void interval_ended(feed::dbn::Schema schema, std::int64_t end_ns) override;
 
+    void read_lines();
     void read_line(std::string_view line);
     void read_login(std::string_view line);
     void refuse_login(SessionEnding why, std::string_view text);
@@ -107,9 +127,10 @@ class Session final : private RecordReceiver {
     void start();
     void put_metadata();
     void apply(const SubscribeRequest& request);
+    void put_objections(const SymbolList& list);
     void apply(const UnsubscribeRequest& request);
-    [[nodiscard]] std::size_t names_count() const;
     [[nodiscard]] std::string objection_to(const SubscribeRequest& request) const;
+    void work_on_states();
     void send_state(feed::dbn::Schema schema, InstrumentId id);
     void map(InstrumentId id);
 
@@ -117,7 +138,7 @@ class Session final : private RecordReceiver {
     SessionOrigin origin_;
     Phase phase_ = Phase::login;
     std::string challenge_;
-    std::string input_;  ///< an incomplete line
+    Input input_;
     ClientKey key_;
     LoginRequest login_;
     SessionOutput output_;

@@ -1,6 +1,7 @@
 // path: cold
 #include "actors/gateway/session_output.h"
 
+#include "config/wall_time.h"
 #include "feed/dbn/metadata.h"
 #include "feed/dbn/values.h"
 
@@ -79,6 +80,14 @@ bool SessionOutput::is_above_rate() {
     return ++rate_records_ > settings_.records_per_second;
 }
 
+std::size_t SessionOutput::rate_left() const {
+    if (settings_.records_per_second == 0) {
+        return SIZE_MAX;
+    }
+    const std::uint64_t used = now_ns_ / second_ns == rate_second_ ? rate_records_ : 0;
+    return settings_.records_per_second - std::min(used, settings_.records_per_second);
+}
+
 bool SessionOutput::admit(Schema schema) {
     counters_.bump(SessionCount::records);
     const std::size_t bytes = queue_.bytes();
@@ -91,7 +100,7 @@ bool SessionOutput::admit(Schema schema) {
         ++skipped_now_;
         return false;
     }
-    if (!skippable && bytes > settings_.queue_bytes / 4 && now_ns_ - warned_ns_ > second_ns) {
+    if (!skippable && bytes > settings_.queue_bytes / 4 && since(warned_ns_, now_ns_) > second_ns) {
         warned_ns_ = now_ns_;
         put_system(SystemCode::slow_reader,
                    fmt::format("Warning: slow reading, {} bytes wait of at most {}", bytes,
@@ -106,28 +115,34 @@ void SessionOutput::put(std::span<const std::byte> record) {
 }
 
 void SessionOutput::put_own(std::span<const std::byte> record) {
+    static_cast<void>(is_above_rate());  // it counts, and is sent in any case
+    put_always(record);
+}
+
+void SessionOutput::put_always(std::span<const std::byte> record) {
     counters_.bump(SessionCount::records);
     overflowed_ |= queue_.bytes() > settings_.queue_bytes;
     put(record);
 }
 
 void SessionOutput::put_system(SystemCode code, std::string_view text) {
-    put_own(feed::dbn::bytes_of(system_record(code, text, now_ns_)));
+    put_always(feed::dbn::bytes_of(system_record(code, text, now_ns_)));
 }
 
-void SessionOutput::put_error(ErrorCode code, std::string_view text) {
-    put_own(feed::dbn::bytes_of(error_record(code, text, now_ns_)));
+void SessionOutput::put_error(ErrorCode code, std::string_view text, bool is_last) {
+    feed::dbn::ErrorRecord record = error_record(code, text, now_ns_);
+    record.is_last = is_last ? 1 : 0;
+    put_always(feed::dbn::bytes_of(record));
 }
 
-bool SessionOutput::step(std::int64_t now_ns) {
+void SessionOutput::step(std::int64_t now_ns) {
     now_ns_ = now_ns;
-    behind_since_ns_ = is_current() ? 0 : behind_since_ns_ == 0 ? now_ns : behind_since_ns_;
-    if (now_ns - last_put_ns_ >= settings_.heartbeat_seconds * second_ns) {
+    if (since(last_put_ns_, now_ns) >= settings_.heartbeat_seconds * second_ns) {
         put_system(SystemCode::heartbeat, "Heartbeat");
     }
     const bool rate_is_free = limited_ && now_ns / second_ns != rate_second_;
     if ((!skipping_ && !rate_is_free) || !is_current()) {
-        return false;
+        return;
     }
     const std::uint64_t skipped = std::exchange(skipped_now_, 0);
     put_error(ErrorCode::skipped,
@@ -137,7 +152,6 @@ bool SessionOutput::step(std::int64_t now_ns) {
                        : fmt::format("Slow client detected for {}: {} records skipped",
                                      feed::dbn::dataset, skipped));
     skipping_ = limited_ = false;
-    return true;
 }
 
 const SessionCounters& SessionOutput::counters() {

@@ -75,17 +75,21 @@ class SessionOutput {
     /// Puts a record that admit() lets pass.
     void put(std::span<const std::byte> record);
 
-    /// Puts a record that no event of a subscription caused: a mapping, state, or a record about
-    /// the session.
+    /// Puts a mapping or state, which count for the key's rate.
     void put_own(std::span<const std::byte> record);
     void put_system(SystemCode code, std::string_view text);
-    void put_error(ErrorCode code, std::string_view text);
+    /// `is_last`: no other error about the same request follows.
+    void put_error(ErrorCode code, std::string_view text, bool is_last = true);
 
     void count(SessionCount which) { counters_.bump(which); }
 
-    /// To be called often. True if a time of skipped records has ended, so that the client's
-    /// values are old.
-    [[nodiscard]] bool step(std::int64_t now_ns);
+    /// To be called often: heartbeats, and the end of a time of skipped records.
+    void step(std::int64_t now_ns);
+
+    [[nodiscard]] bool is_skipping() const { return skipping_ || limited_; }
+
+    /// Records that the key's rate still allows in this second.
+    [[nodiscard]] std::size_t rate_left() const;
 
     [[nodiscard]] OutputQueue& queue() { return queue_; }
 
@@ -96,9 +100,6 @@ class SessionOutput {
 
     [[nodiscard]] std::int64_t now_ns() const { return now_ns_; }
 
-    /// Since when the client has been behind; 0: it is not.
-    [[nodiscard]] std::int64_t behind_since_ns() const { return behind_since_ns_; }
-
     /// With the figures of the queue brought up to date.
     [[nodiscard]] const SessionCounters& counters();
 
@@ -108,6 +109,7 @@ class SessionOutput {
   private:
     [[nodiscard]] bool is_skippable(feed::dbn::Schema schema) const;
     [[nodiscard]] bool is_above_rate();
+    void put_always(std::span<const std::byte> record);
 
     OutputQueue queue_;
     OutputSettings settings_;
@@ -115,7 +117,6 @@ class SessionOutput {
     std::int64_t now_ns_ = 0;
     std::int64_t last_put_ns_ = 0;
     std::int64_t warned_ns_ = 0;
-    std::int64_t behind_since_ns_ = 0;
     bool skipping_ = false;
     bool overflowed_ = false;
     bool limited_ = false;  ///< the rate of the key is used up in this second

@@ -37,6 +37,12 @@ std::string address_of(int descriptor) {
     return text.data();
 }
 
+/// Whether a close resets the connection.
+void set_reset(int descriptor, bool resets) {
+    const linger value{.l_onoff = resets ? 1 : 0, .l_linger = 0};
+    ::setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &value, sizeof value);
+}
+
 /// Whether a socket listens at an address.
 bool listens_at(int descriptor, const std::string& host, std::uint16_t port) {
     int accepts = 0;
@@ -184,7 +190,15 @@ void SocketServer::send(std::uint32_t connection, std::span<const std::byte> byt
     at.sending = true;
 }
 
+void SocketServer::resume(std::uint32_t connection) {
+    const Connection& at = *connections_[connection];
+    if (!at.receiving && !at.ending) {
+        arm_receive(connection);
+    }
+}
+
 void SocketServer::finish(std::uint32_t connection) {
+    set_reset(connections_[connection]->descriptor, false);
     ::shutdown(connections_[connection]->descriptor, SHUT_WR);
 }
 
@@ -193,9 +207,13 @@ void SocketServer::abort(std::uint32_t connection) {
     Connection& at = *connections_[connection];
     at.ending = true;
     ::shutdown(at.descriptor, SHUT_RDWR);
+    aborted_.push_back(connection);
 }
 
 void SocketServer::close_if_idle(std::uint32_t connection) {
+    if (connections_[connection] == nullptr) {
+        return;
+    }
     const Connection& at = *connections_[connection];
     if (at.ending && !at.receiving && !at.sending) {
         ::close(at.descriptor);
@@ -234,6 +252,9 @@ std::size_t SocketServer::poll() {
                 break;
         }
     }
+    for (const std::uint32_t connection : std::exchange(aborted_, {})) {
+        close_if_idle(connection);  // if it had no operation that ends
+    }
     return count;
 }
 
@@ -254,7 +275,7 @@ void SocketServer::on_accept(int result, bool more) {
         accept_again_ = std::chrono::steady_clock::now() + std::chrono::milliseconds{100};
         return;
     }
-    if (stopped_ || connections_.size() - free_.size() >= connections_max_) {
+    if (stopped_ || connections() >= connections_max_) {
         refused_.add();
         ::close(result);
         return;
@@ -268,6 +289,7 @@ void SocketServer::on_accept(int result, bool more) {
     connections_[connection].reset(new Connection);  // its buffer needs no zeros
     connections_[connection]->descriptor = result;
     const int on = 1;
+    set_reset(result, true);
     ::setsockopt(result, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     arm_receive(connection);
     if (!events_.accepted(connection, address_of(result))) {
@@ -281,10 +303,11 @@ void SocketServer::on_receive(std::uint32_t connection, int result) {
     at.receiving = false;
     if (result > 0 && !at.ending) {
         events_.received(connection, std::span{at.in}.first(static_cast<std::size_t>(result)));
-    } else if (result <= 0) {
+    } else if (result <= 0 && !at.ending) {
+        set_reset(at.descriptor, result != 0);  // 0: the client ended it, and may still read
         abort(connection);
     }
-    if (!at.ending) {
+    if (!at.ending && events_.takes_more(connection)) {
         arm_receive(connection);
     }
     close_if_idle(connection);

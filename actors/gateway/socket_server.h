@@ -26,6 +26,13 @@ class SocketEvents {
     /// A connection was accepted; false: close it at once.
     [[nodiscard]] virtual bool accepted(std::uint32_t connection, const std::string& address) = 0;
     virtual void received(std::uint32_t connection, std::span<const std::byte> bytes) = 0;
+
+    /// Whether more bytes may come; false: after SocketServer::resume().
+    [[nodiscard]] virtual bool takes_more(std::uint32_t connection) const {
+        static_cast<void>(connection);
+        return true;
+    }
+
     /// The first `count` bytes of the last send() were sent.
     virtual void sent(std::uint32_t connection, std::size_t count) = 0;
     /// Nothing of this connection comes after this call. Its number is used again.
@@ -66,14 +73,20 @@ class SocketServer {
         return connections_[connection]->sending;
     }
 
-    /// Ends the sending direction. The connection is closed when the client closes it, or by
-    /// abort().
+    /// Receives again, if it does not.
+    void resume(std::uint32_t connection);
+
+    /// Ends the sending direction, as a plain end. The connection is closed when the client closes
+    /// it, or by abort().
     void finish(std::uint32_t connection);
 
-    /// Closes the connection; closed() follows from a later poll().
+    /// Closes the connection; closed() follows from a later poll(). The client sees a reset unless
+    /// everything was sent, also if the process dies: clients connect again after a reset.
     void abort(std::uint32_t connection);
 
     [[nodiscard]] std::uint16_t port() const { return port_; }
+
+    [[nodiscard]] std::size_t connections() const { return connections_.size() - free_.size(); }
 
     /// Connections that were not accepted: descriptors ran out, too many are open, or the events'
     /// owner refused them.
@@ -110,6 +123,7 @@ class SocketServer {
     std::chrono::steady_clock::time_point accept_again_;
     std::vector<std::unique_ptr<Connection>> connections_;  ///< null: the number is free
     std::vector<std::uint32_t> free_;
+    std::vector<std::uint32_t> aborted_;  ///< since the last poll()
     Counter refused_;
 };
 

@@ -2,54 +2,95 @@
 #include "actors/gateway/state_jobs.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace pinstrike::actors::gateway {
 
-void StateJobs::add(feed::dbn::Schema schema, Selection selection, bool replays) {
-    jobs_.push_back({schema, std::move(selection), replays, 0, {}});
+using feed::dbn::Schema;
+
+void StateJobs::add(Schema schema, InstrumentId id) {
+    Job& to = job(schema);
+    if (id >= to.wanted.size()) {
+        to.wanted.resize(id + std::size_t{1});
+    }
+    if (!to.wanted[id]) {
+        to.wanted[id] = true;
+        ++to.left;
+        ++waiting_;
+    }
 }
 
-bool StateJobs::Job::is_to_come(InstrumentId id) const {
-    if (early.contains(id)) {
-        return false;
-    }
+void StateJobs::add(Schema schema, const Selection& selection, InstrumentId end, bool replays) {
     if (selection.everything) {
-        return id >= next;
-    }
-    const auto begin = selection.ids.begin() + static_cast<std::ptrdiff_t>(next);
-    return std::binary_search(begin, selection.ids.end(), id);
-}
-
-bool StateJobs::take_early(feed::dbn::Schema schema, InstrumentId id) {
-    for (Job& job : jobs_) {
-        if (job.schema == schema && job.is_to_come(id)) {
-            job.early.insert(id);
-            return true;
+        for (InstrumentId id = 1; id < end; ++id) {
+            add(schema, id);
         }
     }
-    return false;
+    for (const InstrumentId id : selection.ids) {
+        add(schema, id);
+    }
+    job(schema).replays += replays ? 1U : 0U;
+    waiting_ += replays ? 1U : 0U;
 }
 
-std::optional<feed::dbn::Schema> StateJobs::work(std::size_t series_max, InstrumentId end,
-                                                 const Send& send) {
-    if (jobs_.empty()) {
-        return std::nullopt;
+void StateJobs::keep(Schema schema, const Selection& selection) {
+    if (selection.everything) {
+        return;
     }
-    Job& job = jobs_.front();
-    const std::size_t last = job.selection.everything ? end : job.selection.ids.size();
-    for (std::size_t i = 0; i < series_max && job.next < last; ++i, ++job.next) {
-        const InstrumentId id = job.selection.everything ? static_cast<InstrumentId>(job.next)
-                                                         : job.selection.ids[job.next];
-        if (!job.early.contains(id)) {
-            send(job.schema, id);
+    const std::vector<bool> before = std::move(job(schema).wanted);
+    waiting_ -= std::exchange(job(schema).left, 0);
+    job(schema).wanted.clear();
+    for (const InstrumentId id : selection.ids) {
+        if (id < before.size() && before[id]) {
+            add(schema, id);
         }
     }
-    if (job.next < last) {
+}
+
+void StateJobs::drop(Job& job, InstrumentId id) {
+    job.wanted[id] = false;
+    --job.left;
+    --waiting_;
+}
+
+bool StateJobs::take_early(Schema schema, InstrumentId id) {
+    Job& from = job(schema);
+    const bool is_to_come = id < from.wanted.size() && from.wanted[id];
+    if (is_to_come) {
+        drop(from, id);
+    }
+    return is_to_come;
+}
+
+std::optional<Schema> StateJobs::work(std::size_t series_max, const Send& send) {
+    if (empty()) {
         return std::nullopt;
     }
-    const auto completed = job.replays ? std::optional{job.schema} : std::nullopt;
-    jobs_.pop_front();
-    return completed;
+    while (jobs_[turn_].left == 0 && jobs_[turn_].replays == 0) {
+        turn_ = (turn_ + 1) % jobs_.size();
+    }
+    Job& job = jobs_[turn_];
+    const auto schema = static_cast<Schema>(turn_);
+    for (std::size_t sent = 0; sent < series_max && job.left != 0; ++sent) {
+        const auto from =
+            job.wanted.begin() + static_cast<std::ptrdiff_t>(std::min(job.next, job.wanted.size()));
+        auto at = std::find(from, job.wanted.end(), true);
+        at = at == job.wanted.end() ? std::find(job.wanted.begin(), from, true) : at;
+        const auto id = static_cast<InstrumentId>(at - job.wanted.begin());
+        job.next = id + std::size_t{1};
+        drop(job, id);
+        send(schema, id);
+    }
+    const bool completed = job.left == 0 && job.replays != 0;
+    job.replays -= completed ? 1U : 0U;
+    waiting_ -= completed ? 1U : 0U;
+    turn_ = (turn_ + 1) % jobs_.size();
+    return completed ? std::optional{schema} : std::nullopt;
+}
+
+void StateJobs::clear() {
+    jobs_ = {};
+    waiting_ = 0;
 }
 
 }  // namespace pinstrike::actors::gateway

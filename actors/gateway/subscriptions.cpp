@@ -44,6 +44,10 @@ std::size_t index(Schema schema) {
 }  // namespace
 
 std::string Subscriptions::objection_to(const std::string& symbol, SymbolType type) {
+    if (symbol.size() >= feed::dbn::symbol_bytes) {
+        return fmt::format("Failed to resolve symbol {}: expected at most {} characters",
+                           shown(symbol), feed::dbn::symbol_bytes - 1);
+    }
     const auto failed = [&](std::string_view expected) {
         return fmt::format("Failed to resolve symbol {}: expected {}", shown(symbol), expected);
     };
@@ -65,6 +69,10 @@ std::string Subscriptions::objection_to(const std::string& symbol, SymbolType ty
             return failed("the instrument id of a series of this day");
         }
         root = name_of(market_.instruments().key_of(*id)).root;
+    }
+    if (!served_.empty() && std::find(served_.begin(), served_.end(), root) == served_.end()) {
+        return fmt::format("Failed to resolve symbol {}: the gateway does not serve {}",
+                           shown(symbol), root);
     }
     return key_.allows(root) ? ""
                              : fmt::format(
@@ -96,15 +104,19 @@ std::vector<InstrumentId> Subscriptions::ids_of(const std::set<std::string>& sym
 }
 
 void Subscriptions::add_root(Schema schema, const std::string& root) {
-    followed_[index(schema)].roots.insert(root);
+    schemas_.insert(schema);
     underlyings_.insert(root);
-    market_.interests().add_root(receiver_, schema, root);
+    if (followed_[index(schema)].roots.insert(root).second) {
+        market_.interests().add_root(receiver_, schema, root);
+    }
 }
 
 /// A key that is limited to some underlyings gets those.
 void Subscriptions::add_everything(Schema schema) {
     if (key_.underlyings.empty()) {
-        all_ = true;
+        schemas_.insert(schema);
+        all_ = served_.empty();
+        underlyings_.insert(served_.begin(), served_.end());
         followed_[index(schema)].everything = true;
         market_.interests().add_all(receiver_, schema);
     }
@@ -122,11 +134,13 @@ void Subscriptions::add_symbol(Schema schema, SymbolType type, const std::string
         add_root(schema, root);
     } else if (type == SymbolType::instrument_id) {
         const InstrumentId id = number_of(symbol).value_or(0);
+        schemas_.insert(schema);
         numbers_.insert(id);
         followed.numbers.insert(id);
         underlyings_.insert(name_of(market_.instruments().key_of(id)).root);
         interests.add(receiver_, schema, id);
     } else {
+        schemas_.insert(schema);
         symbols_.insert(symbol);
         followed.symbols.insert(symbol);
         underlyings_.insert(feed::dbn::parse_osi_symbol(symbol)->root);
@@ -135,7 +149,6 @@ void Subscriptions::add_symbol(Schema schema, SymbolType type, const std::string
 }
 
 Selection Subscriptions::add(Schema schema, const SymbolList& list) {
-    schemas_.insert(schema);
     Selection selection;
     if (list.all) {
         add_everything(schema);
@@ -256,8 +269,8 @@ std::string Subscriptions::schemas_text() const {
     return text;
 }
 
-std::size_t Subscriptions::underlyings_count() const {
-    return all_ ? 0 : underlyings_.size();
+std::optional<std::size_t> Subscriptions::underlyings_count() const {
+    return all_ ? std::nullopt : std::optional{underlyings_.size()};
 }
 
 }  // namespace pinstrike::actors::gateway

@@ -12,6 +12,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <string>
 #include <unordered_set>
@@ -29,8 +30,10 @@ struct Selection {
 class Subscriptions {
   public:
     /// All references must outlive the object.
-    Subscriptions(RecordReceiver& receiver, Market& market, const ClientKey& key)
-        : receiver_(receiver), market_(market), key_(key) {}
+    /// `served`: the roots that the gateway serves; none: all.
+    Subscriptions(RecordReceiver& receiver, Market& market, const ClientKey& key,
+                  const std::vector<std::string>& served)
+        : receiver_(receiver), market_(market), key_(key), served_(served) {}
 
     ~Subscriptions() { market_.interests().remove(receiver_); }
 
@@ -61,9 +64,10 @@ class Subscriptions {
     /// Different symbols so far.
     [[nodiscard]] std::size_t names_count() const;
 
-    /// The schemas, separated by blanks, and the underlyings; 0: all.
+    /// The schemas of accepted subscriptions so far, separated by blanks.
     [[nodiscard]] std::string schemas_text() const;
-    [[nodiscard]] std::size_t underlyings_count() const;
+    /// The underlyings of accepted subscriptions so far; nothing: all.
+    [[nodiscard]] std::optional<std::size_t> underlyings_count() const;
 
   private:
     /// Symbols of one schema, as they were subscribed.
@@ -88,6 +92,7 @@ class Subscriptions {
     RecordReceiver& receiver_;
     Market& market_;
     const ClientKey& key_;
+    const std::vector<std::string>& served_;
     std::array<Followed, feed::dbn::schemas_count> followed_;
     std::set<std::string> symbols_;  ///< of all schemas so far
     std::unordered_set<InstrumentId> numbers_;

@@ -104,8 +104,14 @@ class Host final : public SessionHost {
 
     [[nodiscard]] std::size_t queue_bytes() const override { return std::size_t{64} << 20; }
 
+    [[nodiscard]] const std::vector<std::string>& roots() const override { return roots_; }
+
+    [[nodiscard]] const std::string& feed_problem() const override { return problem_; }
+
   private:
     ClientKeys keys_;
+    std::vector<std::string> roots_;
+    std::string problem_;
     Market market_;
     ChunkPool chunks_;
 };

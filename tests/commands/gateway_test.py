@@ -307,7 +307,8 @@ class Behaving(WithGateway):
             session.start()
             records = list(session.records(1))
             self.assertEqual([(record.type, record.code) for record in records],
-                             [(client.ERROR, 4), (client.SYSTEM, 1)], "the session goes on")
+                             [(client.ERROR, 4), (client.SYSTEM, 1), (client.ERROR, 6)], "the session goes on")
+            self.assertIn("is ended; values are old", records[-1].text)
 
     def test_entitlements_and_limits_are_kept(self):
         roots = sorted({value["symbol"] for value in self.values})
@@ -330,6 +331,29 @@ class Behaving(WithGateway):
             last = list(session.records(5))[-1]
             self.assertEqual((last.type, last.code), (client.ERROR, 5))
             self.assertIn("limit subscriptions is 2", last.text)
+
+    def test_an_ended_session_holds_its_connection_for_some_seconds_only(self):
+        with self.gateway(keys=f"keys: [{{user: one, key: {client.KEY}, sessions: 1}}]\n") as gateway:
+            session = Client(gateway.port)
+            session.start()
+            session.send("nonsense\n")  # it reads nothing and closes nothing from now on
+            gateway.wait_for("session_begun")
+            time.sleep(0.5)
+            self.assertIn("open connection limit", Client(gateway.port).answer)
+            gateway.wait_for("session_ended", seconds=10)
+            self.assertTrue(Client(gateway.port).answer.startswith("success=1"))
+
+    def test_a_killed_gateway_resets_its_connections(self):
+        """Clients connect again after a reset, and not after a plain end."""
+        with self.gateway() as gateway:
+            session = Client(gateway.port)
+            session.subscribe("trades")
+            session.start()
+            list(session.records(0.5))
+            gateway.process.kill()
+            with self.assertRaises(ConnectionResetError):
+                while session.socket.recv(65536):
+                    pass
 
     def test_a_removed_key_ends_its_sessions(self):
         with self.gateway() as gateway:

@@ -516,6 +516,6 @@ plant(("gateway_unit",), [
      "if (false) {"),
     ("the length of a record lacks its time of sending", "static_cast<unsigned>(at[0]) + trailer / 4",
      "static_cast<unsigned>(at[0])"),
-    ("the state of a series comes twice", "if (!job.early.contains(id)) {", "if (true) {"),
+    ("the state of a series comes twice", "if (is_to_come) { drop(from, id); }", "if (false) { drop(from, id); }"),
     ("a second start is accepted", "if (phase_ == Phase::started) { return end(", "if (false) { return end("),
 ])

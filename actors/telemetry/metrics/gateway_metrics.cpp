@@ -21,6 +21,7 @@ struct UserSum {
     std::int64_t behind_ns = 0;
     std::uint64_t sent = 0;
     std::uint64_t skipped = 0;
+    std::uint64_t refusals = 0;
 };
 
 void add_users(Families& families, const gateway::GatewayStatus& status) {
@@ -33,6 +34,7 @@ void add_users(Families& families, const gateway::GatewayStatus& status) {
         user.behind_ns = std::max(user.behind_ns, session.behind_ns);
         user.sent += session.sent;
         user.skipped += session.skipped;
+        user.refusals += session.refusals;
     }
     for (const auto& [name, user] : users) {
         const Labels labels{{"user", name}};
@@ -45,6 +47,8 @@ void add_users(Families& families, const gateway::GatewayStatus& status) {
         families.value(Metric::gateway_open_sent_records, labels, static_cast<double>(user.sent));
         families.value(Metric::gateway_open_skipped_records, labels,
                        static_cast<double>(user.skipped));
+        families.value(Metric::gateway_open_refused_lines, labels,
+                       static_cast<double>(user.refusals));
     }
 }
 
@@ -64,7 +68,7 @@ std::string gateway_metrics_page(const gateway::Gateway& gateway, const LogCount
     families.value(Metric::gateway_stalled_seconds, {},
                    static_cast<double>(stalled_ns(status)) * 1e-9);
     families.value(Metric::gateway_keys_refused, {},
-                   static_cast<double>(gateway.clients().keys_refused().read()));
+                   static_cast<double>(gateway.clients().totals().keys_refused.read()));
     families.value(Metric::gateway_connections, {}, static_cast<double>(status.connections));
     families.value(Metric::gateway_instruments, {}, static_cast<double>(status.instruments));
     families.value(Metric::gateway_waiting_events, {}, static_cast<double>(status.waiting_events));
@@ -77,11 +81,11 @@ std::string gateway_metrics_page(const gateway::Gateway& gateway, const LogCount
     }
     for (std::size_t i = 0; i < gateway::SessionCount_rows.size(); ++i) {
         families.row("gateway_session", gateway::SessionCount_rows[i], {},
-                     gateway.clients().ended().read(static_cast<gateway::SessionCount>(i)));
+                     gateway.clients().totals().ended.read(static_cast<gateway::SessionCount>(i)));
     }
     families.reasons(
         Metric::gateway_ended_sessions_total, gateway::SessionEnding_rows, {}, [&](std::size_t i) {
-            return gateway.clients().endings().read(static_cast<gateway::SessionEnding>(i));
+            return gateway.clients().totals().endings.read(static_cast<gateway::SessionEnding>(i));
         });
     add_users(families, status);
     for (std::size_t i = 0; i < LogCount_rows.size(); ++i) {

@@ -8,7 +8,9 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
+#include <csignal>
 #include <fstream>
 #include <iterator>
 #include <string>
@@ -24,7 +26,8 @@ constexpr std::int64_t second_ns = 1'000'000'000;
 constexpr std::int64_t november_ns = 1'796'083'170'250'000'000;
 
 AccessEntry entry_of(const std::string& user, std::int64_t to_ns) {
-    return {.user = user,
+    return {.session = user + "-1",
+            .user = user,
             .address = "192.0.2.1",
             .client = "Python \"0.88.0\"",
             .from_ns = to_ns - 20 * second_ns,
@@ -37,13 +40,13 @@ AccessEntry entry_of(const std::string& user, std::int64_t to_ns) {
 
 TEST(AccessLines, are_objects_of_one_line) {
     EXPECT_EQ(to_line(entry_of("a", november_ns)),
-              R"({"user":"a","address":"192.0.2.1","client":"Python \"0.88.0\"",)"
+              R"({"session":"a-1","user":"a","address":"192.0.2.1","client":"Python \"0.88.0\"",)"
               R"("from":"2026-11-30T23:59:10.250Z","to":"2026-11-30T23:59:30.250Z",)"
               R"("schemas":"cmbp-1 trades","underlyings":3,"records":1000,"bytes":1048576})"
               "\n");
-    EXPECT_EQ(month_of(november_ns), "2026-11");
-    EXPECT_EQ(month_of(november_ns + 30 * second_ns), "2026-12");
-    EXPECT_EQ(month_of(0), "1970-01");
+    AccessEntry all = entry_of("a", november_ns);
+    all.underlyings.reset();
+    EXPECT_THAT(to_line(all), HasSubstr(R"("underlyings":"all",)"));
 }
 
 TEST(AccessLogs, are_appended_to) {
@@ -59,6 +62,29 @@ TEST(AccessLogs, are_appended_to) {
     }
     std::ifstream file{path};
     EXPECT_EQ(std::string(std::istreambuf_iterator<char>{file}, {}), to_line(one) + to_line(two));
+}
+
+TEST(AccessLogs, keep_a_line_that_was_written_in_part_apart_from_the_next_one) {
+    const nic::ScratchDirectory scratch;
+    const std::string path = scratch.file("access.log");
+    AccessLog log{path};
+    Problems problems;
+    ASSERT_TRUE(log.open(problems));
+    rlimit before{};
+    ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+    auto* const handler = ::signal(SIGXFSZ, SIG_IGN);
+    const rlimit small{20, before.rlim_max};
+    ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
+    EXPECT_FALSE(log.add(entry_of("a", november_ns)));
+    EXPECT_FALSE(log.add(entry_of("a", november_ns)));
+    ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
+    ::signal(SIGXFSZ, handler);
+    EXPECT_TRUE(log.add(entry_of("b", november_ns)));
+    std::ifstream file{path};
+    const std::string text(std::istreambuf_iterator<char>{file}, {});
+    EXPECT_EQ(text.size(), 21 + to_line(entry_of("b", november_ns)).size());
+    EXPECT_EQ(usage_of(text, "2026-11", "log", problems).at("b").records, 1000U);
+    EXPECT_EQ(problems.size(), 1U);
 }
 
 TEST(AccessLogs, without_a_path_are_not_written) {
@@ -77,12 +103,33 @@ TEST(AccessLogs, that_cannot_be_written_are_a_problem) {
     EXPECT_FALSE(log.add(entry_of("a", november_ns)));
 }
 
+TEST(Usage, counts_a_session_of_several_lines_once_and_each_month_its_own_part) {
+    constexpr std::int64_t month_end_ns = 1'796'083'200'000'000'000;
+    AccessEntry first = entry_of("a", november_ns);
+    AccessEntry last = first;
+    last.from_ns = first.to_ns;
+    last.to_ns = month_end_ns - 1'000'000;
+    AccessEntry next = first;
+    next.from_ns = month_end_ns;
+    next.to_ns = month_end_ns + 5 * second_ns;
+    const std::string text = to_line(first) + to_line(last) + to_line(next);
+    Problems problems;
+    const Usage november = usage_of(text, "2026-11", "log", problems).at("a");
+    EXPECT_EQ(november.sessions.size(), 1U);
+    EXPECT_EQ(november.records, 2000U);
+    const Usage december = usage_of(text, "2026-12", "log", problems).at("a");
+    EXPECT_EQ(december.sessions.size(), 1U);
+    EXPECT_EQ(december.connected_ns, 5 * second_ns);
+    EXPECT_TRUE(problems.empty()) << text_of(problems);
+}
+
 TEST(Usage, sums_by_user_the_sessions_that_ended_in_the_month) {
     AccessEntry other = entry_of("b", november_ns);
     other.schemas = "definition";
-    other.underlyings = 0;
+    other.underlyings.reset();
     other.address = "192.0.2.7";
     AccessEntry more = entry_of("a", november_ns);
+    more.session = "a-2";
     more.schemas = "trades tcbbo";
     more.underlyings = 2;
     more.address = "192.0.2.9";
@@ -96,7 +143,7 @@ TEST(Usage, sums_by_user_the_sessions_that_ended_in_the_month) {
     EXPECT_TRUE(problems.empty()) << text_of(problems);
     ASSERT_EQ(usage.size(), 2U);
     const Usage& a = usage.at("a");
-    EXPECT_EQ(a.sessions, 2U);
+    EXPECT_THAT(a.sessions, ElementsAre("a-1", "a-2"));
     EXPECT_EQ(a.connected_ns, 3620 * second_ns);
     EXPECT_THAT(a.schemas, ElementsAre("cmbp-1", "tcbbo", "trades"));
     EXPECT_THAT(a.addresses, ElementsAre("192.0.2.1", "192.0.2.9"));
@@ -105,7 +152,7 @@ TEST(Usage, sums_by_user_the_sessions_that_ended_in_the_month) {
     EXPECT_EQ(a.records, 1005U);
     EXPECT_EQ(a.bytes, (1U << 20) + 7);
     EXPECT_TRUE(usage.at("b").all_underlyings);
-    EXPECT_EQ(usage_of(text, "2026-12", "log", problems).at("a").sessions, 1U);
+    EXPECT_EQ(usage_of(text, "2026-12", "log", problems).at("a").sessions.size(), 1U);
     EXPECT_TRUE(usage_of(text, "2026-10", "log", problems).empty());
     EXPECT_EQ(usage_csv(usage),
               "user,sessions,connected_seconds,underlyings,addresses,records,bytes,schemas\n"
@@ -141,7 +188,7 @@ TEST(Usage, reports_lines_that_are_none_and_does_not_count_them) {
     EXPECT_THAT(text_of(problems), testing::StartsWith("log:1: found no line of an access log"));
     EXPECT_EQ(problems[1].place.line, 3U);
     EXPECT_EQ(problems[5].place.line, 7U);
-    EXPECT_EQ(usage.at("a").sessions, 2U);
+    EXPECT_EQ(usage.at("a").sessions.size(), 1U);
     EXPECT_EQ(usage.at("a").records, 2000U);
     EXPECT_EQ(usage.at("a").connected_ns, 40 * second_ns);
 }

@@ -21,6 +21,7 @@ namespace {
 
 using feed::dbn::SymbolType;
 using testing::ElementsAre;
+using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::StartsWith;
 
@@ -170,7 +171,8 @@ class SubscriptionsTest : public testing::Test {
     Market market;
     Recorder client;
     ClientKey key;
-    Subscriptions subscriptions{client, market, key};
+    std::vector<std::string> served;
+    Subscriptions subscriptions{client, market, key, served};
 };
 
 TEST_F(SubscriptionsTest, of_a_parent_are_all_series_of_the_root) {
@@ -205,7 +207,7 @@ TEST_F(SubscriptionsTest, of_all_symbols_are_all_series) {
     EXPECT_TRUE(selection.everything);
     EXPECT_EQ(followed(Schema::trades).size(), 5U);
     EXPECT_TRUE(subscriptions.all_of(Schema::trades).everything);
-    EXPECT_EQ(subscriptions.underlyings_count(), 0U);
+    EXPECT_EQ(subscriptions.underlyings_count(), std::nullopt);
 }
 
 TEST_F(SubscriptionsTest, of_all_symbols_are_the_underlyings_of_a_limited_key) {
@@ -215,6 +217,23 @@ TEST_F(SubscriptionsTest, of_all_symbols_are_the_underlyings_of_a_limited_key) {
     EXPECT_THAT(selection.ids, ElementsAre(2U, 4U, 5U));
     EXPECT_THAT(followed(Schema::trades), ElementsAre(2U, 4U, 5U));
     EXPECT_EQ(subscriptions.underlyings_count(), 2U);
+}
+
+TEST_F(SubscriptionsTest, object_to_roots_that_are_not_served_and_to_long_symbols) {
+    served = {"SPY"};
+    EXPECT_EQ(subscriptions.objection_to("SPY.OPT", SymbolType::parent), "");
+    EXPECT_THAT(subscriptions.objection_to("AAPL.OPT", SymbolType::parent),
+                HasSubstr("the gateway does not serve AAPL"));
+    EXPECT_THAT(subscriptions.objection_to(std::string(71, '1'), SymbolType::instrument_id),
+                HasSubstr("expected at most 70 characters"));
+    subscriptions.add(Schema::trades, everything());
+    EXPECT_EQ(subscriptions.underlyings_count(), 1U);
+}
+
+TEST_F(SubscriptionsTest, that_are_refused_leave_no_schema) {
+    subscriptions.add(Schema::tcbbo, list_of(SymbolType::parent, {"SPY"}));
+    EXPECT_EQ(subscriptions.schemas_text(), "");
+    EXPECT_EQ(subscriptions.underlyings_count(), 0U);
 }
 
 TEST_F(SubscriptionsTest, object_to_symbols_that_are_none_or_not_allowed) {
@@ -289,7 +308,7 @@ TEST_F(SubscriptionsTest, end_by_the_symbols_with_which_they_began) {
 TEST_F(SubscriptionsTest, end_with_their_object) {
     {
         Recorder other;
-        Subscriptions gone{other, market, key};
+        Subscriptions gone{other, market, key, served};
         gone.add(Schema::trades, everything());
         gone.add(Schema::tcbbo, list_of(SymbolType::parent, {"AAPL.OPT"}));
         EXPECT_EQ(followed(Schema::trades).size(), 5U);
@@ -302,34 +321,52 @@ TEST_F(SubscriptionsTest, end_with_their_object) {
 
 class StateJobsTest : public testing::Test {
   protected:
-    std::optional<Schema> work(std::size_t series_max, InstrumentId end = 100) {
-        return jobs.work(series_max, end,
+    std::optional<Schema> work(std::size_t series_max) {
+        return jobs.work(series_max,
                          [this](Schema schema, InstrumentId id) { sent.emplace_back(schema, id); });
     }
 
     using Sent = std::pair<Schema, InstrumentId>;
 
+    static constexpr InstrumentId end = 100;
     StateJobs jobs;
     std::vector<Sent> sent;
 };
 
 TEST_F(StateJobsTest, send_series_by_series_and_report_the_end_of_a_replay) {
-    jobs.add(Schema::definition, {false, {3, 5, 9}}, true);
-    jobs.add(Schema::cmbp_1, {false, {4}}, false);
+    jobs.add(Schema::definition, {false, {3, 5, 9}}, end, true);
+    EXPECT_TRUE(jobs.replays(Schema::definition));
     EXPECT_EQ(work(2), std::nullopt);
     EXPECT_THAT(sent, ElementsAre(Sent{Schema::definition, 3}, Sent{Schema::definition, 5}));
     EXPECT_EQ(work(2), Schema::definition);
     EXPECT_EQ(sent.back(), (Sent{Schema::definition, 9}));
-    EXPECT_FALSE(jobs.empty());
-    EXPECT_EQ(work(2), std::nullopt);
-    EXPECT_EQ(sent.back(), (Sent{Schema::cmbp_1, 4}));
     EXPECT_TRUE(jobs.empty());
+    EXPECT_FALSE(jobs.replays(Schema::definition));
     EXPECT_EQ(work(2), std::nullopt);
-    EXPECT_EQ(sent.size(), 4U);
+    EXPECT_EQ(sent.size(), 3U);
+}
+
+TEST_F(StateJobsTest, schemas_take_turns) {
+    jobs.add(Schema::definition, {false, {3, 5}}, end, false);
+    jobs.add(Schema::cmbp_1, {false, {4, 6}}, end, false);
+    for (int i = 0; i < 4; ++i) {
+        work(1);
+    }
+    EXPECT_THAT(sent, ElementsAre(Sent{Schema::cmbp_1, 4}, Sent{Schema::definition, 3},
+                                  Sent{Schema::cmbp_1, 6}, Sent{Schema::definition, 5}));
+}
+
+TEST_F(StateJobsTest, a_replay_of_nothing_is_complete_and_two_are_two) {
+    jobs.add(Schema::statistics, {false, {}}, end, true);
+    jobs.add(Schema::statistics, {false, {}}, end, true);
+    EXPECT_EQ(work(1), Schema::statistics);
+    EXPECT_EQ(work(1), Schema::statistics);
+    EXPECT_EQ(work(1), std::nullopt);
+    EXPECT_TRUE(jobs.empty());
 }
 
 TEST_F(StateJobsTest, send_early_what_is_still_to_come_and_only_once) {
-    jobs.add(Schema::cmbp_1, {false, {3, 5, 9}}, false);
+    jobs.add(Schema::cmbp_1, {false, {3, 5, 9}}, end, false);
     EXPECT_FALSE(jobs.take_early(Schema::cmbp_1, 4));
     EXPECT_FALSE(jobs.take_early(Schema::trades, 5));
     EXPECT_TRUE(jobs.take_early(Schema::cmbp_1, 5));
@@ -342,17 +379,41 @@ TEST_F(StateJobsTest, send_early_what_is_still_to_come_and_only_once) {
 }
 
 TEST_F(StateJobsTest, of_everything_go_over_all_ids) {
-    jobs.add(Schema::definition, {true, {}}, true);
-    EXPECT_EQ(work(3, 5), std::nullopt);
+    jobs.add(Schema::definition, {true, {}}, 5, true);
+    EXPECT_EQ(work(2), std::nullopt);
     EXPECT_TRUE(jobs.take_early(Schema::definition, 4));
     EXPECT_FALSE(jobs.take_early(Schema::definition, 2));
-    EXPECT_EQ(work(3, 5), Schema::definition);
-    EXPECT_EQ(sent.size(), 4U);
-    EXPECT_EQ(sent.back(), (Sent{Schema::definition, 3}));
+    EXPECT_EQ(work(3), Schema::definition);
+    EXPECT_THAT(sent, ElementsAre(Sent{Schema::definition, 1}, Sent{Schema::definition, 2},
+                                  Sent{Schema::definition, 3}));
+}
+
+TEST_F(StateJobsTest, added_again_continue_where_they_are) {
+    jobs.add(Schema::cmbp_1, {true, {}}, 6, false);
+    work(3);
+    jobs.add(Schema::cmbp_1, {true, {}}, 6, false);
+    jobs.add(Schema::cmbp_1, 9);
+    sent.clear();
+    work(100);
+    EXPECT_THAT(sent, ElementsAre(Sent{Schema::cmbp_1, 4}, Sent{Schema::cmbp_1, 5},
+                                  Sent{Schema::cmbp_1, 9}, Sent{Schema::cmbp_1, 1},
+                                  Sent{Schema::cmbp_1, 2}, Sent{Schema::cmbp_1, 3}));
+}
+
+TEST_F(StateJobsTest, keep_only_what_is_still_followed) {
+    jobs.add(Schema::cmbp_1, {false, {3, 5, 9}}, end, false);
+    jobs.add(Schema::mbp_1, 7);
+    jobs.keep(Schema::cmbp_1, {true, {}});
+    EXPECT_FALSE(jobs.empty());
+    jobs.keep(Schema::cmbp_1, {false, {5, 6}});
+    work(100);
+    work(100);
+    EXPECT_THAT(sent, ElementsAre(Sent{Schema::cmbp_1, 5}, Sent{Schema::mbp_1, 7}));
+    EXPECT_TRUE(jobs.empty());
 }
 
 TEST_F(StateJobsTest, can_be_dropped) {
-    jobs.add(Schema::cmbp_1, {false, {3}}, false);
+    jobs.add(Schema::cmbp_1, {false, {3}}, end, true);
     jobs.clear();
     EXPECT_TRUE(jobs.empty());
     EXPECT_FALSE(jobs.take_early(Schema::cmbp_1, 3));

@@ -432,6 +432,66 @@ TEST_F(MarketTest, state_that_was_read_anew_is_the_state) {
     EXPECT_EQ(state_of<IntervalRecord>(Schema::cbbo_1s).price, undefined_price);
 }
 
+TEST_F(MarketTest, a_series_that_is_not_in_the_state_of_its_core_has_no_values_any_more) {
+    pinstrike_key other = key;
+    other.id = key.id + 1;
+    other.right = 'P';
+    apply(usual_quote());
+    apply(events.quote(other, best_of(110, 30, 'C'), best_of(125, 40, 'Z')));
+    market.begin_state(1);  // of another core
+    market.end_state(1);
+    expect_usual_level(state_of<ConsolidatedRecord>(Schema::cmbp_1).level);
+    market.begin_state(0);
+    pinstrike_value value{};
+    value.key = other;
+    ASSERT_TRUE(market.take_state({&value, 1}));
+    market.end_state(0);
+    EXPECT_EQ(state_of<ConsolidatedRecord>(Schema::cmbp_1).level, feed::dbn::ConsolidatedLevel{});
+
+    market.begin_state(0);
+    apply(usual_quote());  // meanwhile
+    value.key = key;
+    value.old = PINSTRIKE_UNREADABLE;
+    market.end_state(0);
+    expect_usual_level(state_of<ConsolidatedRecord>(Schema::cmbp_1).level);
+    market.begin_state(0);
+    ASSERT_TRUE(market.take_state({&value, 1}));
+    market.end_state(0);
+    expect_usual_level(state_of<ConsolidatedRecord>(Schema::cmbp_1).level);
+}
+
+TEST_F(MarketTest, a_last_trade_of_the_state_has_a_time_only_if_it_is_the_same) {
+    apply(events.trade(key, 117, 5));
+    const auto before = state_of<IntervalRecord>(Schema::cbbo_1s);
+    EXPECT_NE(before.header.event_ns, undefined_time);
+    pinstrike_value value{};
+    value.key = key;
+    value.last = {.value = 117, .decimals = 2, .present = 1, .reserved = {}};
+    value.last_size = 5;
+    ASSERT_TRUE(market.take_state({&value, 1}));
+    EXPECT_EQ(state_of<IntervalRecord>(Schema::cbbo_1s).header.event_ns, before.header.event_ns);
+    value.last_size = 6;
+    ASSERT_TRUE(market.take_state({&value, 1}));
+    EXPECT_EQ(state_of<IntervalRecord>(Schema::cbbo_1s).header.event_ns, undefined_time);
+}
+
+TEST_F(MarketTest, each_event_read_is_of_one_kind_for_the_account) {
+    apply(usual_quote());
+    EXPECT_EQ(count(GatewayCount::filtered), 1U);
+    follow(Schema::trades);
+    apply(usual_quote());
+    apply(events.trade(key, 117, 5));
+    EXPECT_EQ(count(GatewayCount::served), 2U);
+    apply(events.event(PINSTRIKE_CONTROL));
+    apply(events.event(PINSTRIKE_GAP));
+    EXPECT_EQ(count(GatewayCount::of_lines), 2U);
+    market.interests().remove(client);
+    market.interests().add(client, Schema::trades, key.id);
+    apply(usual_quote());
+    EXPECT_EQ(count(GatewayCount::served), 3U);
+    EXPECT_EQ(count(GatewayCount::read), 6U);
+}
+
 TEST_F(MarketTest, unreadable_state_and_state_without_an_id_are_passed_over) {
     pinstrike_value value{};
     value.key = key;

@@ -211,6 +211,26 @@ TEST(OutputQueue, chunks_are_used_again_and_an_empty_queue_has_none) {
     }
 }
 
+TEST(OutputQueue, knows_when_the_oldest_record_that_waits_was_appended) {
+    for (const bool compressed : {false, true}) {
+        ChunkPool pool;
+        OutputQueue queue{pool};
+        if (compressed) {
+            queue.compress();
+        }
+        EXPECT_EQ(queue.oldest_ns(), 0);
+        queue.append_record(record_of(12, 1), 7);
+        queue.append_record(record_of(12, 2), 9);
+        EXPECT_EQ(queue.oldest_ns(), 7);
+        queue.sent(queue.next().size() - 1);
+        EXPECT_EQ(queue.oldest_ns(), 7);
+        queue.sent(1);
+        EXPECT_EQ(queue.oldest_ns(), 0);
+        queue.append_record(record_of(12, 3), 11);
+        EXPECT_EQ(queue.oldest_ns(), 11);
+    }
+}
+
 TEST(OutputQueue, a_queue_that_ends_gives_its_chunks_back) {
     ChunkPool pool;
     const std::byte* place = nullptr;

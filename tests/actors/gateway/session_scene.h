@@ -42,6 +42,12 @@ inline ClientKeys test_keys() {
 
 class FakeHost final : public SessionHost {
   public:
+    explicit FakeHost(bool has_state = true) {
+        if (has_state) {
+            static_cast<void>(the_market.take_state({}));
+        }
+    }
+
     [[nodiscard]] const ClientKeys& keys() const override { return client_keys; }
 
     [[nodiscard]] unsigned sessions_of(const std::string& user) const override {
@@ -55,11 +61,17 @@ class FakeHost final : public SessionHost {
 
     [[nodiscard]] std::size_t queue_bytes() const override { return queue_max; }
 
+    [[nodiscard]] const std::vector<std::string>& roots() const override { return served; }
+
+    [[nodiscard]] const std::string& feed_problem() const override { return problem; }
+
     ClientKeys client_keys = test_keys();
     std::map<std::string, unsigned> sessions;
     Market the_market;
     ChunkPool pool;
     std::size_t queue_max = std::size_t{1} << 20;
+    std::vector<std::string> served;
+    std::string problem;
 };
 
 /// All that waits in a queue, taken in pieces of at most `piece` bytes.

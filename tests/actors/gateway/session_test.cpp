@@ -52,6 +52,7 @@ TEST_F(SessionTest, the_greeting_is_two_lines_with_a_new_challenge) {
     const std::string greeting = scene.read_text();
     EXPECT_THAT(greeting, MatchesRegex("lsg_version=[^|\n]+\ncram=[A-Za-z0-9]{32}\n"));
     SessionScene other{host};
+    EXPECT_EQ(other.session.output().queue().next().size(), greeting.size());  // in one write
     EXPECT_NE(other.read_text(), greeting);
 }
 
@@ -205,6 +206,20 @@ TEST_F(SessionTest, a_held_error_is_sent_without_a_start_after_a_time) {
     EXPECT_EQ(scene.session.phase(), Session::Phase::ended);
 }
 
+TEST_F(SessionTest, a_restart_is_told_to_clients_that_have_not_started) {
+    scene.log_in();
+    scene.session.end(SessionEnding::shutdown, ErrorCode::internal, "Internal error: restart");
+    EXPECT_EQ(scene.read_metadata().size(), feed::dbn::metadata_bytes);
+    EXPECT_THAT(scene.read(), ElementsAre("error 6: Internal error: restart"));
+    EXPECT_EQ(scene.session.phase(), Session::Phase::ended);
+}
+
+TEST_F(SessionTest, a_feed_that_is_lost_is_reported_at_the_start) {
+    host.problem = "Internal error: the feed day is dead";
+    scene.start(all_trades);
+    EXPECT_THAT(scene.read(), ElementsAre(StartsWith("system 1: "), "error 6: " + host.problem));
+}
+
 TEST_F(SessionTest, a_second_start_ends_the_session) {
     scene.start();
     scene.say("start_session=0");
@@ -220,6 +235,23 @@ TEST_F(SessionTest, a_start_time_is_refused_for_schemas_without_state) {
         EXPECT_THAT(other.read(), ElementsAre(AllOf(StartsWith("error 5: start: "),
                                                     HasSubstr("schema " + schema))));
         EXPECT_EQ(other.session.phase(), Session::Phase::ended);
+    }
+}
+
+TEST_F(SessionTest, a_start_time_is_nanoseconds_or_iso_8601) {
+    for (const std::string start : {"0", "1795791600000000000", "2026-11-27T14:30:00",
+                                    "2026-11-27T14:30:00Z", "2026-11-27T14:30:00.5"}) {
+        SessionScene other{host};
+        other.start();
+        other.say("schema=definition|symbols=ALL_SYMBOLS|start=" + start);
+        EXPECT_THAT(other.read(), ElementsAre(StartsWith("system 1: "))) << start;
+    }
+    for (const std::string start :
+         {"", "soon", "-1", "2026-11-27", "2026-11-27T14:30:00+1", "1x"}) {
+        SessionScene other{host};
+        other.start();
+        other.say("schema=definition|symbols=ALL_SYMBOLS|start=" + start);
+        EXPECT_THAT(other.read(), ElementsAre(StartsWith("error 5: start: found "))) << start;
     }
 }
 
@@ -250,6 +282,33 @@ TEST_F(SessionTest, symbols_are_counted_before_the_start_too) {
     scene.read_metadata();
     EXPECT_THAT(scene.read(), ElementsAre(StartsWith("error 5: a session may name 50000 symbols")));
     EXPECT_EQ(scene.session.ending(), SessionEnding::limit);
+    SessionScene other{host};
+    other.log_in();
+    for (std::size_t i = 0; i <= session_symbols_max / symbols_max + 1; ++i) {
+        other.say("unsubscribe|schema=trades|stype_in=parent|symbols=" + symbols);
+    }
+    EXPECT_EQ(other.session.phase(), Session::Phase::subscribing);
+    other.step(start_ns_max);
+    EXPECT_EQ(other.session.ending(), SessionEnding::limit);
+}
+
+TEST_F(SessionTest, a_call_reads_some_lines_and_the_next_steps_read_the_others) {
+    scene.start();
+    std::string lines;
+    for (unsigned i = 0; i < 2 * lines_each_step + 1; ++i) {
+        lines += all_trades + "\n";
+    }
+    scene.session.read(lines + "schema=tra", scene.now_ns);
+    EXPECT_EQ(scene.read().size(), lines_each_step);
+    EXPECT_TRUE(scene.session.has_lines());
+    scene.step();
+    EXPECT_EQ(scene.read().size(), lines_each_step);
+    EXPECT_TRUE(scene.session.has_lines());
+    scene.step();
+    EXPECT_EQ(scene.read().size(), 1U);
+    EXPECT_FALSE(scene.session.has_lines());
+    scene.say("des|symbols=ALL_SYMBOLS|id=9");
+    EXPECT_THAT(scene.read(), ElementsAre(HasSubstr("request 9 for trades")));
 }
 
 TEST_F(SessionTest, a_line_of_more_than_256_kib_ends_the_session) {
@@ -265,7 +324,9 @@ TEST_F(SessionTest, a_line_of_more_than_256_kib_ends_the_session) {
 
 TEST_F(SessionTest, a_line_before_the_login_is_limited_too) {
     scene.read_text();
-    scene.session.read(std::string(line_bytes_max + 1, 'x'), scene.now_ns);
+    scene.session.read(std::string(login_bytes_max, 'x'), scene.now_ns);
+    EXPECT_EQ(scene.session.phase(), Session::Phase::login);
+    scene.session.read("x", scene.now_ns);
     EXPECT_THAT(scene.read_text(), StartsWith("success=0|error="));
     EXPECT_EQ(scene.session.phase(), Session::Phase::ended);
 }
@@ -283,6 +344,22 @@ TEST_F(SessionTest, a_symbol_that_cannot_be_resolved_does_not_end_the_session) {
     EXPECT_EQ(scene.session.phase(), Session::Phase::started);
     trade(1);
     EXPECT_EQ(scene.read().size(), 2U);
+}
+
+TEST_F(SessionTest, of_many_wrong_symbols_some_are_reported_and_the_number_of_the_others) {
+    scene.start();
+    std::string symbols = "X0";
+    for (int i = 1; i < 100; ++i) {
+        symbols += ",X" + std::to_string(i);
+    }
+    scene.say("schema=trades|stype_in=parent|symbols=" + symbols + "|is_last=0");
+    const auto records = scene.read_records();
+    ASSERT_EQ(records.size(), 16U);
+    EXPECT_EQ(records[0].as<feed::dbn::ErrorRecord>().is_last, 0U);
+    EXPECT_EQ(records[15].as<feed::dbn::ErrorRecord>().is_last, 1U);
+    EXPECT_EQ(records[15].text(),
+              "error 4: Failed to resolve symbol \"X99\", and 84 more of this line");
+    EXPECT_EQ(scene.session.output().counters().read(SessionCount::refusals), 100U);
 }
 
 TEST_F(SessionTest, each_series_is_mapped_once_before_its_first_record) {
@@ -372,6 +449,93 @@ TEST_F(SessionTest, state_is_sent_in_steps_at_the_pace_of_the_client) {
         scene.step();
     }
     EXPECT_EQ(definitions, 1000U);
+}
+
+TEST_F(SessionTest, definitions_of_many_new_series_wait_for_the_client) {
+    host.queue_max = std::size_t{512} << 10;
+    scene.start("schema=definition|symbols=ALL_SYMBOLS|id=0");
+    scene.read();
+    for (InstrumentId id = 1; id <= 5000; ++id) {
+        apply(events.quote(key_of(id, "AAPL", 'C', id * std::int64_t{100'000'000}), no_best(),
+                           no_best()));
+    }
+    std::size_t definitions = 0;
+    for (int i = 0; i < 20; ++i) {
+        scene.step();
+        EXPECT_LE(scene.session.output().queue().bytes(), host.queue_max);
+        for (const std::string& text : scene.read()) {
+            definitions += text.starts_with("definition ") ? 1 : 0;
+        }
+    }
+    EXPECT_EQ(definitions, 5000U);
+    EXPECT_EQ(scene.session.phase(), Session::Phase::started);
+}
+
+TEST_F(SessionTest, a_replay_waits_for_the_state_of_the_feed) {
+    FakeHost early{false};
+    SessionScene first{early};
+    first.start("schema=definition|symbols=ALL_SYMBOLS|start=0|id=0");
+    first.read();
+    first.step();
+    EXPECT_THAT(first.read(), IsEmpty());
+    ASSERT_TRUE(early.the_market.apply(events.quote(key_of(1), no_best(), no_best())));
+    ASSERT_TRUE(early.the_market.take_state({}));
+    first.session.send_states();
+    first.step();
+    EXPECT_THAT(first.read(), ElementsAre(StartsWith("map 1: "), "definition 1",
+                                          "system 3: Finished definition replay"));
+}
+
+TEST_F(SessionTest, a_replay_goes_on_when_values_are_sent_again) {
+    quote(1);
+    quote(2);
+    scene.start("schema=definition|symbols=ALL_SYMBOLS|start=0|id=0");
+    scene.read();
+    scene.session.send_states();
+    scene.step();
+    EXPECT_EQ(scene.read().back(), "system 3: Finished definition replay");
+}
+
+TEST_F(SessionTest, an_unsubscription_ends_the_state_that_is_to_come) {
+    quote(1);
+    quote(2, "SPY");
+    scene.start("schema=cmbp-1|stype_in=parent|symbols=AAPL.OPT,SPY.OPT|snapshot=1|id=0");
+    scene.read();
+    scene.say("unsubscribe|schema=cmbp-1|stype_in=parent|symbols=AAPL.OPT");
+    scene.read();
+    scene.step();
+    EXPECT_THAT(scene.read(), ElementsAre(StartsWith("map 2: "), "cmbp-1 2, snapshot"));
+}
+
+TEST_F(SessionTest, state_counts_for_the_rate_of_the_key) {
+    host.client_keys[0].records_per_second = 10;
+    for (InstrumentId id = 1; id <= 20; ++id) {
+        apply(events.quote(key_of(id, "AAPL", 'C', id * std::int64_t{100'000'000}), no_best(),
+                           no_best()));
+    }
+    scene.start("schema=cmbp-1|symbols=ALL_SYMBOLS|snapshot=1|id=0");
+    scene.read();
+    for (int second = 0; second < 4; ++second) {
+        for (int i = 0; i < 5; ++i) {
+            scene.step();
+        }
+        EXPECT_EQ(scene.read().size(), 10U) << second;  // of five series, with their mappings
+        scene.step(second_ns);
+    }
+    EXPECT_THAT(scene.read(), IsEmpty());
+}
+
+TEST_F(SessionTest, after_records_were_skipped_the_values_of_their_series_follow) {
+    host.client_keys[0].records_per_second = 4;
+    scene.start("schema=cmbp-1|symbols=ALL_SYMBOLS|id=0");
+    scene.read();
+    for (const InstrumentId id : {1U, 2U, 3U, 3U}) {
+        quote(id);
+    }
+    EXPECT_EQ(scene.read().size(), 4U);  // of two series, with their mappings
+    scene.step(second_ns);
+    EXPECT_THAT(scene.read(), ElementsAre(HasSubstr(": 2 records skipped"), StartsWith("map 3: "),
+                                          "cmbp-1 3, snapshot"));
 }
 
 TEST_F(SessionTest, values_are_sent_again_after_the_feed_was_read_anew) {

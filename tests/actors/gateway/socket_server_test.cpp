@@ -60,8 +60,11 @@ class Echo final : public SocketEvents {
         out.erase(connection);
     }
 
+    [[nodiscard]] bool takes_more(std::uint32_t /*connection*/) const override { return takes; }
+
     SocketServer* server = nullptr;
     bool accepts = true;
+    bool takes = true;
     bool echoes = false;
     std::set<std::uint32_t> open;
     std::map<std::uint32_t, std::string> in;
@@ -113,6 +116,7 @@ class Socket {
             text_.append(part, 0, static_cast<std::size_t>(count));
         } else if (count == 0 || errno != EAGAIN) {
             ended_ = true;
+            reset_ = count < 0 && errno == ECONNRESET;
         }
     }
 
@@ -120,10 +124,13 @@ class Socket {
 
     [[nodiscard]] bool ended() const { return ended_; }
 
+    [[nodiscard]] bool was_reset() const { return reset_; }
+
   private:
     int descriptor_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     std::string text_;
     bool ended_ = false;
+    bool reset_ = false;
 };
 
 class SocketTest : public testing::Test {
@@ -211,7 +218,7 @@ TEST_F(SocketTest, a_finished_connection_ends_for_the_client_behind_the_last_byt
 
 TEST_F(SocketTest, an_aborted_connection_is_closed_even_while_it_sends) {
     open();
-    const Socket client{server->port()};  // which does not read
+    Socket client{server->port()};  // which does not read
     ASSERT_TRUE(serve([&] { return events.open.size() == 1; }));
     const std::string large(64 << 20, 'x');
     server->send(0, std::as_bytes(std::span{large}));
@@ -223,6 +230,39 @@ TEST_F(SocketTest, an_aborted_connection_is_closed_even_while_it_sends) {
     server->abort(0);
     ASSERT_TRUE(serve([&] { return events.closed_count == 1; }));
     EXPECT_TRUE(events.open.empty());
+    while (!client.ended()) {
+        client.read();
+    }
+    EXPECT_TRUE(client.was_reset());  // after which clients connect again
+}
+
+TEST_F(SocketTest, a_client_that_ends_first_is_not_reset) {
+    open();
+    Socket client{server->port()};
+    client.finish();
+    ASSERT_TRUE(serve([&] { return events.closed_count == 1; }));
+    while (!client.ended()) {
+        client.read();
+    }
+    EXPECT_FALSE(client.was_reset());
+}
+
+TEST_F(SocketTest, a_connection_from_which_nothing_is_taken_is_aborted_and_resumed) {
+    open();
+    events.takes = false;
+    const Socket client{server->port()};
+    client.send("a");
+    ASSERT_TRUE(serve([&] { return events.in[0] == "a"; }));
+    client.send("b");
+    for (int i = 0; i < 20; ++i) {
+        server->poll();
+        server->wait(1'000'000);
+    }
+    EXPECT_EQ(events.in[0], "a");
+    server->resume(0);
+    ASSERT_TRUE(serve([&] { return events.in[0] == "ab"; }));
+    server->abort(0);
+    ASSERT_TRUE(serve([&] { return events.closed_count == 1; }));
 }
 
 TEST_F(SocketTest, more_connections_than_allowed_are_closed_and_counted) {
