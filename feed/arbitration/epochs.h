@@ -33,6 +33,10 @@ struct ResetIdentity {
     }
 };
 
+/// Resets and epochs that are remembered: copies of more than these in a row are not recognised.
+/// While it is unknown where a line begins, an outage may send half a dozen resets in a row.
+inline constexpr std::size_t resets_kept = 16;
+
 struct Epoch {
     Position begin = 0;
     Position end = 0;       ///< after the last known number; not valid for the current epoch
@@ -42,7 +46,7 @@ struct Epoch {
     bool inferred = false;
     Forget forget = Forget::nothing;
     ResetIdentity reset;  ///< if by_reset
-    std::array<ResetIdentity, 4>
+    std::array<ResetIdentity, resets_kept>
         reported_late;  ///< the latest reported in it that did not begin it
     std::size_t reported_late_count = 0;
     /// No block of the epoch is stamped earlier, unless `repeats`.
@@ -66,7 +70,7 @@ struct Epoch {
 /// The current epoch and the last few before it.
 class EpochHistory {
   public:
-    static constexpr std::size_t kept = 16;
+    static constexpr std::size_t kept = resets_kept;
 
     [[nodiscard]] EpochIndex current_index() const { return current_; }
 

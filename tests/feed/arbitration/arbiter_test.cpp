@@ -181,6 +181,11 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"from before the first block heard, it wipes nothing",
             "AK500@5 A501@6 BC0@1 BK500 A502@7", "resetK500:nothing 501 resetC0:nothing 502", "",
             2},
+        Row{"several from before the first block heard, and a copy behind all of them",
+            "A50@20 A90@9 AK2@10 BC0@1 BK1@2 BK1@3 BK1@4 BK1@5 BK2 A51@21",
+            "50 resetK2:nothing resetC0:nothing resetK1:nothing resetK1:nothing resetK1:nothing "
+            "resetK1:nothing 51",
+            "", 2},
         Row{"late from before a cold restart that had nothing to lower",
             "AC0@1 AK1@5 A2@6 B1+3@3 wait", "resetC0:day resetK1:nothing 2 1LF 2LF 3LF", "", 4},
         Row{"the program starts with a start of day", "AC0 A1+2 BC0 B1+2 A3", "resetC0:day 1 2 3",
