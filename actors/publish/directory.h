@@ -95,8 +95,12 @@ class Directory {
         return index;
     }
 
-    /// The place of a root, from 1; 0: the table of roots is nearly full.
+    /// The place of a root, from 1; 0: the table of roots is nearly full, or the symbol is 0, which
+    /// marks an empty slot and which no message has.
     std::uint32_t root_of(std::uint64_t symbol) {
+        if (symbol == 0) {
+            return 0;
+        }
         const std::size_t mask = roots_.size() - 1;
         std::size_t slot = feed::hash_symbol(symbol) & mask;
         while (roots_[slot].symbol != symbol) {

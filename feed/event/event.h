@@ -50,6 +50,36 @@ inline constexpr std::uint32_t line_event_bits = [] {
     return bits;
 }();
 
+namespace detail {
+
+template <class... Kinds>
+constexpr std::uint32_t bits_of(Kinds... kinds) {
+    return ((std::uint32_t{1} << static_cast<unsigned>(kinds)) | ...);
+}
+
+constexpr bool is_in(std::uint32_t bits, EventKind kind) {
+    const auto number = static_cast<unsigned>(kind);
+    return number < 32 && (bits >> number & 1) != 0;
+}
+
+}  // namespace detail
+
+/// Whether an event has a body that begins with a series.
+[[nodiscard]] constexpr bool has_series(EventKind kind) {
+    using enum EventKind;
+    return detail::is_in(detail::bits_of(quote, trade, open_interest, end_of_day, series_map),
+                         kind);
+}
+
+/// Whether the kind is one of those above, and not `none`. Memory that another version wrote may
+/// have others.
+[[nodiscard]] constexpr bool is_known(EventKind kind) {
+    using enum EventKind;
+    return detail::is_in(detail::bits_of(quote, trade, open_interest, end_of_day, series_map,
+                                         underlying, text, control, gap, line_state, line_mark),
+                         kind);
+}
+
 /// Bits of Header::flags.
 enum EventFlag : std::uint8_t {
     flag_late = 1,           ///< its number had been declared lost; newer messages came before it

@@ -10,17 +10,6 @@
 
 namespace pinstrike::reader {
 
-/// Whether users know events of this kind.
-[[nodiscard]] inline bool is_delivered(feed::EventKind kind) {
-    return (kind >= feed::EventKind::quote && kind <= feed::EventKind::text) ||
-           (kind >= feed::EventKind::control && kind <= feed::EventKind::line_mark);
-}
-
-/// Whether an event is a message about a series.
-[[nodiscard]] inline bool has_series(feed::EventKind kind) {
-    return kind >= feed::EventKind::quote && kind <= feed::EventKind::series_map;
-}
-
 /// The second record of a quote; nullptr: it has none.
 [[nodiscard]] inline const feed::QuoteBest* appendage_of(const feed::Event& event) {
     const bool appended = event.header.kind == feed::EventKind::quote && event.header.records > 1;

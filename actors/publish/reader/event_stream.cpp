@@ -249,14 +249,14 @@ std::size_t EventStream::find(Core& core) {
     core.cursor.take([&, roots](const feed::Event& event, std::uint64_t stamp) {
         ++passed;
         std::uint64_t hash = 0;
-        if (has_series(event.header.kind)) {
+        if (feed::has_series(event.header.kind)) {
             const feed::SeriesKey& key = event.body.series;
             if (!roots.has(key.symbol_word()) || !filter_.matches_within_root(key)) {
                 return true;
             }
             hash = feed::hash(key);
             core.follower.prefetch(hash);
-        } else if (!is_delivered(event.header.kind)) {  // of a newer minor version
+        } else if (!feed::is_known(event.header.kind)) {  // of a newer minor version
             return true;
         }
         *found++ = {&event, stamp, hash};
@@ -297,7 +297,7 @@ bool EventStream::comes_from(const Core& core, const feed::Event& event) const {
 bool EventStream::deliver(Core& core, const Found& found, pinstrike_record& record) {
     const feed::Event& event = *found.event;
     const feed::EventKind kind = event.header.kind;
-    if (has_series(kind)) [[likely]] {
+    if (feed::has_series(kind)) [[likely]] {
         return deliver_of_series(core, found, record);
     }
     if (feed::is_line_event(kind)) {

@@ -12,6 +12,9 @@ namespace pinstrike::reader {
 namespace {
 
 const pinstrike_root* find_root(const CoreView& core, std::uint64_t symbol) {
+    if (symbol == 0) {  // as an empty slot has
+        return nullptr;
+    }
     const std::size_t mask = core.roots.size() - 1;
     std::size_t slot = feed::hash_symbol(symbol) & mask;
     for (std::size_t i = 0; i < core.roots.size(); ++i) {

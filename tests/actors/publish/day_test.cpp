@@ -387,6 +387,22 @@ TEST_F(Chains, follow_series_that_come_and_go) {
     EXPECT_EQ(chain_of(feed_.get(), &filter).size(), 2U);
 }
 
+// No message has a symbol of zeros, which marks an empty slot in the table of roots.
+TEST_F(Chains, a_root_of_zeros_takes_no_list_of_another_root) {
+    feed::SeriesKey key = key_of("SPX", 'C');
+    key.name &= ~feed::SeriesKey::symbol_mask;
+    Events events;
+    events.quote(key, 1, 100);
+    for (const char* root : {"SPX", "QQQ", "IBM", "T", "F"}) {
+        events.quote(key_of(root, 'D'), 1, 101);
+    }
+    events.play(*published_.books[0]);
+    EXPECT_EQ(chain_of(feed_.get()).size(), 30U);
+    for (const pinstrike_value& value : chain_of(feed_.get())) {
+        EXPECT_NE(value.key.root[0], 0);
+    }
+}
+
 TEST_F(Chains, state_when_a_series_changed) {
     Events events;
     events.quote(key_of("QQQ"), 1, 100);
