@@ -13,6 +13,7 @@ from pathlib import Path
 from endpoint import fail, free_port
 from gateway_client import KEY, Client
 
+ROOT = Path(__file__).parents[2]
 DEADLINE_S = 600  # a limit for hanging processes; a busy machine is slow
 # Only some drivers count these, and no driver that works everywhere.
 BY_DRIVER = {"device_missed_packets_total", "device_no_buffer_packets_total",
@@ -27,7 +28,7 @@ lines: 1
 ports: [{{name: nothing, kind: dpdk, vdev: "net_null0,no-rx=1", membership: static,
   hugepages: false}}]
 pollers: [{{name: poller0, wait: park}}]
-cores: [{{name: core0, wait: park, actors: [book]}}]
+cores: [{{name: core0, wait: park, actors: [{actors}]}}]
 book: {{series_capacity: 20000}}
 publish: {{memory: shm, stream: on, stream_records: 1024}}
 history: {{keep: 10s, memory: 16MiB}}
@@ -107,8 +108,9 @@ def everything(pinstrike, folder, seconds=120):
     secret.chmod(0o600)
     port = free_port()
     config = folder / "everything.yaml"
-    config.write_text(EVERYTHING.format(listen=free_port(), nobody=free_port(), secret=secret,
-                                        port=port))
+    kinds = re.search(r"actor_kinds = \[(.*?)\]", (ROOT / "actors" / "meson.build").read_text())[1]
+    config.write_text(EVERYTHING.format(listen=free_port(), nobody=free_port(), secret=secret, port=port,
+                                        actors=kinds.replace("'", "")))
     with instance(pinstrike, config, port, seconds) as url:
         yield url
 
