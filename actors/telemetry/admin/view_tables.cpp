@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <numeric>
 #include <span>
 #include <string_view>
@@ -64,7 +66,7 @@ Cell rate_cell(const Row& row, const char* member) {
         return {"", -1};
     }
     const double value = rate(row.now, row.before, member, row.seconds);
-    return {row.before.is_null() ? "-" : grouped(static_cast<std::uint64_t>(value + 0.5)), value};
+    return {row.before.is_null() ? "-" : grouped(static_cast<std::uint64_t>(std::llround(value))), value};
 }
 
 std::string text_of_ns(double ns) {
@@ -146,79 +148,80 @@ Cell dropped_cell(const Row& row, const char* /*member*/) {
     return {grouped(sum), static_cast<double>(sum)};
 }
 
-constexpr Field line_fields[]{// NOLINT: an array without its length
-                              {"line", 5, 4, number_cell, "line", false},
-                              {"state", -7, -7, state_cell, "state"},
-                              {"A", -7, -7, state_cell, "a/state"},
-                              {"B", -7, -7, state_cell, "b/state"},
-                              {"messages/s", 0, 10, rate_cell, "delivered"},
-                              {"delivered", 16, 0, count_cell, "delivered"},
-                              {"lost", 10, 8, count_cell, "lost"},
-                              {"repaired", 8, 8, count_cell, "repaired"},
-                              {"gaps", 8, 5, count_cell, "gaps"},
-                              {"A first", 7, 7, first_cell, "", false},
-                              {"skew", 0, 8, ahead_cell},
-                              {"A skew", 9, 0, time_cell, "a/ahead/p50_ns"},
-                              {"B skew", 9, 0, time_cell, "b/ahead/p50_ns"}};
+constexpr auto line_fields = std::to_array<Field>({{"line", 5, 4, number_cell, "line", false},
+                                                   {"state", -7, -7, state_cell, "state"},
+                                                   {"A", -7, -7, state_cell, "a/state"},
+                                                   {"B", -7, -7, state_cell, "b/state"},
+                                                   {"messages/s", 0, 10, rate_cell, "delivered"},
+                                                   {"delivered", 16, 0, count_cell, "delivered"},
+                                                   {"lost", 10, 8, count_cell, "lost"},
+                                                   {"repaired", 8, 8, count_cell, "repaired"},
+                                                   {"gaps", 8, 5, count_cell, "gaps"},
+                                                   {"A first", 7, 7, first_cell, "", false},
+                                                   {"skew", 0, 8, ahead_cell},
+                                                   {"A skew", 9, 0, time_cell, "a/ahead/p50_ns"},
+                                                   {"B skew", 9, 0, time_cell, "b/ahead/p50_ns"}});
 
-constexpr Field thread_fields[]{// NOLINT
-                                {"thread", -15, -14, word_cell, "thread", false},
-                                {"kind", -7, -7, word_cell, "kind"},
-                                {"cpu", 5, 4, word_cell, "cpu"},
-                                {"busy", 7, 6, busy_cell},
-                                {"packets/s", 0, 12, rate_cell, "packets"},
-                                {"messages/s", 0, 12, rate_cell, "messages"},
-                                {"packets", 17, 0, count_cell, "packets"},
-                                {"messages", 17, 0, count_cell, "messages"},
-                                {"longest", 0, 9, time_cell, "longest_step_ns"},
-                                {"longest step", 13, 0, time_cell, "longest_step_ns"},
-                                {"stops p99", 0, 9, time_cell, "stops/p99_ns"}};
+constexpr auto thread_fields =
+    std::to_array<Field>({{"thread", -15, -14, word_cell, "thread", false},
+                          {"kind", -7, -7, word_cell, "kind"},
+                          {"cpu", 5, 4, word_cell, "cpu"},
+                          {"busy", 7, 6, busy_cell},
+                          {"packets/s", 0, 12, rate_cell, "packets"},
+                          {"messages/s", 0, 12, rate_cell, "messages"},
+                          {"packets", 17, 0, count_cell, "packets"},
+                          {"messages", 17, 0, count_cell, "messages"},
+                          {"longest", 0, 9, time_cell, "longest_step_ns"},
+                          {"longest step", 13, 0, time_cell, "longest_step_ns"},
+                          {"stops p99", 0, 9, time_cell, "stops/p99_ns"}});
 
-constexpr Field ring_fields[]{// NOLINT
-                              {"ring from", -15, -16, word_cell, "from", false},
-                              {"to", -15, -16, word_cell, "to", false},
-                              {"messages/s", 0, 12, rate_cell, "routed"},
-                              {"messages", 18, 0, count_cell, "routed"},
-                              {"refused", 13, 12, count_cell, "refused"},
-                              {"fullest", 0, 8, fullest_cell},
-                              {"fullest so far", 15, 0, count_cell, "high_water_records"},
-                              {"of", 9, 10, count_cell, "capacity_records"}};
+constexpr auto ring_fields =
+    std::to_array<Field>({{"ring from", -15, -16, word_cell, "from", false},
+                          {"to", -15, -16, word_cell, "to", false},
+                          {"messages/s", 0, 12, rate_cell, "routed"},
+                          {"messages", 18, 0, count_cell, "routed"},
+                          {"refused", 13, 12, count_cell, "refused"},
+                          {"fullest", 0, 8, fullest_cell},
+                          {"fullest so far", 15, 0, count_cell, "high_water_records"},
+                          {"of", 9, 10, count_cell, "capacity_records"}});
 
-constexpr Field actor_fields[]{// NOLINT
-                               {"core", -15, -12, word_cell, "core", false},
-                               {"actor", -13, -10, word_cell, "actor", false},
-                               {"messages/s", 0, 12, rate_cell, "messages"},
-                               {"messages", 18, 0, count_cell, "messages"},
-                               {"waits p50", 11, 10, time_cell, "waiting/p50_ns"},
-                               {"p99", 11, 10, time_cell, "waiting/p99_ns"},
-                               {"serves p50", 11, 10, time_cell, "service/p50_ns"},
-                               {"p99", 11, 9, time_cell, "service/p99_ns"}};
+constexpr auto actor_fields =
+    std::to_array<Field>({{"core", -15, -12, word_cell, "core", false},
+                          {"actor", -13, -10, word_cell, "actor", false},
+                          {"messages/s", 0, 12, rate_cell, "messages"},
+                          {"messages", 18, 0, count_cell, "messages"},
+                          {"waits p50", 11, 10, time_cell, "waiting/p50_ns"},
+                          {"p99", 11, 10, time_cell, "waiting/p99_ns"},
+                          {"serves p50", 11, 10, time_cell, "service/p50_ns"},
+                          {"p99", 11, 9, time_cell, "service/p99_ns"}});
 
-constexpr Field port_fields[]{// NOLINT
-                              {"port", -15, -12, word_cell, "port", false},
-                              {"poller", -13, -12, word_cell, "poller", false},
-                              {"link", -5, -4, word_cell, "link"},
-                              {"packets/s", 0, 12, rate_cell, "packets"},
-                              {"packets", 18, 0, count_cell, "packets"},
-                              {"to lines", 15, 0, count_cell, "to_lines"},
-                              {"Gb/s", 0, 7, gigabits_cell},
-                              {"dropped", 0, 9, dropped_cell},
-                              {"missed", 11, 9, count_cell, "missed"},
-                              {"errors", 11, 7, count_cell, "errors"}};
+constexpr auto port_fields = std::to_array<Field>({{"port", -15, -12, word_cell, "port", false},
+                                                   {"poller", -13, -12, word_cell, "poller", false},
+                                                   {"link", -5, -4, word_cell, "link"},
+                                                   {"packets/s", 0, 12, rate_cell, "packets"},
+                                                   {"packets", 18, 0, count_cell, "packets"},
+                                                   {"to lines", 15, 0, count_cell, "to_lines"},
+                                                   {"Gb/s", 0, 7, gigabits_cell},
+                                                   {"dropped", 0, 9, dropped_cell},
+                                                   {"missed", 11, 9, count_cell, "missed"},
+                                                   {"errors", 11, 7, count_cell, "errors"}});
 
-constexpr Field latency_fields[]{
-    // NOLINT
-    {"stage", 0, -20, word_cell, "stage", false}, {"latency", -23, 0, word_cell, "stage", false},
-    {"count", 14, 13, count_cell, "count"},       {"p50", 10, 8, time_cell, "p50_ns"},
-    {"p90", 10, 8, time_cell, "p90_ns"},          {"p99", 10, 8, time_cell, "p99_ns"},
-    {"p99.9", 10, 8, time_cell, "p999_ns"},       {"highest", 11, 8, time_cell, "highest_ns"}};
+constexpr auto latency_fields =
+    std::to_array<Field>({{"stage", 0, -20, word_cell, "stage", false},
+                          {"latency", -23, 0, word_cell, "stage", false},
+                          {"count", 14, 13, count_cell, "count"},
+                          {"p50", 10, 8, time_cell, "p50_ns"},
+                          {"p90", 10, 8, time_cell, "p90_ns"},
+                          {"p99", 10, 8, time_cell, "p99_ns"},
+                          {"p99.9", 10, 8, time_cell, "p999_ns"},
+                          {"highest", 11, 8, time_cell, "highest_ns"}});
 
-constexpr Field series_fields[]{// NOLINT
-                                {"busiest series", 0, -34, word_cell, "series", false},
-                                {"quotes/s", 0, 11, rate_cell, "quotes"},
-                                {"quotes", 0, 13, count_cell, "quotes"},
-                                {"bid", 0, 9, word_cell, "bid"},
-                                {"offer", 0, 9, word_cell, "offer"}};
+constexpr auto series_fields =
+    std::to_array<Field>({{"busiest series", 0, -34, word_cell, "series", false},
+                          {"quotes/s", 0, 11, rate_cell, "quotes"},
+                          {"quotes", 0, 13, count_cell, "quotes"},
+                          {"bid", 0, 9, word_cell, "bid"},
+                          {"offer", 0, 9, word_cell, "offer"}});
 
 /// The rows of the view; of the view `latency`, whose rows have names, each with its name.
 json rows_of(const json& reading, const std::string& view) {
@@ -250,11 +253,13 @@ struct View {
     std::span<const Field> fields;
 };
 
-constexpr View views[]{// NOLINT
-                       {"lines", line_fields},    {"threads", thread_fields},
-                       {"rings", ring_fields},    {"ports", port_fields},
-                       {"actors", actor_fields},  {"latency", latency_fields},
-                       {"busiest", series_fields}};
+constexpr auto views = std::to_array<View>({{"lines", line_fields},
+                                            {"threads", thread_fields},
+                                            {"rings", ring_fields},
+                                            {"ports", port_fields},
+                                            {"actors", actor_fields},
+                                            {"latency", latency_fields},
+                                            {"busiest", series_fields}});
 
 }  // namespace
 

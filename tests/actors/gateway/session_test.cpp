@@ -18,7 +18,6 @@
 namespace pinstrike::actors::gateway::test {
 namespace {
 
-using feed::dbn::RecordType;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
