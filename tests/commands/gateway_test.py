@@ -197,7 +197,7 @@ class Truthful(WithGateway):
 
     def check_access(self):
         self.assertEqual({row["user"] for row in self.access}, {"trial"})
-        self.assertEqual(len(self.access), 8)
+        self.assertEqual(len({row["session"] for row in self.access}), 8)  # each has a line more if an hour ends
         self.assertIn("cmbp-1", {row["schemas"] for row in self.access})
 
 
