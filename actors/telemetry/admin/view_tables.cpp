@@ -66,7 +66,8 @@ Cell rate_cell(const Row& row, const char* member) {
         return {"", -1};
     }
     const double value = rate(row.now, row.before, member, row.seconds);
-    return {row.before.is_null() ? "-" : grouped(static_cast<std::uint64_t>(std::llround(value))), value};
+    return {row.before.is_null() ? "-" : grouped(static_cast<std::uint64_t>(std::llround(value))),
+            value};
 }
 
 std::string text_of_ns(double ns) {
