@@ -16,7 +16,7 @@ class AddressLimit {
     static constexpr std::size_t connections_each_second = 20;
 
     /// Notes a connection. False: the address has opened too many.
-    [[nodiscard]] bool admits(const std::string& address, std::int64_t now_ns) {
+    [[nodiscard]] bool allows(const std::string& address, std::int64_t now_ns) {
         constexpr std::int64_t second_ns = 1'000'000'000;
         const auto is_past = [now_ns](std::int64_t at) {
             return at < now_ns - second_ns || at > now_ns;  // later: the clock was set back

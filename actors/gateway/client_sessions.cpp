@@ -12,11 +12,12 @@ namespace pinstrike::actors::gateway {
 namespace {
 
 constexpr std::int64_t second_ns = 1'000'000'000;
+constexpr std::int64_t hour_ns = 3600 * second_ns;
 /// How long a client may take to read the rest and close its connection after its session ended.
 constexpr std::int64_t close_ns = 5 * second_ns;
 constexpr std::int64_t nap_ns = 1'000'000;
 
-/// The user: the log limits entries of one subject, and remembers each subject.
+/// The subject is the user, because the log remembers all subjects, and sessions are many.
 std::string subject_of(const Session& session) {
     return "user " + session.key().user;
 }
@@ -59,6 +60,9 @@ bool ClientSessions::open(int inherited, Problems& problems) {
 
 std::size_t ClientSessions::step(std::int64_t now_ns) {
     now_ns_ = now_ns;
+    if (const std::int64_t hour = now_ns / hour_ns; hour > std::exchange(hour_, hour)) {
+        log_open_sessions(hour * hour_ns);
+    }
     for (auto& [connection, client] : clients_) {
         client->session.step(now_ns_);
         step_client(*client);
@@ -101,7 +105,7 @@ bool ClientSessions::takes_more(std::uint32_t connection) const {
 }
 
 bool ClientSessions::accepted(std::uint32_t connection, const std::string& address) {
-    if (!address_limit_.admits(address, now_ns_)) {
+    if (!address_limit_.allows(address, now_ns_)) {
         return false;
     }
     clients_.emplace(connection, std::make_unique<Client>(
@@ -177,15 +181,16 @@ void ClientSessions::write_access(Client& client, std::int64_t to_ns) {
     }
 }
 
-/// The line ends with the hour before, so that it belongs to its month.
-void ClientSessions::log_open_sessions(std::int64_t hour_ns) {
+/// Writes the sessions so far into the access log, because another hour begins at `until_ns`. The
+/// lines end before it, so that each belongs to one month.
+void ClientSessions::log_open_sessions(std::int64_t until_ns) {
     constexpr std::int64_t ms = 1'000'000;
     for (auto& [connection, client] : clients_) {
         const Session& session = client->session;
-        if (session.subscriptions() != nullptr && session.origin().began_ns < hour_ns &&
-            client->logged.to_ns < hour_ns) {
-            write_access(*client, hour_ns - ms);
-            client->logged.to_ns = hour_ns;
+        if (session.subscriptions() != nullptr && session.origin().began_ns < until_ns &&
+            client->logged.to_ns < until_ns) {
+            write_access(*client, until_ns - ms);
+            client->logged.to_ns = until_ns;
         }
     }
 }

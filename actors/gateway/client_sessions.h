@@ -58,7 +58,7 @@ class ClientSessions final : private SocketEvents, private SessionHost {
     /// An error that does not end the sessions, to all that have started.
     void report(ErrorCode code, std::string_view text);
 
-    /// The same of the feed, also to sessions that start later; empty: it is back.
+    /// Reports that the feed is lost, also to sessions that start later; empty: it is back.
     void set_feed_problem(const std::string& text);
 
     /// Sends all clients the state of the series that they follow.
@@ -69,9 +69,6 @@ class ClientSessions final : private SocketEvents, private SessionHost {
 
     /// Waits for clients to read the rest, at most until `until_ns`, and closes all connections.
     void close_all(std::int64_t until_ns);
-
-    /// Writes the sessions so far into the access log, because another hour begins.
-    void log_open_sessions(std::int64_t hour_ns);
 
     [[nodiscard]] std::vector<SessionStatus> statuses();
 
@@ -116,6 +113,7 @@ class ClientSessions final : private SocketEvents, private SessionHost {
 
     void step_client(Client& client);
     void write_access(Client& client, std::int64_t to_ns);
+    void log_open_sessions(std::int64_t until_ns);
 
     const GatewayConfig& config_;
     Market& market_;
@@ -129,6 +127,7 @@ class ClientSessions final : private SocketEvents, private SessionHost {
     std::uint64_t next_number_ = 1;
     Totals totals_;
     std::string feed_problem_;
+    std::int64_t hour_ = 0;       ///< of the access log, since the Unix epoch
     std::int64_t opened_ns_ = 0;  ///< distinguishes its sessions from those of other processes
     std::int64_t now_ns_ = 0;
 };

@@ -19,7 +19,7 @@
 namespace pinstrike::actors::gateway {
 
 /// What comes from the feed.
-/// What values are the state of.
+/// Which state some values belong to.
 struct StatePart {
     bool is_fresh = false;    ///< of another start of the feed than before: nothing known is left
     bool begins = true;       ///< the state of a core is read anew
@@ -35,7 +35,7 @@ class FeedEvents {
     virtual void on_state(std::span<const pinstrike_value> values, StatePart part) = 0;
     virtual void on_event(const pinstrike_record& record) = 0;
 
-    /// Events were read, and follow.
+    /// Events were read. on_event() follows for each of them.
     virtual void on_batch() {}
 
     /// An event of this series follows soon; 0: of none.
@@ -49,7 +49,7 @@ class FeedEvents {
     /// The feed is gone or not there yet. What is known of it is old.
     virtual void on_lost(const std::string& why) = 0;
 
-    /// It goes on after on_lost(), without another start.
+    /// The feed goes on after on_lost(), without another start.
     virtual void on_found() {}
 };
 

@@ -14,7 +14,6 @@ namespace {
 
 constexpr std::int64_t second_ns = 1'000'000'000;
 constexpr std::int64_t status_turn_ns = 100'000'000;
-constexpr std::int64_t hour_ns = 3600 * second_ns;
 /// How long clients may take to read the last bytes when the gateway ends.
 constexpr std::int64_t drain_ns = 2 * second_ns;
 /// Naps of the thread after steps that did nothing: the first, and the longest.
@@ -30,8 +29,7 @@ Gateway::Gateway(GatewayConfig config, NoteGateway note)
     : config_(std::move(config)),
       note_(std::move(note)),
       source_(config_.feed, config_.underlyings, *this),
-      clients_(config_, market_, note_),
-      hour_(wall_ns() / hour_ns) {}
+      clients_(config_, market_, note_) {}
 
 /// A client connects again after an error record, and does not after a plain end.
 void Gateway::run(Requests& requests) {
@@ -59,7 +57,7 @@ void Gateway::run(Requests& requests) {
 /// Sleeps if there has been no work for some time: until a socket has work, or for a time that
 /// grows.
 void Gateway::rest() {
-    if (config_.wait == WaitStrategy::park && now_ns_ - busy_ns_ > spin_before_sleep_ns) {
+    if (config_.wait == WaitStrategy::park && since(busy_ns_, now_ns_) > spin_before_sleep_ns) {
         clients_.server().wait(nap_ns_);
         nap_ns_ = std::min(nap_ns_ * 2, nap_ns_max);
     }
@@ -156,10 +154,6 @@ void Gateway::on_lost(const std::string& why) {
 }
 
 void Gateway::take_status() {
-    const std::int64_t hour = now_ns_ / hour_ns;
-    if (hour > std::exchange(hour_, hour)) {
-        clients_.log_open_sessions(hour * hour_ns);
-    }
     GatewayStatus status{.sessions = clients_.statuses(),
                          .connections = clients_.server().connections(),
                          .instruments = market_.instruments().count(),

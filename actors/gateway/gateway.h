@@ -95,7 +95,6 @@ class Gateway final : private FeedEvents {
     std::int64_t data_read_ns_ = 0;  ///< when it was read here
     bool is_fresh_ = false;          ///< no event of this start of the feed was read
     std::int64_t status_ns_ = 0;     ///< when the status was taken
-    std::int64_t hour_ = 0;          ///< of the access log, since the Unix epoch
     mutable std::mutex status_mutex_;
     GatewayStatus status_;
 };

@@ -166,7 +166,8 @@ std::string read_symbols(const Pairs& pairs, SymbolList& list) {
     return "";
 }
 
-/// Nanoseconds since the Unix epoch, or ISO 8601: 2026-11-27T14:30:00, with or without Z.
+/// Nanoseconds since the Unix epoch, or ISO 8601: 2026-11-27T14:30:00, with or without a fraction
+/// of a second, which is cut, and Z.
 std::optional<std::int64_t> time_of(std::string_view text) {
     std::int64_t ns = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), ns);
@@ -177,10 +178,17 @@ std::optional<std::int64_t> time_of(std::string_view text) {
     const std::string copy{text};
     std::tm time{};
     const char* const rest = ::strptime(copy.c_str(), "%Y-%m-%dT%H:%M:%S", &time);
-    if (rest == nullptr || (*rest != '\0' && *rest != 'Z' && *rest != '.')) {
+    if (rest == nullptr) {
         return std::nullopt;
     }
-    return ::timegm(&time) * second_ns;
+    std::string_view ending{rest};
+    if (ending.starts_with('.')) {
+        ending.remove_prefix(std::min(ending.find_first_not_of("0123456789", 1), ending.size()));
+    }
+    const std::int64_t seconds = ::timegm(&time);
+    const bool fits = seconds >= 0 && seconds <= INT64_MAX / second_ns;
+    return fits && (ending.empty() || ending == "Z") ? std::optional{seconds * second_ns}
+                                                     : std::nullopt;
 }
 
 std::string read_start(const Pairs& pairs, SubscribeRequest& request) {

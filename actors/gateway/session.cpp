@@ -242,8 +242,7 @@ void Session::put_objections(const SymbolList& list) {
         }
     }
     if (more != 0) {
-        objections.back() = fmt::format("Failed to resolve symbol {}, and {} more of this line",
-                                        shown(list.symbols.back()), more);
+        objections.back() += fmt::format("; and {} more symbols of this line", more);
     }
     for (const std::string& text : objections) {
         output_.put_error(ErrorCode::symbol_failed, text, &text == &objections.back());
@@ -276,6 +275,7 @@ void Session::end(SessionEnding why, ErrorCode code, std::string_view text) {
             return;
         }
         put_metadata();  // there is no time to wait for the start
+        held_error_.reset();
     }
     if (!text.empty()) {
         output_.put_error(code, text);
@@ -333,8 +333,9 @@ void Session::step(std::int64_t now_ns) {
 
 /// A series may take two records, of which one is its mapping.
 void Session::work_on_states() {
+    const std::size_t left = output_.rate_left();
     const std::size_t series_max =
-        output_.is_current() ? std::min(states_each_step, output_.rate_left() / 2) : 0;
+        output_.is_current() ? std::min(states_each_step, left - left / 2) : 0;
     if (series_max == 0) {
         return;
     }

@@ -205,7 +205,18 @@ TEST_F(SessionTest, a_held_error_is_sent_without_a_start_after_a_time) {
     EXPECT_EQ(scene.session.phase(), Session::Phase::ended);
 }
 
-TEST_F(SessionTest, a_restart_is_told_to_clients_that_have_not_started) {
+TEST_F(SessionTest, a_restart_ends_a_session_whose_error_waits_for_the_start) {
+    scene.log_in();
+    scene.say("schema=nonsense|symbols=ALL_SYMBOLS");
+    scene.session.end(SessionEnding::shutdown, ErrorCode::internal, "Internal error: restart");
+    scene.read_metadata();
+    EXPECT_THAT(scene.read(), ElementsAre("error 6: Internal error: restart"));
+    scene.step(start_ns_max);
+    EXPECT_EQ(scene.read_text(), "");
+    EXPECT_EQ(scene.session.phase(), Session::Phase::ended);
+}
+
+TEST_F(SessionTest, a_restart_is_reported_to_clients_that_have_not_started) {
     scene.log_in();
     scene.session.end(SessionEnding::shutdown, ErrorCode::internal, "Internal error: restart");
     EXPECT_EQ(scene.read_metadata().size(), feed::dbn::metadata_bytes);
@@ -238,15 +249,18 @@ TEST_F(SessionTest, a_start_time_is_refused_for_schemas_without_state) {
 }
 
 TEST_F(SessionTest, a_start_time_is_nanoseconds_or_iso_8601) {
-    for (const std::string start : {"0", "1795791600000000000", "2026-11-27T14:30:00",
-                                    "2026-11-27T14:30:00Z", "2026-11-27T14:30:00.5"}) {
+    for (const std::string start :
+         {"0", "1795791600000000000", "2026-11-27T14:30:00", "2026-11-27T14:30:00Z",
+          "2026-11-27T14:30:00.5", "2026-11-27T14:30:00.123456789Z"}) {
         SessionScene other{host};
         other.start();
         other.say("schema=definition|symbols=ALL_SYMBOLS|start=" + start);
         EXPECT_THAT(other.read(), ElementsAre(StartsWith("system 1: "))) << start;
     }
     for (const std::string start :
-         {"", "soon", "-1", "2026-11-27", "2026-11-27T14:30:00+1", "1x"}) {
+         {"", "soon", "-1", "2026-11-27", "2026-11-27T14:30:00+1", "1x", "2026-11-27T14:30:00Z1",
+          "2026-11-27T14:30:00.x", "9999-11-27T14:30:00", "1960-11-27T14:30:00",
+          "99999999999999999999"}) {
         SessionScene other{host};
         other.start();
         other.say("schema=definition|symbols=ALL_SYMBOLS|start=" + start);
@@ -356,8 +370,10 @@ TEST_F(SessionTest, of_many_wrong_symbols_some_are_reported_and_the_number_of_th
     ASSERT_EQ(records.size(), 16U);
     EXPECT_EQ(records[0].as<feed::dbn::ErrorRecord>().is_last, 0U);
     EXPECT_EQ(records[15].as<feed::dbn::ErrorRecord>().is_last, 1U);
-    EXPECT_EQ(records[15].text(),
-              "error 4: Failed to resolve symbol \"X99\", and 84 more of this line");
+    EXPECT_EQ(
+        records[15].text(),
+        "error 4: Failed to resolve symbol \"X15\": expected a root and .OPT, such as AAPL.OPT; "
+        "and 84 more symbols of this line");
     EXPECT_EQ(scene.session.output().counters().read(SessionCount::refusals), 100U);
 }
 
@@ -522,6 +538,20 @@ TEST_F(SessionTest, state_counts_for_the_rate_of_the_key) {
         scene.step(second_ns);
     }
     EXPECT_THAT(scene.read(), IsEmpty());
+}
+
+TEST_F(SessionTest, the_lowest_rate_has_state_too) {
+    host.client_keys[0].records_per_second = 1;
+    quote(1);
+    quote(2);
+    scene.start("schema=definition|symbols=ALL_SYMBOLS|start=0|id=0");
+    scene.read();
+    scene.step();
+    scene.step();
+    EXPECT_THAT(scene.read(), ElementsAre(StartsWith("map 1: "), "definition 1"));
+    scene.step(second_ns);
+    EXPECT_THAT(scene.read(), ElementsAre(StartsWith("map 2: "), "definition 2",
+                                          "system 3: Finished definition replay"));
 }
 
 TEST_F(SessionTest, after_records_were_skipped_the_values_of_their_series_follow) {
