@@ -26,8 +26,8 @@ bool EpochCorrections::extend(const Arrival& arrival, EpochIndex index, Position
     line_.counters().bump(LineCount::highest, end - epoch.end);
     if (begin != epoch.end) {
         arrival.note_missing(epoch.end, begin, epoch.newest_ts_ns);
-        line_.sequencer.declare_lost(epoch.end, begin, GapCause::line, epoch.newest_ts_ns,
-                                     arrival.sink);
+        line_.sequencer.declare_lost(epoch.end, begin, GapCause::line,
+                                     std::min(epoch.newest_ts_ns, arrival.ts_ns()), arrival.sink);
     }
     lengthen(index, end, arrival);
     return true;

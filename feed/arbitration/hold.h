@@ -79,6 +79,9 @@ struct HoldEntry {
     Position end;  ///< evidence: same as begin
     HeldBlock* held;
     Kind kind;
+
+    /// The block time.
+    [[nodiscard]] std::int64_t ts_ns() const { return held->block.ts_exchange_ns; }
 };
 
 /// Disjoint entries in order of position.

@@ -44,7 +44,7 @@ bool ResetInference::looks_missed(const Block& block) const {
     const Position expected = sequencer.expected();
     const Position begin = line_.numbering().nearest(expected, number);
     if (const HoldEntry* behind = line_.sequencer.held().find(begin + 1);
-        behind != nullptr && behind->held->block.ts_exchange_ns < block.ts_exchange_ns) {
+        behind != nullptr && behind->ts_ns() < block.ts_exchange_ns) {
         return true;
     }
     if (begin > expected) {
@@ -118,10 +118,10 @@ void ResetInference::compare_with_held(const Arrival& arrival) {
     const HoldEntry* entry = held.find(base);
     if (entry == nullptr || entry->kind == HoldEntry::Kind::evidence ||
         entry->held->source == Source::repair || entry->begin > base + entry->held->first ||
-        entry->held->block.ts_exchange_ns <= arrival.ts_ns()) {
+        entry->ts_ns() <= arrival.ts_ns()) {
         return;
     }
-    const std::int64_t ts_ns = entry->held->block.ts_exchange_ns;
+    const std::int64_t ts_ns = entry->ts_ns();
     const std::int64_t infer_at_ns = held.deadline_after(held.back().held->arrival_ns);
     defer_held_later_than(ts_ns - 1, arrival.sink);
     if (const HeldBlock* first = deferred_.earliest_original(); first != nullptr) {

@@ -100,7 +100,11 @@ bool Sequencer::wait(const Arrival& arrival, const HoldEntry& entry, unsigned fi
             return true;
         }
         counters_.bump(LineCount::holds_cut_short);
-        expire_first_hole(entry.begin, arrival.sink);
+        if (held_.empty() || entry.begin < held_.front().begin) {
+            expire_first_hole(entry.begin, arrival.ts_ns(), arrival.sink);
+        } else {
+            expire_first_hole(held_.front().begin, held_.front().ts_ns(), arrival.sink);
+        }
     }
     return false;
 }
@@ -158,18 +162,17 @@ bool Sequencer::unlist(Position begin, Position end, ArbiterSink& sink) {
     return true;
 }
 
-/// Gives up the numbers from E to the first held one, or to `limit` if that comes first.
-void Sequencer::expire_first_hole(Position limit, ArbiterSink& sink) {
-    const Position begin = expected();
-    const Position end = held_.empty() ? limit : std::min(limit, held_.front().begin);
-    declare_lost(begin, end, GapCause::line, newest_ts_ns_, sink);
+/// Gives up the numbers from the expected one to `end`. Messages of an earlier time may follow
+/// those of the newest time, so the block behind the hole limits its time too.
+void Sequencer::expire_first_hole(Position end, std::int64_t ts_behind_ns, ArbiterSink& sink) {
+    declare_lost(expected(), end, GapCause::line, std::min(newest_ts_ns_, ts_behind_ns), sink);
     expect(end);
     release(sink);
 }
 
 void Sequencer::expire(std::int64_t now_ns, ArbiterSink& sink) {
     while (!held_.empty() && now_ns >= held_.deadline_ns()) {
-        expire_first_hole(held_.back().end, sink);
+        expire_first_hole(held_.front().begin, held_.front().ts_ns(), sink);
     }
 }
 

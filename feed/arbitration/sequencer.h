@@ -80,7 +80,7 @@ class Sequencer {
 
     /// The block time of the last known block.
     [[nodiscard]] std::int64_t known_ts_ns() const {
-        return held_.empty() ? newest_ts_ns_ : held_.back().held->block.ts_exchange_ns;
+        return held_.empty() ? newest_ts_ns_ : held_.back().ts_ns();
     }
 
     /// Notes that numbers arrived that were unknown or missing, so those before them existed.
@@ -127,7 +127,7 @@ class Sequencer {
   private:
     static constexpr std::uint64_t no_number = ~std::uint64_t{0};
 
-    void expire_first_hole(Position limit, ArbiterSink& sink);
+    void expire_first_hole(Position end, std::int64_t ts_behind_ns, ArbiterSink& sink);
 
     void expect(Position position) {
         turn_ = numbering_.turn_of(position);
@@ -181,7 +181,7 @@ inline void Sequencer::advance(const Block& block) {
 template <class Defer>
 void Sequencer::withdraw_later_than(std::int64_t ts_ns, ArbiterSink& sink, Defer defer) {
     const auto withdraw = [&](const HoldEntry& entry) {
-        if (entry.held->block.ts_exchange_ns <= ts_ns) {
+        if (entry.ts_ns() <= ts_ns) {
             return false;
         }
         // Undecodable messages will be declared lost again in their own numbering, so that loss is
@@ -205,7 +205,7 @@ void Sequencer::withdraw_later_than(std::int64_t ts_ns, ArbiterSink& sink, Defer
             Counter& lost = counters_.at(LineCount::lost);
             lost.set(lost.read() - messages);
             sink.gap(numbering_.number_at(entry.begin), numbering_.number_at(entry.end - 1),
-                     messages, GapCause::repaired, entry.held->block.ts_exchange_ns);
+                     messages, GapCause::repaired, entry.ts_ns());
         }
         held_.release(entry.held);
         return true;

@@ -1,7 +1,7 @@
 // path: cold
 //
 // Tests the notes of an arbiter for recovery: which numbers a repair could fill, and which are no
-// longer needed.
+// longer needed. Tests the time of gaps too.
 #include "feed/arbitration/arbiter.h"
 #include "tests/feed/arbitration/arbiter_script.h"
 #include "tests/feed/numbering.h"
@@ -111,6 +111,54 @@ INSTANTIATE_TEST_SUITE_P(
                         "A10@1 A20@5 B10 BK19@3 B20 A21@6", "?11-19@1..5 ?20-20@1..3 !11-20"},
                     Row{"an inferred epoch began earlier", "A500@1 A2@6 A3@7 wait BK0@3 B1@5 B2 B3",
                         "?1-1@3..6 !1-1"}));
+
+/// Records each gap with its time in steps.
+class GapTimes final : public WordSink {
+  public:
+    std::string text;
+
+    void gap(std::uint64_t first, std::uint64_t last, std::uint64_t, GapCause cause,
+             std::int64_t ts_exchange_ns) override {
+        if (cause == GapCause::line) {
+            text.append(text.empty() ? "" : " ").append(std::to_string(first)).append("-");
+            text.append(std::to_string(last)).append("@");
+            text.append(std::to_string(ts_exchange_ns / Script::step_ts));
+        }
+    }
+};
+
+struct TimedGap {
+    const char* rule;
+    const char* input;
+    const char* gaps;
+    std::size_t hold_bytes = 65536;
+};
+
+void PrintTo(const TimedGap& row, std::ostream* out) {
+    *out << row.rule;
+}
+
+class ArbiterGapTimes : public testing::TestWithParam<TimedGap> {};
+
+TEST_P(ArbiterGapTimes, AreNoLaterThanTheLostMessages) {
+    const TimedGap& row = GetParam();
+    SCOPED_TRACE(std::string(row.rule) + "\n  input: " + row.input);
+    GapTimes sink;
+    Script script{{.window_ns = 1000, .hold_bytes = row.hold_bytes, .gap_ranges = 64}, sink};
+    script.play(std::string(row.input) + " end");
+    EXPECT_EQ(sink.text, row.gaps);
+}
+
+// A line's end of day must not hide a gap in messages of the day that arrive behind it.
+INSTANTIATE_TEST_SUITE_P(
+    Gaps, ArbiterGapTimes,
+    testing::Values(TimedGap{"that of the block before", "A1@5 A4@9", "2-3@5"},
+                    TimedGap{"that of the block behind, if earlier", "A1@1 A2@9 A5@5 wait",
+                             "3-4@5"},
+                    TimedGap{"of the first hole", "A1@1 A2@9 A5@5 A9@7 wait", "3-4@5 6-8@7"},
+                    TimedGap{"where nothing can wait", "A1@1 A2@9 A5@5", "3-4@5", 0},
+                    TimedGap{"at the end of numbers that a reset ended",
+                             "A499@1 A500@5 AK0@8 A1@9 B503@3", "501-502@3"}));
 
 }  // namespace
 }  // namespace pinstrike::feed::test
