@@ -11,41 +11,12 @@
 #include "actors/book/book_entry.h"
 #include "actors/book/line_memory.h"
 #include "feed/event/event.h"
+#include "feed/event/trade_effect.h"
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 
 namespace pinstrike::actors {
-
-enum TradeEffect : std::uint8_t {
-    effect_range = 1,       ///< high and low
-    effect_last = 2,        ///< sets last
-    effect_open_first = 4,  ///< sets open if there is none
-    effect_open = 8,        ///< sets open
-    effect_cancel = 16,     ///< subtracts its volume; does not count as a trade
-    effect_cancel_last = 32,
-    effect_cancel_open = 64,
-    effect_cancel_all = 128,  ///< cancels the only report of the day
-};
-
-constexpr std::array<std::uint8_t, 256> make_trade_effects() {
-    std::array<std::uint8_t, 256> table{};
-    for (std::uint8_t& effects : table) {
-        effects = effect_range | effect_last | effect_open_first;  // any type not named here
-    }
-    table['H'] = effect_range | effect_last | effect_open;
-    table['F'] = effect_range | effect_open;
-    table['B'] = effect_range;
-    table['u'] = table['v'] = 0;  // only volume
-    table['A'] = effect_cancel;
-    table['C'] = effect_cancel | effect_cancel_last;
-    table['E'] = effect_cancel | effect_cancel_open;
-    table['G'] = effect_cancel | effect_cancel_all;
-    return table;
-}
-
-inline constexpr std::array<std::uint8_t, 256> trade_effects = make_trade_effects();
 
 /// The order of a message relative to the state of its series.
 struct MessageOrder {
@@ -65,23 +36,23 @@ class TradeRules {
     TradeRules(TradeRecord& record, const MessageOrder& order) : record_(record), order_(order) {}
 
     void apply(const feed::Header& header, const feed::Trade& trade) {
-        const std::uint8_t effects = trade_effects[static_cast<unsigned char>(header.type)];
-        if ((effects & effect_cancel) != 0) {
+        const std::uint8_t effects = feed::trade_effects_of(header.type);
+        if ((effects & feed::effect_cancel) != 0) {
             cancel(effects, trade.volume);
             return;
         }
         ++record_.trades;
         record_.volume += trade.volume;
         const Price price{trade.price, header.code};
-        if ((effects & effect_range) != 0) {
+        if ((effects & feed::effect_range) != 0) {
             widen(price);
         }
-        if ((effects & effect_last) != 0 && newest_of_last()) {
+        if ((effects & feed::effect_last) != 0 && newest_of_last()) {
             set_last(header, trade);
         }
-        if ((effects & effect_open) != 0) {
+        if ((effects & feed::effect_open) != 0) {
             state_open(price);
-        } else if ((effects & effect_open_first) != 0) {
+        } else if ((effects & feed::effect_open_first) != 0) {
             first_open(price);
         }
     }
@@ -187,15 +158,15 @@ class TradeRules {
 
     void cancel(std::uint8_t effects, std::uint32_t volume) {
         record_.volume -= volume < record_.volume ? volume : record_.volume;
-        if ((effects & effect_cancel_all) != 0) {
+        if ((effects & feed::effect_cancel_all) != 0) {
             cancel_all();
             return;
         }
-        if ((effects & effect_cancel_last) != 0 && newest_of_last()) {
+        if ((effects & feed::effect_cancel_last) != 0 && newest_of_last()) {
             lower(has_last);
             touch_last();
         }
-        if ((effects & effect_cancel_open) != 0 && newest_of_open()) {
+        if ((effects & feed::effect_cancel_open) != 0 && newest_of_open()) {
             lower(has_open | open_stated);
             touch_open();
         }

@@ -222,7 +222,7 @@ std::string table_text(pinstrike_feed* feed, Values values, const ChainView& vie
 }
 
 actors::Price price_of(std::int32_t value, unsigned decimals) {
-    return {value, static_cast<char>(decimals == 0 ? 'I' : 'A' + decimals - 1)};
+    return {value, feed::code_of(decimals)};
 }
 
 /// Without trailing zeros, as in the output of `--book`.

@@ -28,7 +28,7 @@ feed::Event announcement_of(const feed::SeriesMap& map) {
     event.header.kind = feed::EventKind::series_map;
     event.header.flags = feed::flag_from_file;
     event.header.line = map.mapped_line;
-    event.header.type = 'A';
+    event.header.type = feed::SeriesMap::type;
     event.body.series_map = map;
     return event;
 }

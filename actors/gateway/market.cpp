@@ -1,9 +1,9 @@
 // path: cold
 #include "actors/gateway/market.h"
 
-#include "actors/book/trade_rules.h"
 #include "actors/gateway/market_records.h"
 #include "feed/event/best_effect.h"
+#include "feed/event/trade_effect.h"
 
 #include <algorithm>
 #include <limits>
@@ -21,10 +21,6 @@ constexpr std::int64_t bar_grace_ns = 50'000'000;
 constexpr std::array bar_schemas{Schema::ohlcv_1s, Schema::ohlcv_1m, Schema::ohlcv_1h};
 
 constexpr std::size_t lines_max = 65536;
-
-std::uint8_t effects_of(char type) {
-    return trade_effects[static_cast<unsigned char>(type)];
-}
 
 /// Whether a trade is late and older than the last one.
 bool is_older(const pinstrike_record& record, const Instrument& at) {
@@ -177,7 +173,7 @@ void Market::apply_quote(const pinstrike_record& record, Instrument& at) {
 void Market::apply_trade(const pinstrike_record& record, Instrument& at) {
     const InstrumentId id = record.key.id;
     counters_.bump(GatewayCount::trades);
-    if ((effects_of(record.type) & effect_cancel) != 0) {
+    if ((feed::trade_effects_of(record.type) & feed::effect_cancel) != 0) {
         counters_.bump(GatewayCount::cancels);
         return;
     }
@@ -202,8 +198,8 @@ void Market::apply_trade(const pinstrike_record& record, Instrument& at) {
                                bytes_of(trade_with_level(record, publisher, price, at)));
         }
     }
-    constexpr unsigned regular = effect_range | effect_last;
-    if ((effects_of(record.type) & regular) == regular) {
+    constexpr unsigned regular = feed::effect_range | feed::effect_last;
+    if ((feed::trade_effects_of(record.type) & regular) == regular) {
         if (!is_older(record, at)) {
             at.last_price = price;
             at.last_size = record.of.trade.size;

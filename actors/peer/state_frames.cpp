@@ -21,19 +21,6 @@ bool is_text(char byte) {
     return byte >= ' ' && byte <= '~';
 }
 
-bool is_code(char byte) {
-    return byte >= 'A' && byte <= 'I';
-}
-
-/// True if a message can name this series.
-bool is_series(const feed::SeriesKey& key) {
-    const auto bytes = key.bytes();
-    const char* const symbol_end = bytes.data() + feed::SeriesKey::symbol_bytes;
-    const char letter = key.expiration_letter();
-    return bytes[0] != ' ' && std::all_of(bytes.data(), symbol_end, is_text) && letter >= 'A' &&
-           letter <= 'X' && key.day() >= 1 && key.day() <= 31 && key.strike_e8 >= 0;
-}
-
 void read_place(Body& body, CoveredPlace& place) {
     body.take(place.sequence);
     body.take(place.reset_sequence);
@@ -64,7 +51,7 @@ bool read_side(Body& body, BookSide& side) {
     }
     if (is(side, side_present)) {
         return is(side, side_known) && is_text(participant_of(side)) &&
-               is_code(price_of(side).code);
+               feed::is_code(price_of(side).code);
     }
     const bool empty = side.value == 0 && participant == 0 && code == 0;
     return empty && (is(side, side_known) || (mark == 0 && side.sequence == 0));
@@ -82,7 +69,7 @@ void put_side(Writer& body, const BookSide& side) {
 
 bool has_form(const TradeRecord& trades) {
     const auto coded = [&trades](unsigned flag, char code) {
-        return (trades.flags & flag) == 0 || is_code(code);
+        return (trades.flags & flag) == 0 || feed::is_code(code);
     };
     const bool last = (trades.flags & has_last) == 0 ||
                       (is_text(trades.last_participant) && is_text(trades.last_type));
@@ -149,7 +136,7 @@ std::optional<StateFrame> parse_state_series(std::span<const std::byte> bytes) {
         for_each_field(record.trades, [&body](auto& field) { body.take(field); });
     }
     const bool said = record.quotes != 0 || record.has_trades;
-    const bool good = flags <= with_trades && bid && offer && said && is_series(record.key) &&
+    const bool good = flags <= with_trades && bid && offer && said && record.key.is_valid() &&
                       (!record.has_trades || has_form(record.trades));
     return body.whole() && good ? std::optional{frame} : std::nullopt;
 }

@@ -153,6 +153,8 @@ struct EndOfDay {
 
 /// A series and the line that carries it on this day.
 struct SeriesMap {
+    static constexpr char type = 'A';  ///< Header::type
+
     SeriesKey series;
     std::uint16_t mapped_line;
     std::uint32_t id = 0;  ///< position in the day's list, from 1; only of events flag_from_file
@@ -274,8 +276,17 @@ const Rest& rest_of(const Event& event) {
 }
 
 /// Decimals of a denominator code A-I (OPRA Denominator Code): A 1 ... H 8, I 0.
-inline unsigned decimals(char code) {
+constexpr unsigned decimals(char code) {
     return code == 'I' ? 0U : static_cast<unsigned>(code - 'A') + 1U;
+}
+
+[[nodiscard]] constexpr bool is_code(char byte) {
+    return byte >= 'A' && byte <= 'I';
+}
+
+/// The denominator code of 0 to 8 decimals.
+[[nodiscard]] constexpr char code_of(unsigned decimals) {
+    return static_cast<char>(decimals == 0 ? 'I' : 'A' + decimals - 1);
 }
 
 }  // namespace pinstrike::feed

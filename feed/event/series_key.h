@@ -1,6 +1,7 @@
 // path: hot
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdint>
@@ -36,6 +37,10 @@ struct SeriesKey {
         return (static_cast<std::uint8_t>(bytes()[5]) & gth_bit) != 0;
     }
 
+    [[nodiscard]] static constexpr char letter_of(unsigned month, bool call) {
+        return static_cast<char>((call ? 'A' : 'M') + month - 1);
+    }
+
     [[nodiscard]] char expiration_letter() const {
         return static_cast<char>(static_cast<std::uint8_t>(bytes()[5]) & ~gth_bit);
     }
@@ -49,6 +54,17 @@ struct SeriesKey {
     [[nodiscard]] unsigned day() const { return static_cast<std::uint8_t>(bytes()[6]); }
 
     [[nodiscard]] unsigned year() const { return 2000U + static_cast<std::uint8_t>(bytes()[7]); }
+
+    /// True if a message can name this series. For keys from outside the process.
+    [[nodiscard]] bool is_valid() const {
+        const auto name_bytes = bytes();
+        const auto is_text = [](char byte) { return byte >= ' ' && byte <= '~'; };
+        const char letter = expiration_letter();
+        return name_bytes[0] != ' ' &&
+               std::all_of(name_bytes.data(), name_bytes.data() + symbol_bytes, is_text) &&
+               letter >= letter_of(1, true) && letter <= letter_of(12, false) && day() >= 1 &&
+               day() <= 31 && strike_e8 >= 0;
+    }
 };
 
 static_assert(sizeof(SeriesKey) == 16);

@@ -509,7 +509,8 @@ plant(("config",), [
 ])
 
 plant(("gateway_unit",), [
-    ("a cancel is sent as a trade", "if ((effects_of(record.type) & effect_cancel) != 0) {", "if (false) {"),
+    ("a cancel is sent as a trade", "if ((feed::trade_effects_of(record.type) & feed::effect_cancel) != 0) {",
+     "if (false) {"),
     ("a client of all series gets a record of its list twice",
      "if ((one.schemas & bit(schema)) != 0 && !has_got(one.receiver)) {", "if ((one.schemas & bit(schema)) != 0) {"),
     ("every key may subscribe every root", "return underlyings.empty() || std::find(",

@@ -35,8 +35,7 @@ inline void lower(pinstrike_side& side, std::uint32_t mark) {
 
 /// Decimals of a denominator code; 0 if it is no code.
 [[nodiscard]] inline std::uint8_t decimals_of(char code) {
-    const auto decimals = static_cast<std::uint8_t>(code - 'A' + 1);
-    return decimals <= 8 ? decimals : std::uint8_t{0};
+    return feed::is_code(code) ? static_cast<std::uint8_t>(feed::decimals(code)) : std::uint8_t{0};
 }
 
 /// The line of an entry's latest message.

@@ -68,8 +68,8 @@ std::optional<feed::SeriesKey> series_key_of(const pinstrike_key& key) {
         return std::nullopt;
     }
     auto bytes = std::bit_cast<std::array<char, 8>>(*symbol);
-    const std::uint32_t letter =
-        (key.right == 'C' ? std::uint32_t{'A'} : std::uint32_t{'M'}) + month - 1;
+    const auto letter =
+        static_cast<unsigned char>(feed::SeriesKey::letter_of(month, key.right == 'C'));
     bytes[5] = static_cast<char>(letter | (key.gth != 0 ? feed::SeriesKey::gth_bit : 0U));
     bytes[6] = static_cast<char>(key.expiration % 100);
     bytes[7] = static_cast<char>(year - year_first);
