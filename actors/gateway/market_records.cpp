@@ -41,8 +41,8 @@ feed::dbn::DefinitionRecord definition_of(const pinstrike_key& key, const Instru
     out.raw_instrument = key.id;
     out.channel = at.line;
     put(out.raw_symbol, feed::dbn::osi_symbol(name));
-    put(out.group, fmt::format("popra-{}", at.line));
-    put(out.exchange, "OPRA");
+    put(out.group, fmt::format("{}{}", feed::dbn::group_prefix, at.line));
+    put(out.exchange, feed::dbn::exchange);
     put(out.asset, name.root);
     put(out.underlying, name.root);
     out.instrument_class = name.right;

@@ -3,6 +3,7 @@
 
 #include "config/yaml.h"
 #include "feed/dbn/records.h"
+#include "feed/dbn/values.h"
 
 #include <fmt/format.h>
 
@@ -240,7 +241,7 @@ Parsed<LoginRequest> parse_login(std::string_view line) {
     bool ignored = false;
     std::string error = auth ? "" : wrong("auth", auth, "the answer to the challenge");
     const auto check = [&error](std::string found) { error = error.empty() ? found : error; };
-    check(read_either(pairs, "dataset", "OPRA.PILLAR", "OPRA.PILLAR", ignored));
+    check(read_either(pairs, "dataset", feed::dbn::dataset, feed::dbn::dataset, ignored));
     check(read_either(pairs, "encoding", "dbn", "dbn", ignored));
     check(read_either(pairs, "compression", "none", "zstd", request.zstd));
     check(read_flag(pairs, "ts_out", request.ts_out));

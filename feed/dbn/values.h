@@ -14,6 +14,10 @@ namespace pinstrike::feed::dbn {
 
 inline constexpr std::string_view dataset = "OPRA.PILLAR";
 
+/// The exchange and the first part of the group in definitions.
+inline constexpr std::string_view exchange = "OPRA";
+inline constexpr std::string_view group_prefix = "popra-";
+
 /// The publisher of consolidated records.
 inline constexpr std::uint16_t consolidated_publisher = 30;
 

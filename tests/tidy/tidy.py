@@ -60,7 +60,8 @@ BORDERS = {
     "a venue": (rf'#include "feed/({ONE_VENUE})/|\b({ONE_VENUE})::', VENUE_FOLDERS, {
         "actors/command/main.cpp": "registers the traffic generator",
     }),
-    "a venue by name": (rf'\bVenue::({ONE_VENUE})\b|"({ONE_VENUE})"', VENUE_FOLDERS, {
+    "a venue by name": (rf'\bVenue::({ONE_VENUE})\b|(?i:"({ONE_VENUE})[".])', VENUE_FOLDERS, {
+        "feed/dbn/values.h": "the names that Databento's protocol gives to the feed",
         "feed/event/event.h": "events that tests and benchmarks make are of the first venue",
         "actors/topology/feed_config.h": "a config without `kind` is OPRA's, as it was published",
     }),
