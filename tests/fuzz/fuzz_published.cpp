@@ -2,7 +2,7 @@
 //
 // Tests readers of published memory. The input is a list of changes, each of three bytes: which
 // byte changes (two), and its bits. Then a reader attaches, reads all series, and polls a stream.
-#include "tests/actors/publish/damaged_memory.h"
+#include "tests/actors/publish/reader/damaged_memory.h"
 #include "tests/fuzz/fuzz.h"
 
 int fuzz_one(std::span<const std::byte> bytes) {

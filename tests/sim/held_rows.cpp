@@ -23,7 +23,7 @@ std::vector<Excuse> excuses() {
         "connections have no sockets here: tests/actors/peer/transport_test.cpp";
     constexpr std::string_view by_timing =
         "only in a sum, because it depends on how far the core is: "
-        "tests/actors/book/transfer_test.cpp distinguishes the verdicts";
+        "tests/actors/book/transfer/transfer_test.cpp distinguishes the verdicts";
     return {
         {name_of(nic::PortCount::full_bursts),
          "depends on the length of a step: tests/nic/uring/uring_test.cpp"},

@@ -1,6 +1,6 @@
 #include "actors/topology/topology.h"
 
-#include "actors/topology/plan/plan.h"
+#include "tests/actors/topology/two_sockets.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -15,39 +15,6 @@ using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
-
-/// Two sockets of two cores of two threads: cpus 0-3 on node 0, 4-7 on node 1; 0 and 1 siblings.
-Machine two_sockets() {
-    Machine machine;
-    for (int cpu = 0; cpu < 8; ++cpu) {
-        machine.cpus.push_back(
-            {cpu, static_cast<unsigned>(cpu / 2), static_cast<unsigned>(cpu / 4)});
-    }
-    machine.memory_bytes = std::size_t{64} << 30;
-    machine.pci_nodes = {{"0000:3b:00.0", 0}};
-    return machine;
-}
-
-/// Two pollers, each with its own port and line, and two cores.
-FeedConfig config_of(CpuIndex poll0, CpuIndex poll1, CpuIndex core0, CpuIndex core1) {
-    FeedConfig config;
-    for (const std::uint16_t number : {std::uint16_t{1}, std::uint16_t{2}}) {
-        feed::LineConfig line;
-        line.number = number;
-        config.lines.push_back(line);
-    }
-    for (const char* name : {"a0", "b0"}) {
-        nic::PortConfig port;
-        port.name = name;
-        port.kind = nic::PortKind::dpdk;
-        port.pci = "0000:3b:00.0";
-        config.ports.push_back(port);
-    }
-    config.pollers = {{"poll0", poll0, {1}, {"a0", "b0"}}, {"poll1", poll1, {2}, {"b0"}}};
-    config.cores = {{"core0", core0}, {"core1", core1}};
-    config.ring_slots = 1000;
-    return config;
-}
 
 std::vector<std::string> texts(const Problems& problems) {
     std::vector<std::string> all;
@@ -67,25 +34,6 @@ TEST(Topology, has_a_ring_from_every_poller_to_every_core) {
     EXPECT_EQ(topology.pollers[1].lines, (std::vector<std::size_t>{1}));
     EXPECT_EQ(topology.port_readers[0], (std::vector<std::size_t>{0}));
     EXPECT_EQ(topology.port_readers[1], (std::vector<std::size_t>{0, 1}));
-}
-
-TEST(Plan, draws_a_port_on_the_node_of_its_device) {
-    Machine machine = two_sockets();
-    machine.pci_nodes = {{"0000:3b:00.0", 1}};
-    FeedConfig config = config_of(0, 2, 4, 6);
-    config.ports[1].pci = "0000:5e:00.0";  // the machine has no such device
-    const plan::Plan plan = plan::make_plan(config, machine, "a machine");
-    const auto ports_at = [&plan](std::string_view end) {
-        for (const plan::Panel& panel : plan.panels) {
-            if (panel.name.ends_with(end)) {
-                return panel.ports;
-            }
-        }
-        return std::vector<std::size_t>{99};
-    };
-    EXPECT_EQ(ports_at("NUMA node 0"), std::vector<std::size_t>{});
-    EXPECT_EQ(ports_at("NUMA node 1"), std::vector<std::size_t>{0});
-    EXPECT_EQ(plan.panels.front().ports, std::vector<std::size_t>{1}) << "on no node";
 }
 
 TEST(Topology, of_a_feed_with_one_stream_says_so) {

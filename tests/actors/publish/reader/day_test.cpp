@@ -6,7 +6,7 @@
 #include "actors/publish/reader/value.h"
 #include "actors/publish/stream_writer.h"
 #include "tests/actors/publish/published.h"
-#include "tests/actors/publish/reading.h"
+#include "tests/actors/publish/reader/reading.h"
 
 #include <gtest/gtest.h>
 

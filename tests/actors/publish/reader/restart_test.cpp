@@ -2,7 +2,7 @@
 //
 // Readers of a feed that ends, dies, stands still, or starts again.
 #include "tests/actors/publish/published.h"
-#include "tests/actors/publish/reading.h"
+#include "tests/actors/publish/reader/reading.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

@@ -6,7 +6,7 @@
 #include "actors/publish/reader/series_reader.h"
 #include "actors/publish/reader/value.h"
 #include "tests/actors/publish/published.h"
-#include "tests/actors/publish/reading.h"
+#include "tests/actors/publish/reader/reading.h"
 
 #include <gtest/gtest.h>
 

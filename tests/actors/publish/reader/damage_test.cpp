@@ -4,9 +4,9 @@
 // wrong values or an error, but no crash and no endless loop.
 #include "actors/publish/reader/error.h"
 #include "actors/publish/reader/event_stream.h"
-#include "tests/actors/publish/damaged_memory.h"
 #include "tests/actors/publish/published.h"
-#include "tests/actors/publish/reading.h"
+#include "tests/actors/publish/reader/damaged_memory.h"
+#include "tests/actors/publish/reader/reading.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
