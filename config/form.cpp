@@ -1,7 +1,10 @@
 // path: cold
 #include "config/form.h"
 
+#include "config/limits.h"
 #include "config/nearest.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 
@@ -181,12 +184,14 @@ bool is_name(const std::string& name) {
         return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
                c == '-' || c == '_' || c == '.';
     };
-    return !name.empty() && name.size() <= 32 && std::all_of(name.begin(), name.end(), allowed);
+    return !name.empty() && name.size() <= name_bytes_max &&
+           std::all_of(name.begin(), name.end(), allowed);
 }
 
 Form<std::string> name_text() {
-    return text_like("a name of letters, digits, '-', '_' and '.', at most 32 long",
-                     "^[A-Za-z0-9._-]{1,32}$", is_name);
+    return text_like(
+        fmt::format("a name of letters, digits, '-', '_' and '.', at most {} long", name_bytes_max),
+        fmt::format("^[A-Za-z0-9._-]{{1,{}}}$", name_bytes_max), is_name);
 }
 
 std::string words_joined(const std::vector<ChoiceDoc>& choices) {
@@ -226,7 +231,8 @@ Form<std::string> word_of(std::vector<ChoiceDoc> words) {
 
 Form<std::vector<std::uint16_t>> number_ranges() {
     Form<std::vector<std::uint16_t>> form;
-    form.words = "numbers and ranges from 1 to 65535, such as 1-48, 220";
+    form.words =
+        fmt::format("numbers and ranges from 1 to {}, such as 1-48, 220", range_number_max);
     const std::string pattern = "^[0-9]+(-[0-9]+)?(, *[0-9]+(-[0-9]+)?)*$";
     const Node one = schema_any_of(schema_pattern(pattern), schema_type("integer"));
     form.schema = schema_any_of(one, schema_list(one));

@@ -5,6 +5,7 @@
 // types.
 #pragma once
 
+#include "config/limits.h"
 #include "config/places.h"
 #include "config/problem.h"
 #include "config/units.h"
@@ -128,7 +129,7 @@ Form<std::string> text();
 /// JSON Schema.
 Form<std::string> text_like(std::string words, std::string pattern,
                             std::function<bool(const std::string&)> accepts);
-/// Whether a text is a name of at most 32 letters, digits, '-', '_' and '.'.
+/// Whether a text is a name of at most name_bytes_max letters, digits, '-', '_' and '.'.
 [[nodiscard]] bool is_name(const std::string& name);
 
 /// Such a name.
@@ -235,10 +236,6 @@ Form<T> or_word(std::string word, T value, Form<T> form) {
     };
     return out;
 }
-
-/// The maximum number of elements of a list. It is far above what a config needs, and limits the
-/// memory that a hostile file can use.
-inline constexpr std::size_t list_count_max = 4096;
 
 /// A form of a list. Element i has the path "path[i]". An element that cannot be parsed is kept as
 /// a default value, so that the indices in paths stay correct.

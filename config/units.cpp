@@ -1,6 +1,8 @@
 // path: cold
 #include "config/units.h"
 
+#include "config/limits.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -84,7 +86,7 @@ bool add_range(std::string_view text, int least, std::vector<std::uint16_t>& num
     const auto first = parse_integer(trimmed(text.substr(0, dash)));
     const auto last =
         dash == std::string_view::npos ? first : parse_integer(trimmed(text.substr(dash + 1)));
-    if (!first || !last || *first < least || *last < *first || *last > 65535 ||
+    if (!first || !last || *first < least || *last < *first || *last > range_number_max ||
         numbers.size() + static_cast<std::size_t>(*last - *first) >= numbers_max) {
         return false;
     }

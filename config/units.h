@@ -29,10 +29,8 @@ std::string grouped(std::uint64_t value);
 std::optional<std::uint64_t> parse_bytes(std::string_view text);
 std::string bytes_text(std::uint64_t bytes);
 
-inline constexpr std::size_t numbers_max = 65535;
-
-/// Parses "1-48, 220": ranges and single numbers from `least` to 65535. Returns the numbers in the
-/// order written; at most numbers_max.
+/// Parses "1-48, 220": ranges and single numbers from `least` to range_number_max. Returns the
+/// numbers in the order written; at most numbers_max.
 std::optional<std::vector<std::uint16_t>> parse_ranges(std::string_view text, int least = 1);
 
 /// Writes `numbers`, in any order, as the shortest text that parse_ranges() accepts.

@@ -1,6 +1,8 @@
 // path: cold
 #include "config/yaml.h"
 
+#include "config/limits.h"
+
 #include <fmt/format.h>
 #include <yaml.h>
 

@@ -58,9 +58,6 @@ struct Node {
     Node& add(std::string child_key, Node child);
 };
 
-inline constexpr std::size_t yaml_bytes_max = 1 << 20;
-inline constexpr std::size_t yaml_depth_max = 16;
-
 /// Parses a text; nullopt if no tree could be made. Adds a Problem for everything that is refused,
 /// including duplicate keys, even if it returns a tree. `file` is the text's name in Problems.
 std::optional<Node> parse_yaml(std::string_view text, const std::string& file, Problems& problems);

@@ -1,6 +1,7 @@
 // path: cold
 //
 // Writes trees as text: YAML for effective configs, JSON for schemas.
+#include "config/limits.h"
 #include "config/yaml.h"
 
 #include <fmt/format.h>
@@ -15,8 +16,6 @@ namespace pinstrike {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-constexpr std::size_t shown_bytes_max = 60;
 
 /// Escapes text for double quotes, by rules common to YAML and JSON.
 std::string escaped(std::string_view text) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "actors/book/book.h"
+#include "actors/core/core.h"
 #include "actors/publish/memory_file.h"
 #include "config/problem.h"
 
@@ -17,7 +18,7 @@
 namespace pinstrike::command {
 
 /// The records of each batch that a book or a stream gets, as from a core.
-inline constexpr std::size_t bench_batch_records = 256;
+inline constexpr std::size_t bench_batch_records = actors::default_batch_records;
 
 /// Calls take(EventBatch) for batches of whole messages.
 template <class Take>

@@ -14,6 +14,7 @@
 #include "actors/telemetry/metrics/metrics_endpoint.h"
 #include "actors/telemetry/top/live_view.h"
 #include "actors/topology/actor_kinds.h"
+#include "config/memory_sizes.h"
 #include "config/output_file.h"
 #include "config/print_problems.h"
 #include "config/units.h"
@@ -117,7 +118,7 @@ std::string starting_text(const actors::FeedConfig& config, const std::string& f
 }
 
 std::string running_text(const actors::Appliance& appliance) {
-    constexpr double mebi = 1 << 20;
+    constexpr auto mebi = static_cast<double>(mebibyte);
     const actors::Topology& topology = appliance.topology();
     return fmt::format("all threads run; rings {:.1f} MiB, actors {:.1f} MiB",
                        static_cast<double>(topology.ring_bytes()) / mebi,

@@ -68,9 +68,12 @@ struct ActorCounters {
     Histogram service_ns;            ///< time in on_events; sampled
 };
 
+/// The records of a batch of events, unless a message has more.
+inline constexpr std::size_t default_batch_records = 256;
+
 struct CoreOptions {
     CoreInfo info;
-    std::size_t batch_records = 256;
+    std::size_t batch_records = default_batch_records;
     const nic::Clock* clock = nullptr;  ///< null: actors are not timed (simulation)
     bool live = true;                   ///< false: the receive times are those of a capture
     nic::DueTimes due{};                ///< when packets of a capture are due in a paced replay

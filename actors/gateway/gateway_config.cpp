@@ -3,6 +3,7 @@
 
 #include "actors/gateway/client_keys.h"
 #include "actors/threads/placement_forms.h"
+#include "config/limits.h"
 #include "config/places.h"
 #include "config/units.h"
 #include "config/yaml.h"
@@ -23,7 +24,7 @@ bool is_endpoint(const std::string& text) {
     const auto port = parse_integer(std::string_view{text}.substr(colon + 1));
     in_addr address{};
     return ::inet_pton(AF_INET, text.substr(0, colon).c_str(), &address) == 1 && port &&
-           *port >= 1 && *port <= 65535;
+           *port >= 1 && *port <= port_number_max;
 }
 
 Form<std::string> endpoint_form(const std::string& example) {

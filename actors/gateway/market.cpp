@@ -3,6 +3,7 @@
 
 #include "actors/gateway/market_records.h"
 #include "feed/event/best_effect.h"
+#include "feed/event/limits.h"
 #include "feed/event/trade_effect.h"
 
 #include <algorithm>
@@ -19,8 +20,6 @@ using feed::dbn::Schema;
 constexpr std::int64_t bar_grace_ns = 50'000'000;
 
 constexpr std::array bar_schemas{Schema::ohlcv_1s, Schema::ohlcv_1m, Schema::ohlcv_1h};
-
-constexpr std::size_t lines_max = 65536;
 
 /// Whether a trade is late and older than the last one.
 bool is_older(const pinstrike_record& record, const Instrument& at) {
@@ -245,7 +244,7 @@ void Market::apply_control(const pinstrike_record& record) {
     if (record.core >= flushes_.size()) {
         flushes_.resize(record.core + std::size_t{1});
     }
-    flushes_[record.core].resize(lines_max);
+    flushes_[record.core].resize(feed::line_numbers);
     Flush& flush = flushes_[record.core][record.line];
     if (record.of.control.forgets >= quotes) {
         flush.quotes = record.stamp;

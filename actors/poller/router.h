@@ -31,6 +31,7 @@
 #include "config/counter.h"
 #include "config/rows.h"
 #include "feed/event/event.h"
+#include "feed/event/limits.h"
 #include "feed/event/series_key.h"
 
 #include <array>
@@ -159,7 +160,7 @@ class Router {
     }
 
   private:
-    static constexpr std::size_t offered_records_max = 512;  ///< two for each message of a block
+    static constexpr std::size_t offered_records_max = 2 * feed::block_messages_max;
 
     /// The output to one core.
     struct CoreOutput {

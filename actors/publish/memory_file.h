@@ -12,6 +12,7 @@
 #include "actors/publish/core_memory.h"
 #include "actors/publish/publish_config.h"
 #include "actors/publish/series_ids.h"
+#include "config/memory_sizes.h"
 #include "config/problem.h"
 
 #include <atomic>
@@ -96,7 +97,7 @@ class MemoryFile {
 
     MemoryPlan plan_;
     std::size_t bytes_ = 0;
-    std::size_t page_bytes_ = 4096;
+    std::size_t page_bytes_ = ordinary_page_bytes;
     std::int64_t start_ns_ = 0;
     std::string link_;
     int name_lock_ = -1;     ///< of the file that only one process of this name can lock

@@ -54,8 +54,7 @@ Pages::~Pages() {
 }
 
 void Pages::prefault() {
-    constexpr std::size_t page_bytes = 4096;
-    for (std::size_t offset = 0; offset < bytes_; offset += page_bytes) {
+    for (std::size_t offset = 0; offset < bytes_; offset += ordinary_page_bytes) {
         volatile char* const page = static_cast<char*>(at_) + offset;
         *page = *page;
     }

@@ -13,6 +13,7 @@
 #pragma once
 
 #include "actors/publish/publish_config.h"
+#include "config/memory_sizes.h"
 #include "config/problem.h"
 
 #include <cstdint>
@@ -47,7 +48,7 @@ struct PublishSpace {
     /// Of the feed's file of the present or an earlier start. It is free for the next start, unless
     /// readers still map it.
     std::uint64_t own_bytes = 0;
-    std::uint64_t page_bytes = 4096;
+    std::uint64_t page_bytes = ordinary_page_bytes;
 };
 
 /// Creates nothing. nullopt: the file system cannot be examined, or has no limit.

@@ -9,6 +9,8 @@
 // pages made rings no faster when tried (they did for tables), so rings use normal pages.
 #pragma once
 
+#include "config/memory_sizes.h"
+
 #include <cstddef>
 
 namespace pinstrike::actors {
@@ -18,7 +20,7 @@ namespace pinstrike::actors {
 class MirroredMemory {
   public:
     /// Size of the control page, for the state that the handles share.
-    static constexpr std::size_t control_bytes = 4096;
+    static constexpr std::size_t control_bytes = ordinary_page_bytes;
 
     MirroredMemory() = default;
     /// Maps `data_bytes`, a multiple of the page size. Every page is touched, so that no later

@@ -3,6 +3,7 @@
 
 #include "actors/topology/feed_keys.h"
 #include "config/explain.h"
+#include "config/limits.h"
 
 #include <algorithm>
 #include <set>
@@ -10,8 +11,6 @@
 
 namespace pinstrike::actors {
 namespace {
-
-constexpr std::size_t shown_bytes_max = 60;
 
 bool has_keys(const Node& node);
 

@@ -5,6 +5,7 @@
 #include "actors/publish/publish_keys.h"
 #include "actors/threads/placement_forms.h"
 #include "actors/topology/actor_kinds.h"
+#include "config/limits.h"
 #include "feed/arbitration/arbitration_keys.h"
 #include "feed/lines/line_keys.h"
 #include "feed/lines/watch_keys.h"
@@ -84,7 +85,7 @@ bool is_listening_address(const std::string& text) {
     const auto address = nic::parse_ipv4(host);
     const auto port = parse_integer(std::string_view{text}.substr(colon + 1));
     return (a_name || (address && nic::is_unicast(*address))) && port && *port >= 1 &&
-           *port <= 65535;
+           *port <= port_number_max;
 }
 
 void add_thread_keys(Section<FeedConfig>& section) {

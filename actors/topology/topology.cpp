@@ -195,8 +195,7 @@ void check_nodes(const Topology& topology, const FeedConfig& config, const Machi
 }
 
 std::string memory_text(std::size_t bytes) {
-    constexpr double mebi = 1024.0 * 1024.0;
-    return fmt::format("{:.1f} MiB", static_cast<double>(bytes) / mebi);
+    return fmt::format("{:.1f} MiB", static_cast<double>(bytes) / static_cast<double>(mebibyte));
 }
 
 /// If the program uses more memory than is free, the kernel kills a process, most likely this one.

@@ -1,6 +1,8 @@
 // path: cold
 #include "feed/lines/line_keys.h"
 
+#include "config/limits.h"
+#include "feed/event/limits.h"
 #include "nic/packet/address.h"
 #include "nic/port_keys.h"
 
@@ -27,7 +29,7 @@ struct LineKeys {
 Section<LineKeys> line_section() {
     Section<LineKeys> section{"a line"};
     section
-        .key("number", &LineKeys::number, integer<std::uint16_t>(1, 65535),
+        .key("number", &LineKeys::number, integer<std::uint16_t>(1, line_number_max),
              "Number of the line in messages, metrics and the account.")
         .required()
         .key("a", &LineKeys::a, nic::group_form(), "Group and port of stream A.")

@@ -15,7 +15,7 @@ namespace pinstrike::feed {
 
 namespace {
 
-constexpr std::uint64_t bucket_numbers = History::block_messages_max;
+constexpr std::uint64_t bucket_numbers = block_messages_max;
 
 /// About the length of the short quotes of one bucket, so that there are about as many slots as
 /// buckets in memory.

@@ -69,8 +69,6 @@ using HistoryCounters = Counters<HistoryCount, HistoryCount_count>;
 /// one counts as the latest.
 class History {
   public:
-    static constexpr std::uint16_t block_messages_max = 256;
-
     History(std::span<const std::uint16_t> lines, const HistoryConfig& config,
             const Numbering& numbering);
 

@@ -1,6 +1,7 @@
 // path: cold
 #include "config/units.h"
 
+#include "config/limits.h"
 #include "config/nearest.h"
 #include "config/places.h"
 

@@ -1,6 +1,7 @@
 // path: cold
 #include "config/yaml.h"
 
+#include "config/limits.h"
 #include "tests/config/problems.h"
 
 #include <fmt/format.h>

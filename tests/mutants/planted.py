@@ -23,7 +23,8 @@ def plant(suites, bugs):
 
 
 plant(("config",), [
-    ("a line number may be 65536", "*last < *first || *last > 65535", "*last < *first || *last > 65536"),
+    ("a line number may be 65536", "*last < *first || *last > range_number_max",
+     "*last < *first || *last > range_number_max + 1"),
     ("a large duration overflows", "*whole <= std::numeric_limits<std::int64_t>::max() / unit->factor",
      "*whole <= std::numeric_limits<std::int64_t>::max()"),
     ("two letters in the wrong order are two mistakes",

@@ -9,6 +9,7 @@
 #include "actors/poller/sharding.h"
 #include "feed/event/block.h"
 #include "feed/event/event.h"
+#include "feed/event/limits.h"
 
 #include <array>
 #include <cstddef>
@@ -54,7 +55,7 @@ class ScratchSlots {
   private:
     std::size_t cores_count_;
     bool routes_;
-    std::array<feed::Event, 512> slots_{};
+    std::array<feed::Event, 2 * feed::block_messages_max> slots_{};
 };
 
 /// `last` is find_line, check, arbitrate, decode or route: the last stage of the path.

@@ -4,6 +4,7 @@
 #include "actors/publish/layout_hash.h"
 #include "actors/publish/reader/error.h"
 #include "actors/publish/reader/shared_words.h"
+#include "feed/event/limits.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -25,7 +26,6 @@ namespace pinstrike::reader {
 namespace {
 
 constexpr std::size_t cores_max = 1024;
-constexpr std::size_t lines_count = 65536;
 constexpr const char* package_folder = "/dev/shm/pinstrike";
 
 struct Folder {
@@ -153,7 +153,7 @@ std::span<const T> view(std::span<const std::byte> memory, const pinstrike_array
 }
 
 void check_counts(const CoreView& view) {
-    require(view.lines.size() == lines_count, "the number of lines is wrong");
+    require(view.lines.size() == feed::line_numbers, "the number of lines is wrong");
     require(!view.entries.empty() && view.entries.size() == view.groups.size() * group_slots &&
                 view.entries.size() <= UINT32_MAX,
             "the size of the table is wrong");

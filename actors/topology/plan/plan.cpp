@@ -1,6 +1,7 @@
 // path: cold
 #include "actors/topology/plan/plan.h"
 
+#include "config/memory_sizes.h"
 #include "config/units.h"
 #include "nic/dpdk/vdev.h"
 #include "nic/port_kind.h"
@@ -136,9 +137,10 @@ Plan make_plan(const FeedConfig& config, const Machine& machine, const std::stri
                                       node < 0 ? "any" : fmt::format("node{}", node), pages);
     }
     if (topology.published_bytes != 0) {
-        plan.published = fmt::format("{:.1f} MiB, {}",
-                                     static_cast<double>(topology.published_bytes) / (1024 * 1024),
-                                     topology.published_on_hugepages ? "hugetlbfs" : "shm");
+        plan.published = fmt::format(
+            "{:.1f} MiB, {}",
+            static_cast<double>(topology.published_bytes) / static_cast<double>(mebibyte),
+            topology.published_on_hugepages ? "hugetlbfs" : "shm");
     }
     TopologyFindings findings = check_topology(topology, config, machine);
     plan.problems = std::move(findings.problems);

@@ -1,5 +1,6 @@
 // path: cold
 #include "actors/topology/plan/plan.h"
+#include "config/memory_sizes.h"
 #include "config/units.h"
 
 #include <fmt/format.h>
@@ -8,8 +9,6 @@
 
 namespace pinstrike::actors::plan {
 namespace {
-
-constexpr double mebibyte = 1024.0 * 1024.0;
 
 std::string threads_text(const std::vector<Thread>& threads) {
     std::string text;
@@ -102,10 +101,10 @@ std::vector<std::string> ring_lines(const Plan& plan) {
             }
         }
         if (count != 0) {
-            lines.push_back(
-                fmt::format("{} -> {}   {} records, {:.1f} MiB{}{}", ring.from, targets,
-                            grouped(ring.slots), static_cast<double>(ring.bytes) / mebibyte,
-                            count > 1 ? " each" : "", ring.crosses ? ", between NUMA nodes" : ""));
+            lines.push_back(fmt::format(
+                "{} -> {}   {} records, {:.1f} MiB{}{}", ring.from, targets, grouped(ring.slots),
+                static_cast<double>(ring.bytes) / static_cast<double>(mebibyte),
+                count > 1 ? " each" : "", ring.crosses ? ", between NUMA nodes" : ""));
         }
     }
     return lines;

@@ -1,6 +1,8 @@
 // path: cold
 #include "feed/opra/traffic/traffic_keys.h"
 
+#include "feed/event/limits.h"
+
 namespace pinstrike::feed::opra {
 
 namespace {
@@ -37,7 +39,7 @@ Section<TrafficConfig> traffic_section() {
                   {"ordinary", PacketShape::ordinary, "2.26 messages a packet on average"},
                   {"blend", PacketShape::blend, "bursts amid ordinary traffic"}}),
              "Number of messages in a packet.")
-        .key("lines_count", &TrafficConfig::lines_count, integer<std::size_t>(1, 65535),
+        .key("lines_count", &TrafficConfig::lines_count, integer<std::size_t>(1, line_number_max),
              "Number of lines with traffic, from the feed's first line on; all if it has fewer.")
         .unit("lines")
         .key("roots_count", &TrafficConfig::roots_count, integer<std::size_t>(1, 100'000),
