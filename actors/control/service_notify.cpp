@@ -14,15 +14,15 @@ namespace {
 
 using nic::monotonic_ns;
 
-std::vector<std::uint64_t> turns_of(actors::Appliance& appliance) {
-    std::vector<std::uint64_t> turns;
+std::vector<std::uint64_t> steps_of(actors::Appliance& appliance) {
+    std::vector<std::uint64_t> steps;
     for (std::size_t i = 0; i < appliance.pollers_count(); ++i) {
-        turns.push_back(appliance.poller(i).counters().steps.read());
+        steps.push_back(appliance.poller(i).counters().steps.read());
     }
     for (std::size_t i = 0; i < appliance.cores_count(); ++i) {
-        turns.push_back(appliance.core(i).counters().steps.read());
+        steps.push_back(appliance.core(i).counters().steps.read());
     }
-    return turns;
+    return steps;
 }
 
 }  // namespace
@@ -68,7 +68,7 @@ void ServiceLink::step(actors::Appliance& appliance) {
     constexpr std::int64_t feeds = 4;
     const std::int64_t now_ns = monotonic_ns();
     if (now_ns - fed_ns_.load(std::memory_order_relaxed) < patience_ns() / feeds ||
-        !heartbeat_.beats(turns_of(appliance))) {
+        !heartbeat_.beats(steps_of(appliance))) {
         return;
     }
     fed_ns_.store(now_ns, std::memory_order_relaxed);

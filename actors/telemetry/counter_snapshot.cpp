@@ -16,9 +16,9 @@ namespace {
 /// Reads the parts before the whole, so that samples recorded meanwhile cannot make a part larger
 /// than the whole.
 void read_loop(LoopSnapshot& into, const LoopCounters& counters) {
-    into.stops = counters.stops_ns.snapshot();
-    into.away = counters.away_ns.snapshot();
-    into.turns = counters.steps.read();
+    into.preemptions = counters.preemptions_ns.snapshot();
+    into.not_empty = counters.not_empty_ns.snapshot();
+    into.steps = counters.steps.read();
     into.busy_ns = counters.busy_ns.read();
     into.idle_ns = counters.idle_ns.read();
     into.longest_step_ns = counters.longest_step_ns.read();

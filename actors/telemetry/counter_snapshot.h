@@ -109,12 +109,12 @@ struct LineSnapshot {
 
 /// The loop of a poll or actor thread.
 struct LoopSnapshot {
-    std::uint64_t turns = 0;
+    std::uint64_t steps = 0;
     std::uint64_t busy_ns = 0;
     std::uint64_t idle_ns = 0;
     std::uint64_t longest_step_ns = 0;
-    Histogram::Snapshot away;   ///< turns with work, timers, sleep or preemption
-    Histogram::Snapshot stops;  ///< duration of preemptions
+    Histogram::Snapshot not_empty;    ///< steps with work, timers, sleep or preemption
+    Histogram::Snapshot preemptions;  ///< their durations
 };
 
 /// The latency of a stage at one thread.

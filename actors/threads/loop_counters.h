@@ -5,10 +5,10 @@
 //
 // The same measurement finds preemption of the thread by a hypervisor, an interrupt, or another
 // thread on the same processor. A step without work takes tens of nanoseconds, or one to two
-// thousand with a system call in it. If such a step took stop_ns_min or longer, the thread was
-// preempted. A step in which the thread worked, ran a timer or slept proves nothing, because its
-// own work may have taken the time. So slow code is never counted as preemption. Preemption during
-// such a step is not detected and stays in all figures.
+// thousand with a system call in it. If such a step took preemption_ns_min or longer, the thread
+// was preempted. A step in which the thread worked, ran a timer or slept proves nothing, because
+// its own work may have taken the time. So slow code is never counted as preemption. Preemption
+// during such a step is not detected and stays in all figures.
 //
 // Messages that arrive while the thread still processes the backlog of a preemption wait because of
 // the preemption. The backlog ends when the thread finds no work for the first time, or at the
@@ -29,9 +29,9 @@ struct LoopCounters {
     Counter steps;
     Counter busy_ns;  ///< time in steps that found work
     Counter idle_ns;
-    Counter longest_step_ns;  ///< of the steps that found work
-    Histogram away_ns;        ///< steps with work, timers, sleep or preemption
-    Histogram stops_ns;       ///< of these, the preempted steps
+    Counter longest_step_ns;   ///< of the steps that found work
+    Histogram not_empty_ns;    ///< steps with work, timers, sleep or preemption
+    Histogram preemptions_ns;  ///< of these, the preempted steps
     /// The time at which the last preemption and its backlog ended; 0: there was none. It has a
     /// cache line of its own because cores read the value of each poller with every batch, and it
     /// is only written on preemption. Relaxed order is enough, because a core that acquires a batch
@@ -47,7 +47,7 @@ class LoopClock {
   public:
     /// A step without work takes far less on any port; system calls without a result take 1 to 2
     /// us.
-    static constexpr std::int64_t stop_ns_min = 5'000;
+    static constexpr std::int64_t preemption_ns_min = 5'000;
 
     /// Called at the start of a step. Counts the time since the last call for the step before.
     void start_step(LoopCounters& counters, std::int64_t now_ns) noexcept {
@@ -55,18 +55,18 @@ class LoopClock {
         const std::int64_t spent = now_ns - last_step_ns_;
         if (last_step_ns_ != 0 && spent > 0) {
             const auto spent_ns = static_cast<std::uint64_t>(spent);
-            (turn_ == Turn::worked ? counters.busy_ns : counters.idle_ns).add(spent_ns);
-            if (turn_ != Turn::empty) {
-                counters.away_ns.record(spent);
+            (kind_ == StepKind::worked ? counters.busy_ns : counters.idle_ns).add(spent_ns);
+            if (kind_ != StepKind::empty) {
+                counters.not_empty_ns.record(spent);
             }
-            if (turn_ == Turn::worked) {
+            if (kind_ == StepKind::worked) {
                 counters.longest_step_ns.raise_to(spent_ns);
                 if (now_ns < catch_up_until_ns_) [[unlikely]] {
                     counters.stalled_until_ns.set(static_cast<std::uint64_t>(now_ns));
                 }
-            } else if (turn_ == Turn::empty && spent >= stop_ns_min) [[unlikely]] {
-                counters.away_ns.record(spent);
-                counters.stops_ns.record(spent);
+            } else if (kind_ == StepKind::empty && spent >= preemption_ns_min) [[unlikely]] {
+                counters.not_empty_ns.record(spent);
+                counters.preemptions_ns.record(spent);
                 counters.stalled_until_ns.set(static_cast<std::uint64_t>(now_ns));
                 catch_up_until_ns_ = now_ns + spent;
             } else {
@@ -77,17 +77,17 @@ class LoopClock {
             catch_up_until_ns_ = 0;
         }
         last_step_ns_ = now_ns;
-        turn_ = Turn::empty;
+        kind_ = StepKind::empty;
     }
 
     /// The current step found work.
-    void worked() noexcept { turn_ = Turn::worked; }
+    void worked() noexcept { kind_ = StepKind::worked; }
 
     /// The current step did something other than work, such as a timer, so its length proves
     /// nothing.
     void acted() noexcept {
-        if (turn_ == Turn::empty) {
-            turn_ = Turn::acted;
+        if (kind_ == StepKind::empty) {
+            kind_ = StepKind::acted;
         }
     }
 
@@ -95,9 +95,9 @@ class LoopClock {
     void slept() noexcept { acted(); }
 
   private:
-    enum class Turn : std::uint8_t { empty, acted, worked };
+    enum class StepKind : std::uint8_t { empty, acted, worked };
 
-    Turn turn_ = Turn::empty;
+    StepKind kind_ = StepKind::empty;
     std::int64_t last_step_ns_ = 0;
     std::int64_t catch_up_until_ns_ = 0;  ///< 0: there is no backlog of a preemption
 };

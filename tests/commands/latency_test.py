@@ -111,7 +111,7 @@ class Running(unittest.TestCase):
         done = latency(self.socket)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         for words in ("feed measured", "arrival to poll", "exchange to decoded", "receive to actor",
-                      "book: waiting", "book: service", "without stops", "stops, us", "p99.99"):
+                      "book: waiting", "book: service", "without preemption", "preemption, us", "p99.99"):
             self.assertIn(words, done.stdout)
         for thread in ("poller0", "core0", "core1"):
             self.assertIn(thread, done.stdout)
@@ -127,7 +127,7 @@ class Running(unittest.TestCase):
             self.assertEqual(values, sorted(values), row)
         for thread in ("core0", "core1"):
             every = found["receive to actor", thread, "all"]
-            rest = found["receive to actor", thread, "without_stops"]
+            rest = found["receive to actor", thread, "without_preemption"]
             self.assertGreater(int(every["count"]), 0)
             self.assertLessEqual(int(rest["count"]), int(every["count"]))
         for row in rows:
@@ -153,7 +153,7 @@ class Running(unittest.TestCase):
         self.assertEqual(root.tag, space + "svg")
         titles = {title.text for title in root.iter(space + "title")}
         self.assertIn("core1 receive to actor", titles)
-        self.assertIn("core1 receive to actor, without stops", titles)
+        self.assertIn("core1 receive to actor, without preemption", titles)
         width, height = float(root.get("width")), float(root.get("height"))
         for curve in root.iter(space + "polyline"):
             for point in curve.get("points").split():

@@ -244,7 +244,7 @@ plant(("actors",), [
      "return (linear_count + bucket % linear_count) << power;"),
     ("a stream's lead over the wrap", "waiting_ = static_cast<std::int32_t>(block.sequence - sequence_) < 0;",
      "waiting_ = block.sequence < sequence_;"),
-    ("one turn is enough for the watchdog", "before_.assign(turns.begin(), turns.end());", ""),
+    ("one step is enough for the watchdog", "before_.assign(steps.begin(), steps.end());", ""),
     ("any sender is listened to", "if (!input.allows(datagram.source_ip)) [[unlikely]] {", "if (false) {"),
     ("a retransmission passes for a stream", "block.retransmitted = block.retransmitted || route.retransmission;", ""),
     ("a gap of tests is told", "if (!line_->day.original(ts_exchange_ns)) { return;",

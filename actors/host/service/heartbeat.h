@@ -12,16 +12,16 @@ namespace pinstrike::actors {
 
 class Heartbeat {
   public:
-    /// `turns`: the loop iterations of each thread so far, always in the same order. True if every
+    /// `steps`: the loop steps of each thread so far, always in the same order. True if every
     /// count has changed since the last call that returned true, or since the start.
-    [[nodiscard]] bool beats(std::span<const std::uint64_t> turns) {
-        before_.resize(turns.size(), 0);
-        for (std::size_t i = 0; i < turns.size(); ++i) {
-            if (turns[i] == before_[i]) {
+    [[nodiscard]] bool beats(std::span<const std::uint64_t> steps) {
+        before_.resize(steps.size(), 0);
+        for (std::size_t i = 0; i < steps.size(); ++i) {
+            if (steps[i] == before_[i]) {
                 return false;
             }
         }
-        before_.assign(turns.begin(), turns.end());
+        before_.assign(steps.begin(), steps.end());
         return true;
     }
 

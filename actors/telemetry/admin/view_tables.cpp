@@ -112,12 +112,12 @@ Cell first_cell(const Row& row, const char* /*member*/) {
     return a + b > 0 ? share_cell(a / (a + b)) : Cell{"-", -1};
 }
 
-/// The skew of the stream that is ahead more often.
+/// The skew of the stream that is earlier more often.
 Cell ahead_cell(const Row& row, const char* /*member*/) {
     const auto count = [&](const char* stream) {
-        return number(row.now.at(stream).at("ahead"), "count");
+        return number(row.now.at(stream).at("skew"), "count");
     };
-    return time_cell(row, count("a") >= count("b") ? "a/ahead/p50_ns" : "b/ahead/p50_ns");
+    return time_cell(row, count("a") >= count("b") ? "a/skew/p50_ns" : "b/skew/p50_ns");
 }
 
 Cell busy_cell(const Row& row, const char* /*member*/) {
@@ -160,8 +160,8 @@ constexpr auto line_fields = std::to_array<Field>({{"line", 5, 4, number_cell, "
                                                    {"gaps", 8, 5, count_cell, "gaps"},
                                                    {"A first", 7, 7, first_cell, "", false},
                                                    {"skew", 0, 8, ahead_cell},
-                                                   {"A skew", 9, 0, time_cell, "a/ahead/p50_ns"},
-                                                   {"B skew", 9, 0, time_cell, "b/ahead/p50_ns"}});
+                                                   {"A skew", 9, 0, time_cell, "a/skew/p50_ns"},
+                                                   {"B skew", 9, 0, time_cell, "b/skew/p50_ns"}});
 
 constexpr auto thread_fields =
     std::to_array<Field>({{"thread", -15, -14, word_cell, "thread", false},
@@ -174,7 +174,7 @@ constexpr auto thread_fields =
                           {"messages", 17, 0, count_cell, "messages"},
                           {"longest", 0, 9, time_cell, "longest_step_ns"},
                           {"longest step", 13, 0, time_cell, "longest_step_ns"},
-                          {"stops p99", 0, 9, time_cell, "stops/p99_ns"}});
+                          {"preempted p99", 0, 13, time_cell, "preemptions/p99_ns"}});
 
 constexpr auto ring_fields =
     std::to_array<Field>({{"ring from", -15, -16, word_cell, "from", false},

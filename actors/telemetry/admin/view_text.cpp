@@ -105,10 +105,10 @@ std::string line_text(const json& line) {
         text += fmt::format("stream {}   {}   heard {}\n", name[0] == 'a' ? 'A' : 'B',
                             word(stream, "state"), ago_text(stream.at("heard_seconds_ago")));
         text += counts_text(stream, "  ");
-        const json& ahead = stream.at("ahead");
+        const json& skew = stream.at("skew");
         text += fmt::format("  skew to the other stream {:>20} (p99 {}, highest {})\n",
-                            time_text(ahead, "p50_ns"), time_text(ahead, "p99_ns"),
-                            time_text(ahead, "highest_ns"));
+                            time_text(skew, "p50_ns"), time_text(skew, "p99_ns"),
+                            time_text(skew, "highest_ns"));
     }
     return text;
 }

@@ -106,7 +106,7 @@ json stream_of(const LineSnapshot& line, std::size_t stream, Tally& tally) {
     json view{{"state", stream_state(line, stream)},
               {"heard_seconds_ago", seconds_since(line.heard_ns[stream])}};
     add_counts(view, of, feed::StreamCount_rows, line.streams[stream], tally);
-    view["ahead"] = times_of(tally.times(named(of, "ahead"), line.skews[stream]));
+    view["skew"] = times_of(tally.times(named(of, "skew"), line.skews[stream]));
     return view;
 }
 
@@ -149,11 +149,11 @@ json thread_of(const LoopSnapshot& loop, const std::string& name, std::string_vi
     return {{"thread", name},
             {"kind", kind},
             {"cpu", cpu < 0 ? json("any") : json(cpu)},
-            {"turns", tally.count(named(name, "turns"), loop.turns)},
+            {"steps", tally.count(named(name, "steps"), loop.steps)},
             {"busy_ns", tally.count(named(name, "busy"), loop.busy_ns)},
             {"idle_ns", tally.count(named(name, "idle"), loop.idle_ns)},
             {"longest_step_ns", loop.longest_step_ns},
-            {"stops", times_of(tally.times(named(name, "stops"), loop.stops))}};
+            {"preemptions", times_of(tally.times(named(name, "preemptions"), loop.preemptions))}};
 }
 
 /// The sum of member `name` over the elements of an array.

@@ -11,14 +11,14 @@ const char* samples_of(LatencyRow::Kind kind) {
     switch (kind) {
         case LatencyRow::Kind::all:
             return "all";
-        case LatencyRow::Kind::without_stops:
-            return "without_stops";
+        case LatencyRow::Kind::without_preemption:
+            return "without_preemption";
         case LatencyRow::Kind::by_time:
             return "by_time";
-        case LatencyRow::Kind::stops:
+        case LatencyRow::Kind::preemption:
             break;
     }
-    return "stops";
+    return "preemption";
 }
 
 /// Quoting by RFC 4180, because names come from configs and may contain any character.

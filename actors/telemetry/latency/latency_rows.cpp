@@ -25,7 +25,7 @@ std::string words_of(const StageReading& stage, bool from_due) {
 }  // namespace
 
 std::string LatencyRow::title() const {
-    return thread + " " + stage + (kind == Kind::without_stops ? ", without stops" : "");
+    return thread + " " + stage + (kind == Kind::without_preemption ? ", without preemption" : "");
 }
 
 std::vector<LatencyRow> latency_rows(const LatencyReading& reading) {
@@ -40,12 +40,13 @@ std::vector<LatencyRow> latency_rows(const LatencyReading& reading) {
         const std::string words = words_of(stage, reading.from_due);
         rows.push_back({words, stage.thread, stage.actor, LatencyRow::Kind::all, stage.all});
         if (stage.stage != actor_service) {
-            rows.push_back({words, stage.thread, stage.actor, LatencyRow::Kind::without_stops,
+            rows.push_back({words, stage.thread, stage.actor, LatencyRow::Kind::without_preemption,
                             without_preemption(stage)});
         }
     }
     for (const LoopReading& loop : reading.loops) {
-        rows.push_back({"preemption", loop.thread, "", LatencyRow::Kind::stops, loop.stops});
+        rows.push_back(
+            {"preemption", loop.thread, "", LatencyRow::Kind::preemption, loop.preemptions});
     }
     return rows;
 }

@@ -29,10 +29,10 @@ inline constexpr std::array<Percentile, 5> percentiles{{{"p50", 0.5, 2},
 
 struct LatencyRow {
     enum class Kind : std::uint8_t {
-        all,            ///< every sample
-        without_stops,  ///< samples not affected by a detected preemption
-        by_time,        ///< not samples: computed for a packet that could have come at any time
-        stops,          ///< preemptions
+        all,                 ///< every sample
+        without_preemption,  ///< samples not affected by a detected preemption
+        by_time,     ///< not samples: computed for a packet that could have come at any time
+        preemption,  ///< their durations
     };
 
     std::string stage;  ///< "receive to actor"
@@ -41,7 +41,7 @@ struct LatencyRow {
     Kind kind = Kind::all;
     Histogram::Snapshot taken;
 
-    /// "core0 receive to actor, without stops"
+    /// "core0 receive to actor, without preemption"
     [[nodiscard]] std::string title() const;
 };
 

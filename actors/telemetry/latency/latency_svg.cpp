@@ -90,9 +90,9 @@ class Plot {
             const std::string style = fmt::format(
                 "fill=\"none\" stroke=\"{}\" stroke-width=\"2\"{}",
                 colours[colour % colours.size()],
-                row.kind == LatencyRow::Kind::without_stops ? " stroke-dasharray=\"7 4\""
-                : row.kind == LatencyRow::Kind::stops       ? " stroke-dasharray=\"2 3\""
-                                                            : "");
+                row.kind == LatencyRow::Kind::without_preemption ? " stroke-dasharray=\"7 4\""
+                : row.kind == LatencyRow::Kind::preemption       ? " stroke-dasharray=\"2 3\""
+                                                                 : "");
             body_ += fmt::format("<polyline {} points=\"{}\"><title>{}</title></polyline>\n", style,
                                  points(row), xml_escaped(row.title()));
             body_ += fmt::format("<polyline {} points=\"{:.0f},{:.0f} {:.0f},{:.0f}\"/>\n", style,
@@ -175,7 +175,7 @@ std::string latency_svg(const LatencyReading& reading) {
               fmt::format("Latency of feed {}, pinstrike {}", reading.feed, reading.version), 18);
     plot.text(plot_left, 46, "start",
               fmt::format("{:.1f} s. Dashed: what overlaps preemption is left out. "
-                          "Dotted: the stops themselves.",
+                          "Dotted: the preemptions themselves.",
                           reading.seconds));
     plot.scales();
     plot.curves();

@@ -24,8 +24,8 @@ std::string named(std::string_view stage, std::string_view thread) {
 }
 
 void add_row(std::string& out, const LatencyRow& row) {
-    const bool part = row.kind == LatencyRow::Kind::without_stops;
-    out += named(part ? "  without stops" : row.stage, part ? "" : row.thread);
+    const bool part = row.kind == LatencyRow::Kind::without_preemption;
+    out += named(part ? "  without preemption" : row.stage, part ? "" : row.thread);
     out += fmt::format("{:>14}",
                        row.kind == LatencyRow::Kind::by_time ? "-" : grouped(row.taken.count));
     for (const Percentile& percentile : percentiles) {
@@ -43,59 +43,61 @@ void add_percentiles(std::string& out, const std::vector<LatencyRow>& rows) {
     }
     out += fmt::format(" {:>8}\n", "max");
     for (const LatencyRow& row : rows) {
-        if (row.kind != LatencyRow::Kind::stops) {
+        if (row.kind != LatencyRow::Kind::preemption) {
             add_row(out, row);
         }
     }
 }
 
-struct StopLength {
+struct PreemptionLength {
     const char* name;
     std::uint64_t from_ns;
 };
 
-constexpr std::array<StopLength, 6> stop_lengths{{{"5-10", 5'000},
-                                                  {"10-20", 10'000},
-                                                  {"20-50", 20'000},
-                                                  {"50-200", 50'000},
-                                                  {"-1 ms", 200'000},
-                                                  {"> 1 ms", 1'000'000}}};
+constexpr std::array<PreemptionLength, 6> preemption_lengths{{{"5-10", 5'000},
+                                                              {"10-20", 10'000},
+                                                              {"20-50", 20'000},
+                                                              {"50-200", 50'000},
+                                                              {"-1 ms", 200'000},
+                                                              {"> 1 ms", 1'000'000}}};
 
-std::array<std::uint64_t, stop_lengths.size()> by_length(const Histogram::Snapshot& stops) {
-    std::array<std::uint64_t, stop_lengths.size()> counts{};
+std::array<std::uint64_t, preemption_lengths.size()> by_length(
+    const Histogram::Snapshot& preemptions) {
+    std::array<std::uint64_t, preemption_lengths.size()> counts{};
     for (std::size_t i = 0; i < Histogram::buckets_count; ++i) {
         const std::uint64_t length_ns = Histogram::upper_bound(i) - 1;
         std::size_t column = 0;
-        while (column + 1 < stop_lengths.size() && length_ns >= stop_lengths[column + 1].from_ns) {
+        while (column + 1 < preemption_lengths.size() &&
+               length_ns >= preemption_lengths[column + 1].from_ns) {
             ++column;
         }
-        counts[column] += stops.buckets[i];
+        counts[column] += preemptions.buckets[i];
     }
     return counts;
 }
 
-void add_stops(std::string& out, const LatencyReading& reading) {
-    out += fmt::format("{:<15} {:<9}", "stops, us", "thread") +
+void add_preemptions(std::string& out, const LatencyReading& reading) {
+    out += fmt::format("{:<15} {:<9}", "preemption, us", "thread") +
            fmt::format("{:>8} {:>7}", "per s", "of time");
-    for (const StopLength& length : stop_lengths) {
+    for (const PreemptionLength& length : preemption_lengths) {
         out += fmt::format(" {:>7}", length.name);
     }
     out += fmt::format(" {:>8}\n", "longest");
     for (const LoopReading& loop : reading.loops) {
         const double seconds = static_cast<double>(loop.looked_ns) * 1e-9;
-        const double share = seconds > 0 ? static_cast<double>(loop.stops.sum_ns) /
+        const double share = seconds > 0 ? static_cast<double>(loop.preemptions.sum_ns) /
                                                static_cast<double>(loop.looked_ns)
                                          : 0;
         out += fmt::format("{:<15} {:<9}", "", loop.thread) +
                fmt::format("{:>8.1f} {:>5.2f} %",
-                           seconds > 0 ? static_cast<double>(loop.stops.count) / seconds : 0,
+                           seconds > 0 ? static_cast<double>(loop.preemptions.count) / seconds : 0,
                            share * 100);
-        for (const std::uint64_t count : by_length(loop.stops)) {
+        for (const std::uint64_t count : by_length(loop.preemptions)) {
             out += fmt::format(" {:>7}", count);
         }
-        const bool any = loop.stops.count != 0;
-        out += fmt::format(" {:>8}\n",
-                           microseconds(any ? std::optional{loop.stops.highest_ns} : std::nullopt));
+        const bool any = loop.preemptions.count != 0;
+        out += fmt::format(" {:>8}\n", microseconds(any ? std::optional{loop.preemptions.highest_ns}
+                                                        : std::nullopt));
     }
 }
 
@@ -116,12 +118,13 @@ constexpr std::string_view due_notes =
     "  the first of its burst, each message as the first of its batch, so none waited longer. The\n"
     "  poller reads the captures, which is included. Waiting and service: of one batch in 8.\n";
 
-constexpr std::string_view stop_notes =
-    "stops: loop steps of 5 us or longer in which a thread did nothing, because of preemption by\n"
-    "  the hypervisor, interrupts or other threads. \"without stops\" leaves out samples that\n"
-    "  overlap a stop, and samples taken while the thread worked off the backlog, for at most as\n"
-    "  long again. A stop during work cannot be distinguished from the work: it is not detected\n"
-    "  and stays in all figures.\n"
+constexpr std::string_view preemption_notes =
+    "preemption: loop steps of 5 us or longer in which a thread did nothing, because of the\n"
+    "  hypervisor, interrupts or other threads. \"without preemption\" leaves out samples that\n"
+    "  overlap a preemption, and samples taken while the thread worked off the backlog, for at "
+    "most\n"
+    "  as long again. Preemption during work cannot be distinguished from the work: it is not\n"
+    "  detected and stays in all figures.\n"
     "-: too few values. The precision of values is 1/16.\n";
 
 }  // namespace
@@ -132,10 +135,10 @@ std::string latency_text(const LatencyReading& reading) {
                     reading.feed, reading.version, reading.running_s, reading.seconds);
     add_percentiles(out, latency_rows(reading));
     out += '\n';
-    add_stops(out, reading);
+    add_preemptions(out, reading);
     out += '\n';
     out += reading.from_due ? due_notes : live_notes;
-    out += stop_notes;
+    out += preemption_notes;
     out += fmt::format("This host's clock is known to {} us.",
                        microseconds(static_cast<std::uint64_t>(reading.clock_error_s * 1e9)));
     if (reading.clock_steps != 0) {

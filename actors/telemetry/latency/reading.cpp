@@ -9,7 +9,7 @@ namespace pinstrike::actors {
 namespace {
 
 LoopReading loop_of(const LoopSnapshot& loop, const std::string& name, bool polls) {
-    return {name, polls, loop.turns, loop.busy_ns + loop.idle_ns, loop.away, loop.stops};
+    return {name, polls, loop.steps, loop.busy_ns + loop.idle_ns, loop.not_empty, loop.preemptions};
 }
 
 StageReading stage_of(std::string_view stage, const std::string& thread, const std::string& actor,
@@ -37,18 +37,18 @@ std::uint64_t middle(std::size_t bucket) {
     return (lower + Histogram::upper_bound(bucket) - 1) / 2;
 }
 
-/// Adds `count` turns of `turn_ns`: each nanosecond counts by its distance to the end of its turn.
-void add_waits(Histogram::Snapshot& waits, std::uint64_t turn_ns, std::uint64_t count) {
+/// Adds `count` steps of `step_ns`: each nanosecond counts by its distance to the end of its step.
+void add_waits(Histogram::Snapshot& waits, std::uint64_t step_ns, std::uint64_t count) {
     std::uint64_t lower = 0;
-    for (std::size_t i = 0; i < Histogram::buckets_count && lower < turn_ns; ++i) {
-        const std::uint64_t upper = std::min(Histogram::upper_bound(i), turn_ns);
+    for (std::size_t i = 0; i < Histogram::buckets_count && lower < step_ns; ++i) {
+        const std::uint64_t upper = std::min(Histogram::upper_bound(i), step_ns);
         waits.buckets[i] += (upper - lower) * count;
         waits.count += (upper - lower) * count;
         lower = upper;
     }
-    if (turn_ns != 0 && count != 0) {
-        waits.sum_ns += turn_ns * turn_ns / 2 * count;
-        waits.highest_ns = std::max(waits.highest_ns, turn_ns);
+    if (step_ns != 0 && count != 0) {
+        waits.sum_ns += step_ns * step_ns / 2 * count;
+        waits.highest_ns = std::max(waits.highest_ns, step_ns);
     }
 }
 
@@ -90,10 +90,10 @@ LatencyReading since(const LatencyReading& now, const LatencyReading& before) {
     for (LoopReading& loop : part.loops) {
         for (const LoopReading& old : before.loops) {
             if (old.thread == loop.thread) {
-                loop.turns = less(loop.turns, old.turns);
+                loop.steps = less(loop.steps, old.steps);
                 loop.looked_ns = less(loop.looked_ns, old.looked_ns);
-                loop.away = since(loop.away, old.away);
-                loop.stops = since(loop.stops, old.stops);
+                loop.not_empty = since(loop.not_empty, old.not_empty);
+                loop.preemptions = since(loop.preemptions, old.preemptions);
             }
         }
     }
@@ -116,14 +116,15 @@ Histogram::Snapshot without_preemption(const StageReading& stage) {
 Histogram::Snapshot wait_for_look(const LoopReading& loop) {
     Histogram::Snapshot waits;
     for (std::size_t i = 0; i < Histogram::buckets_count; ++i) {
-        if (loop.away.buckets[i] != 0) {
-            add_waits(waits, std::min(middle(i), loop.away.highest_ns), loop.away.buckets[i]);
+        if (loop.not_empty.buckets[i] != 0) {
+            add_waits(waits, std::min(middle(i), loop.not_empty.highest_ns),
+                      loop.not_empty.buckets[i]);
         }
     }
     // Empty polls are short, so all of them are assumed to be equally long.
-    const std::uint64_t looks = less(loop.turns, loop.away.count);
+    const std::uint64_t looks = less(loop.steps, loop.not_empty.count);
     if (looks != 0) {
-        add_waits(waits, less(loop.looked_ns, loop.away.sum_ns) / looks, looks);
+        add_waits(waits, less(loop.looked_ns, loop.not_empty.sum_ns) / looks, looks);
     }
     return waits;
 }

@@ -31,10 +31,10 @@ struct StageReading {
 struct LoopReading {
     std::string thread;
     bool polls = false;
-    std::uint64_t turns = 0;
-    std::uint64_t looked_ns = 0;  ///< total time of all turns
-    Histogram::Snapshot away;     ///< turns that were not just an empty poll
-    Histogram::Snapshot stops;
+    std::uint64_t steps = 0;
+    std::uint64_t looked_ns = 0;    ///< total time of all steps
+    Histogram::Snapshot not_empty;  ///< steps that were not just an empty poll
+    Histogram::Snapshot preemptions;
 };
 
 struct LatencyReading {
@@ -58,7 +58,7 @@ struct LatencyReading {
 [[nodiscard]] Histogram::Snapshot without_preemption(const StageReading& stage);
 
 /// How long a packet would have waited until the thread polled, if it had come at any time of the
-/// measurement with equal probability. Computed from the lengths of the turns; each nanosecond
+/// measurement with equal probability. Computed from the lengths of the steps; each nanosecond
 /// counts as one sample.
 [[nodiscard]] Histogram::Snapshot wait_for_look(const LoopReading& loop);
 

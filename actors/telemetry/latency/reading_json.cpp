@@ -44,7 +44,8 @@ namespace actors {
 
 // Each member by its name, both ways.
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StageReading, stage, thread, actor, all, preempted)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LoopReading, thread, polls, turns, looked_ns, away, stops)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LoopReading, thread, polls, steps, looked_ns, not_empty,
+                                   preemptions)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LatencyReading, feed, version, running_s, seconds, clock_error_s,
                                    clock_steps, from_due, stages, loops)
 

@@ -25,8 +25,8 @@ namespace pinstrike::actors {
     ROW(metrics_open, info, 1, "Prometheus can scrape at the address given") \
     ROW(gateway_open, info, 1, "the gateway serves clients at the address given") \
     ROW(gateway_missed, error, 1, \
-        "the gateway was too slow for some records of the feed: its clients were told and get " \
-        "present values; the feed itself lost nothing") \
+        "the gateway was too slow for some records of the feed: its clients were notified and " \
+        "get present values; the feed itself lost nothing") \
     ROW(session_begun, info, 100, "a client logged in at the gateway: its user and address") \
     ROW(login_refused, warning, 10, \
         "a client could not log in at the gateway: its address, and whether key or limit was " \
@@ -38,7 +38,7 @@ namespace pinstrike::actors {
     ROW(feed_attached, info, 1, "the gateway reads the feed's published memory") \
     ROW(feed_lost, error, 1, \
         "the feed that the gateway reads has ended or cannot be read; clients stay connected " \
-        "and are told, and the gateway attaches again when it is back") \
+        "and are notified, and the gateway attaches again when it is back") \
     ROW(published, info, 1, \
         "the feed publishes its state in the memory file given; other programs can attach") \
     ROW(admin_open, info, 1, "root and the program's group can connect to the admin socket given") \

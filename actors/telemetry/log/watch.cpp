@@ -324,7 +324,7 @@ void Watch::watch_drops(const QueueSnapshot& now, const QueueSnapshot& before) {
 }
 
 /// The poller was busy nearly all the time, and nearly all packets came in full bursts. Only both
-/// together show overload: a fast stream leaves no empty turn, and a poller that slept finds full
+/// together show overload: a fast stream leaves no empty step, and a poller that slept finds full
 /// bursts.
 void Watch::watch_load(const PollerSnapshot& now, const PollerSnapshot& before) {
     constexpr double nearly_all = 0.95;
@@ -467,7 +467,7 @@ void Watch::watch_turns(const CounterSnapshot& now) {
     }
     const auto look = [&](const char* kind, const auto& threads, const auto& before) {
         for (std::size_t i = 0; i < threads.size(); ++i) {
-            if (threads[i].turns == before[i].turns) {
+            if (threads[i].steps == before[i].steps) {
                 add(LogCode::thread_stalled, kind + threads[i].name,
                     fmt::format("no loop step for {:.1f} s", seconds));
             }

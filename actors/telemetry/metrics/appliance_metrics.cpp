@@ -101,12 +101,12 @@ void add_loop(Families& out, const LoopSnapshot& loop, const std::string& name) 
     const Labels labels{{"thread", name}};
     const double busy = seconds(loop.busy_ns);
     const double idle = seconds(loop.idle_ns);
-    out.value(Metric::loop_steps_total, labels, number(loop.turns));
+    out.value(Metric::loop_steps_total, labels, number(loop.steps));
     out.value(Metric::loop_busy_seconds_total, labels, busy);
     out.value(Metric::loop_idle_seconds_total, labels, idle);
     out.value(Metric::loop_busy_ratio, labels, busy + idle > 0 ? busy / (busy + idle) : 0);
     out.value(Metric::loop_longest_step_seconds, labels, seconds(loop.longest_step_ns));
-    out.histogram(Metric::loop_stop_seconds, labels, loop.stops);
+    out.histogram(Metric::loop_stop_seconds, labels, loop.preemptions);
 }
 
 void add_stage(Families& out, const char* stage, const std::string& thread,

@@ -112,8 +112,8 @@ class SlowActor final : public Actor {
 };
 
 struct Found {
-    std::vector<Interval> stops;  ///< turns that the core counted as preemption
-    std::vector<Interval> idle;   ///< long turns without work
+    std::vector<Interval> stops;  ///< steps that the core counted as preemption
+    std::vector<Interval> idle;   ///< long steps without work
     std::vector<Interval> worked;
     std::uint64_t counted = 0;  ///< preemptions, by the core
 };
@@ -149,7 +149,7 @@ Found run_interrupted() {
         const bool acted_before = acted;
         acted = core.step(now_ns) != 0 || slow.asked != asked_before;
         const std::uint64_t stalled_until_ns = core.counters().stalled_until_ns.read();
-        if (!acted_before && now_ns - last_ns >= LoopClock::stop_ns_min) {
+        if (!acted_before && now_ns - last_ns >= LoopClock::preemption_ns_min) {
             found.idle.push_back({last_ns, now_ns});
             if (stalled_until_ns == static_cast<std::uint64_t>(now_ns)) {
                 found.stops.push_back(found.idle.back());
@@ -158,14 +158,14 @@ Found run_interrupted() {
         last_ns = now_ns;
     }
     found.worked = slow.worked;
-    found.counted = core.counters().stops_ns.snapshot().count;
+    found.counted = core.counters().preemptions_ns.snapshot().count;
     return found;
 }
 
 TEST(PlantedStops, are_found_while_the_thread_is_idle_and_slow_handlers_never_are) {
     const Found found = run_interrupted();
     ASSERT_GT(found.worked.size(), 0U);
-    EXPECT_EQ(found.counted, found.stops.size()) << "a turn in which somebody acted was called one";
+    EXPECT_EQ(found.counted, found.stops.size()) << "a step in which somebody acted was called one";
     for (const Interval& stop : found.stops) {
         for (const Interval& worked : found.worked) {
             ASSERT_FALSE(stop.overlaps(worked)) << "a slow handler was called a stop";

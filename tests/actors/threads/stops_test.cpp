@@ -67,7 +67,9 @@ struct Scene {
         ASSERT_TRUE(producer->try_push(std::vector{event}));
     }
 
-    [[nodiscard]] std::uint64_t stops() const { return core->counters().stops_ns.snapshot().count; }
+    [[nodiscard]] std::uint64_t stops() const {
+        return core->counters().preemptions_ns.snapshot().count;
+    }
 
     [[nodiscard]] Histogram::Snapshot raw() const {
         return core->counters().receive_to_actor_ns.snapshot();
@@ -90,7 +92,7 @@ TEST(Stops, a_long_turn_in_which_nothing_was_done_is_one_and_what_overlaps_it_is
     scene.arrive(scene.now_ns + 10 * us);  // during the preemption
     scene.turn(25 * us);                   // preempted: the turn before found nothing
     EXPECT_EQ(scene.stops(), 1U);
-    EXPECT_EQ(scene.core->counters().stops_ns.snapshot().highest_ns, 25'000U);
+    EXPECT_EQ(scene.core->counters().preemptions_ns.snapshot().highest_ns, 25'000U);
     EXPECT_EQ(scene.raw().count, 1U);
     EXPECT_EQ(scene.raw().highest_ns, 15'000U);
     EXPECT_EQ(scene.preempted().count, 1U);
@@ -215,7 +217,7 @@ TEST(Stops, a_sleep_of_its_own_will_is_none) {
     scene.turn(20 * ms);
     EXPECT_EQ(scene.stops(), 0U);
     scene.turn(50);
-    EXPECT_EQ(scene.core->counters().away_ns.snapshot().highest_ns,
+    EXPECT_EQ(scene.core->counters().not_empty_ns.snapshot().highest_ns,
               static_cast<std::uint64_t>(20 * ms));
 }
 

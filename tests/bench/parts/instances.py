@@ -73,7 +73,7 @@ def instance(options, text):
 def stops_of(text):
     """The histogram of preemptions that `pinstrike latency` prints: thread, number a second, percent of
     its time, number of each length, the longest in microseconds."""
-    head, *rows = re.search(r"^stops, us .*\n(?: .*\n)+", text, re.MULTILINE).group().splitlines()
+    head, *rows = re.search(r"^preemption, us .*\n(?: .*\n)+", text, re.MULTILINE).group().splitlines()
     lengths = re.findall(r"\S+-\S+|-1 ms|> 1 ms", head)
     for row in rows:
         thread, per_second, percent, *counts, longest = row.replace(" %", "").replace(",", "").split()
@@ -157,10 +157,10 @@ def measure_latency(report, options):
             lines.append(f"| {share:.0%} | {share * capacity:.1f} | {samples} | " + " | ".join(
                 f"{of[name] / 1e3:.2f}" if name in of else "-" for name in names) + " |")
         for name, most in (("p50", goal), ("p99", 2), ("p99.9", 10)):
-            report.goal(f"receive to actor at {share:.0%}, {name}, without stops", most,
-                        medians["without_stops"][name] / 1e3, "us", lower=True)
+            report.goal(f"receive to actor at {share:.0%}, {name}, without preemption", most,
+                        medians["without_preemption"][name] / 1e3, "us", lower=True)
     lengths = list(stopped[0][1]["counts"])
-    found = ["| of capacity | thread | stops a second | % of its time | " +
+    found = ["| of capacity | thread | preemptions a second | % of its time | " +
              " | ".join(f"{length} us" if length[0].isdigit() else length for length in lengths) +
              " | longest, us |", "|---" * (5 + len(lengths)) + "|"]
     found += [f"| {share:.0%} | {stop['thread']} | {stop['per_second']:.0f} | {stop['percent']:.2f} | " +
@@ -176,12 +176,11 @@ def measure_latency(report, options):
                    f"would drop them. Each figure is the median over {options.runs} runs of 10 s. "
                    f"{taker.note()}",
                    "\n".join(lines),
-                   f"Stops of the machine (preemption) during all {options.runs} runs: steps of 5 us or "
-                   "more in which a thread did no work, so that a slow handler is not counted "
-                   "(`tests/actors/threads/planted_stops_test.cpp` plants both and finds the stops "
-                   "only). Rows `without_stops` also exclude messages that arrive while a thread "
-                   "processes the backlog of a stop, for at most as long as the stop took. A stop "
-                   "that hits a thread at work is not detected, and stays in all figures.",
+                   f"Preemption during all {options.runs} runs: steps of 5 us or more in which a thread did no "
+                   "work, so that a slow handler is not counted (`tests/actors/threads/planted_stops_test.cpp` "
+                   "plants both and finds the preemptions only). Rows `without_preemption` also exclude messages "
+                   "that arrive while a thread processes the backlog of a preemption, for at most as long as it "
+                   "took. Preemption of a thread at work is not detected, and stays in all figures.",
                    "\n".join(found))
     report.part["stops"] = [{"share": f"{share:.0%}", **stop} for share, stop in stopped]
 

@@ -88,10 +88,10 @@ TEST(Latency, AReadingIsTheSameBehindTheSocket) {
     ASSERT_EQ(got->loops.size(), 2U);
     EXPECT_TRUE(got->loops[0].polls);
     EXPECT_FALSE(got->loops[1].polls);
-    EXPECT_EQ(got->loops[0].turns, 1'000'000U);
+    EXPECT_EQ(got->loops[0].steps, 1'000'000U);
     EXPECT_EQ(got->loops[0].looked_ns, 60'000'000'000U);
-    EXPECT_TRUE(same(got->loops[0].away, sent.loops[0].away));
-    EXPECT_TRUE(same(got->loops[0].stops, sent.loops[0].stops));
+    EXPECT_TRUE(same(got->loops[0].not_empty, sent.loops[0].not_empty));
+    EXPECT_TRUE(same(got->loops[0].preemptions, sent.loops[0].preemptions));
 }
 
 TEST(Latency, EveryBucketSurvivesTheSocket) {
@@ -187,7 +187,7 @@ TEST(Latency, TheDifferenceOfTwoLooksIsWhatCameInBetween) {
     now.running_s = 70;
     now.stages[0].all = more.snapshot();
     now.loops[0].looked_ns += 10'000'000'000;
-    now.loops[0].turns += 50;
+    now.loops[0].steps += 50;
     const LatencyReading part = since(now, before);
     EXPECT_EQ(part.seconds, 10);
     EXPECT_EQ(part.running_s, 70);
@@ -196,19 +196,19 @@ TEST(Latency, TheDifferenceOfTwoLooksIsWhatCameInBetween) {
     EXPECT_NEAR(static_cast<double>(part.stages[0].all.highest_ns), 7'000, 7'000.0 / 16);
     EXPECT_EQ(part.stages[1].all.count, 0U);
     EXPECT_EQ(part.loops[0].looked_ns, 10'000'000'000U);
-    EXPECT_EQ(part.loops[0].turns, 50U);
-    EXPECT_EQ(part.loops[0].stops.count, 0U);
+    EXPECT_EQ(part.loops[0].steps, 50U);
+    EXPECT_EQ(part.loops[0].preemptions.count, 0U);
 }
 
-/// Half of the time is in turns of 1 ms, half in empty turns of 100 ns. So half of the packets come
-/// during a long turn, and wait for half of it on average.
+/// Half of the time is in steps of 1 ms, half in empty steps of 100 ns. So half of the packets come
+/// during a long step, and wait for half of it on average.
 TEST(Latency, TheWaitForALookIsWeightedByTimeNotByTurns) {
-    Histogram away;
-    away.record(1'000'000, 1'000);
+    Histogram not_empty;
+    not_empty.record(1'000'000, 1'000);
     LoopReading loop;
-    loop.turns = 1'000 + 10'000'000;
+    loop.steps = 1'000 + 10'000'000;
     loop.looked_ns = 2'000'000'000;
-    loop.away = away.snapshot();
+    loop.not_empty = not_empty.snapshot();
     const Histogram::Snapshot waits = wait_for_look(loop);
     EXPECT_NEAR(static_cast<double>(waits.count), 2e9, 2e9 / 32);
     EXPECT_LE(waits.quantile_ns(0.45), 100U);
@@ -227,7 +227,7 @@ TEST(Latency, TheTextFitsAndSaysNothingItDoesNotKnow) {
     EXPECT_NE(text.find("receive to actor"), std::string::npos);
     EXPECT_NE(text.find("It was set 2 times"), std::string::npos);
     EXPECT_EQ(text.find("nan"), std::string::npos);
-    EXPECT_NE(latency_text({}).find("stops"), std::string::npos);  // an empty reading
+    EXPECT_NE(latency_text({}).find("preemption"), std::string::npos);  // an empty reading
     reading.from_due = true;
     EXPECT_NE(latency_text(reading).find("due to actor"), std::string::npos);
 }
@@ -235,7 +235,7 @@ TEST(Latency, TheTextFitsAndSaysNothingItDoesNotKnow) {
 TEST(Latency, ThePlotIsDrawnOfWhatThereIs) {
     const std::string svg = latency_svg(example());
     EXPECT_NE(svg.find("opra &quot;north&quot;, &lt;a&amp;b&gt;"), std::string::npos);
-    EXPECT_NE(svg.find("core0 receive to actor, without stops"), std::string::npos);
+    EXPECT_NE(svg.find("core0 receive to actor, without preemption"), std::string::npos);
     EXPECT_EQ(svg.find("service"), std::string::npos);  // it has no values
     EXPECT_NE(latency_svg({}).find("nothing was measured"), std::string::npos);
 }

@@ -68,9 +68,9 @@ struct Watched {
         snapshot.seconds = 1;
         static_cast<void>(watch.look(snapshot));
         snapshot.seconds = 2;
-        snapshot.pollers[0].turns = 1000;
+        snapshot.pollers[0].steps = 1000;
         for (CoreSnapshot& core : snapshot.cores) {
-            core.turns = 1000;
+            core.steps = 1000;
         }
     }
 
@@ -192,8 +192,8 @@ TEST(Watch, namesTheThreadThatTakesNoTurns) {
     Watched watched;
     static_cast<void>(watched.look());
     watched.snapshot.seconds = 3;
-    watched.snapshot.pollers[0].turns = 2000;
-    watched.snapshot.cores[0].turns = 1001;
+    watched.snapshot.pollers[0].steps = 2000;
+    watched.snapshot.cores[0].steps = 1001;
     EXPECT_THAT(watched.look(),
                 ElementsAre(is(LogCode::thread_stalled, "core core1", "no loop step for 1.0 s")));
     watched.snapshot.seconds = 4;
@@ -235,7 +235,7 @@ TEST(Watch, aPollerThatSleepsOrEmptiesItsQueueIsNotAtItsLimit) {
     poller.queues[0].counts[nic::PortCount::packets] = 6400;
     poller.queues[0].counts[nic::PortCount::full_bursts] = 100;
     EXPECT_THAT(watched.look(), IsEmpty());
-    poller.busy_ns = 1500;  // never an empty turn, but small bursts
+    poller.busy_ns = 1500;  // never an empty step, but small bursts
     poller.queues[0].counts[nic::PortCount::packets] = 12800;
     poller.queues[0].counts[nic::PortCount::full_bursts] = 120;
     EXPECT_THAT(watched.look(), IsEmpty());

@@ -25,12 +25,12 @@ json times(std::uint64_t count, std::uint64_t ns) {
             {"p99_ns", 3 * ns}, {"p999_ns", 300 * ns}, {"highest_ns", 900'000 * ns}};
 }
 
-json stream(const char* state, std::uint64_t accepted, json ahead) {
+json stream(const char* state, std::uint64_t accepted, json skew) {
     return {{"state", state},
             {"heard_seconds_ago", 0.1},
             {"packets", 10},
             {"accepted", accepted},
-            {"ahead", std::move(ahead)}};
+            {"skew", std::move(skew)}};
 }
 
 /// `second`: the running time. Line i delivers 1000 * i messages per second.
@@ -76,7 +76,7 @@ json reading(double second, std::size_t lines = 96) {
                        {"idle_ns", 750'000'000 * second},
                        {"longest_step_ns", 12'300'000},
                        {"packets", 9'000'000 * second},
-                       {"stops", {{"count", 0}}}},
+                       {"preemptions", {{"count", 0}}}},
                       {{"thread", "core0"},
                        {"kind", "core"},
                        {"cpu", "any"},
@@ -84,7 +84,7 @@ json reading(double second, std::size_t lines = 96) {
                        {"idle_ns", 0},
                        {"longest_step_ns", 0},
                        {"messages", 1},
-                       {"stops", times(1, 25'000)}}};
+                       {"preemptions", times(1, 25'000)}}};
     all["rings"] = {{{"from", "poller0"},
                      {"to", "core0"},
                      {"routed", 10},
