@@ -100,6 +100,17 @@ class Section {
         return *this;
     }
 
+    /// Adds the keys of `other`, which apply only if `applies_to` is true.
+    Section& add_only_for(const Section& other, const std::string& deciding,
+                          const std::string& words,
+                          const std::function<bool(const T&)>& applies_to) {
+        for (const KeyRow<T>& row : other.rows_) {
+            rows_.push_back(row);
+            only_for(deciding, words, applies_to);
+        }
+        return *this;
+    }
+
     [[nodiscard]] const std::string& noun() const { return noun_; }
 
     [[nodiscard]] const std::vector<KeyRow<T>>& rows() const { return rows_; }

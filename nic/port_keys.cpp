@@ -62,7 +62,11 @@ Section<PortConfig> port_section() {
         .required();
     for (const PortKindRow* row : port_kind_rows()) {
         if (row->add_keys != nullptr) {
-            row->add_keys(section);
+            Section<PortConfig> own{section.noun()};
+            row->add_keys(own);
+            section.add_only_for(
+                own, "kind", fmt::format("kind {}", row->word),
+                [row](const PortConfig& port) { return &row_of(port.kind) == row; });
         }
     }
     section

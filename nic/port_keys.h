@@ -26,8 +26,4 @@ Section<PortConfig> port_section();
 /// "ports[i]". Keys whose values could not be parsed are not checked.
 void check_ports(std::span<const PortConfig> ports, const Places& places, Problems& problems);
 
-/// True if the port's packets come from captures or from the generator, whose times may repeat. The
-/// packets of a venue never repeat their times.
-[[nodiscard]] bool may_repeat_times(const PortConfig& port);
-
 }  // namespace pinstrike::nic

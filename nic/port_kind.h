@@ -25,6 +25,7 @@
 namespace pinstrike::nic {
 
 class ReplayStart;
+struct Pace;
 
 /// Makes the frame source for one queue of a port that generates frames. The source makes frames of
 /// `groups` only. Null, with a problem added, on failure.
@@ -79,7 +80,7 @@ struct PortKindRow {
     bool socket_for_each_group = false;  ///< receives through the kernel, from its interface
     bool uses_eal = false;  ///< runs in the environment of DPDK, with memory and devices of its own
 
-    /// Adds the keys of this kind to the section. Each key applies to this kind only.
+    /// Adds the keys of this kind, which apply to this kind only.
     void (*add_keys)(Section<PortConfig>& section) = nullptr;
 
     /// Checks the rules of ports[i], which is of this kind.
@@ -89,13 +90,28 @@ struct PortKindRow {
     void (*check_together)(const PortRules& rules) = nullptr;
 
     /// Returns true if the port's packets come from captures or from the generator, whose times may
-    /// repeat.
+    /// repeat. The packets of a venue never repeat their times.
     bool (*may_repeat_times)(const PortConfig& port) = nullptr;
 
     /// Describes where packets come from: "interface eth1".
     std::string (*source)(const PortConfig& port) = nullptr;
 
-    /// The files that the port reads, which no output may replace.
+    /// The kernel interface that the port uses; empty: it uses none.
+    std::string (*interface)(const PortConfig& port) = nullptr;
+
+    /// The PCI address of the port's NIC; empty: it has no NIC of its own.
+    std::string (*pci_address)(const PortConfig& port) = nullptr;
+
+    /// The source address of the IGMP reports that the port sends itself; 0.0.0.0: it sends none.
+    Ipv4 (*report_address)(const PortConfig& port) = nullptr;
+
+    /// The receive buffer that a port with `socket_for_each_group` requests for each socket.
+    std::size_t (*socket_buffer_bytes)(const PortConfig& port) = nullptr;
+
+    /// The pace of a port that `replays`.
+    Pace (*pace)(const PortConfig& port) = nullptr;
+
+    /// The files and folders that the port reads, which no output may replace.
     std::vector<std::string> (*files)(const PortConfig& port) = nullptr;
 
     /// The system calls of the thread that polls the port.
@@ -113,10 +129,18 @@ struct PortKindRow {
 /// All kinds, in the order of the enum.
 [[nodiscard]] std::span<const PortKindRow* const> port_kind_rows();
 
-/// The predicate for Section::only_for().
-template <PortKind kind>
-bool is_kind(const PortConfig& port) {
-    return port.kind == kind;
+/// The value of a property that a row has as a function, such as &PortKindRow::files; empty if the
+/// port's kind has no such function.
+template <class Value>
+Value property_of(const PortConfig& port, Value (*PortKindRow::*property)(const PortConfig&)) {
+    const auto function = row_of(port.kind).*property;
+    return function == nullptr ? Value{} : function(port);
+}
+
+/// The access of Section::key() to a member of the kind's own config struct.
+template <class Config, class Member>
+auto own(Member Config::*member) {
+    return [member](auto& port) -> auto& { return port.own.template get<Config>().*member; };
 }
 
 }  // namespace pinstrike::nic

@@ -14,13 +14,11 @@ bool shares_device(std::string_view kernel_driver) {
 }
 
 std::vector<SystemCall> calls_of(const PortConfig& port) {
-    const PortKindRow& kind = row_of(port.kind);
-    return kind.system_calls == nullptr ? std::vector<SystemCall>{} : kind.system_calls(port);
+    return property_of(port, &PortKindRow::system_calls);
 }
 
 std::vector<Right> rights_kept_by(const PortConfig& port) {
-    const PortKindRow& kind = row_of(port.kind);
-    return kind.rights == nullptr ? std::vector<Right>{} : kind.rights(port);
+    return property_of(port, &PortKindRow::rights);
 }
 
 }  // namespace pinstrike::nic

@@ -69,9 +69,4 @@ void check_ports(std::span<const PortConfig> ports, const Places& places, Proble
     }
 }
 
-bool may_repeat_times(const PortConfig& port) {
-    const PortKindRow& kind = row_of(port.kind);
-    return kind.may_repeat_times != nullptr && kind.may_repeat_times(port);
-}
-
 }  // namespace pinstrike::nic

@@ -359,11 +359,12 @@ nic::DueTimes Appliance::due() const {
     nic::DueTimes due;
     for (const nic::PortConfig& port : config_.ports) {
         if (nic::row_of(port.kind).replays) {
-            const bool same = !due.known() || due.pace.factor == port.pace.factor;
-            if (port.pace.factor <= 0 || !same) {
+            const nic::Pace pace = nic::property_of(port, &nic::PortKindRow::pace);
+            const bool same = !due.known() || due.pace.factor == pace.factor;
+            if (pace.factor <= 0 || !same) {
                 return {};
             }
-            due = {replay_start_.get(), port.pace};
+            due = {replay_start_.get(), pace};
         }
     }
     return due;

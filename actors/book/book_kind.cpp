@@ -36,27 +36,27 @@ class BookKind final : public ActorKind {
     }
 
     [[nodiscard]] std::unique_ptr<Actor> make(const ActorSetup& setup) const override {
-        BookConfig config = setup.configs.of<BookConfig>();
+        BookConfig config = setup.configs.get<BookConfig>();
         config.is_test_symbol = setup.is_test_symbol;
         return setup.memory != nullptr ? std::make_unique<Book>(config, std::move(*setup.memory))
                                        : std::make_unique<Book>(config, cores_of(setup));
     }
 
     [[nodiscard]] std::optional<CoreShape> published_shape(const ActorSetup& setup) const override {
-        return book_shape(setup.configs.of<BookConfig>(), cores_of(setup));
+        return book_shape(setup.configs.get<BookConfig>(), cores_of(setup));
     }
 
     [[nodiscard]] std::size_t bytes(const ActorSetup& setup) const override {
         const unsigned cores = cores_of(setup);
-        return book_bytes(setup.configs.of<BookConfig>(), cores) / cores;
+        return book_bytes(setup.configs.get<BookConfig>(), cores) / cores;
     }
 
     [[nodiscard]] std::optional<ActorSection> section() const override {
-        return ActorSection{any_form(section_form(book_section())), "What the book keeps."};
+        return actor_section(book_section(), "What the book keeps.");
     }
 
     [[nodiscard]] std::vector<ActorMistake> mistakes(const ActorSetup& setup) const override {
-        if (!setup.configs.of<BookConfig>().test_symbols || setup.test_symbols) {
+        if (!setup.configs.get<BookConfig>().test_symbols || setup.test_symbols) {
             return {};
         }
         return {{"test_symbols",
@@ -77,7 +77,7 @@ class BookKind final : public ActorKind {
     }
 
     [[nodiscard]] std::optional<SeriesRoom> series_room(const ActorSetup& setup) const override {
-        const auto config = setup.configs.of<BookConfig>();
+        const auto config = setup.configs.get<BookConfig>();
         return SeriesRoom{config.series_capacity, series_share(config, cores_of(setup)),
                           "book.series_capacity"};
     }

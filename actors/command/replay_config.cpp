@@ -107,8 +107,7 @@ void feed_from(actors::FeedConfig& config, const ReplaySource& source) {
     nic::PortConfig port;
     port.name = "capture";
     port.kind = nic::PortKind::capture;
-    port.files = source.files;
-    port.pace = source.pace;
+    port.own.get<nic::CaptureConfig>() = {source.files, source.pace};
     if (!source.config.empty()) {
         port.udp_checksum = check_of(config.ports);
         port.sources = senders_of(config.ports);

@@ -6,7 +6,7 @@
 
 #include "actors/topology/feed_config.h"
 #include "config/problem.h"
-#include "nic/port_config.h"
+#include "nic/capture/capture_config.h"
 
 #include <optional>
 #include <string>

@@ -53,10 +53,8 @@ std::vector<std::string> inputs_of(const actors::FeedConfig& config, const std::
     std::vector<std::string> inputs{
         file, config.series_map, config.peer.secret_file, tls.certificate, tls.key, tls.authority};
     for (const nic::PortConfig& port : config.ports) {
-        if (const auto files = nic::row_of(port.kind).files) {
-            const std::vector<std::string> read = files(port);
-            inputs.insert(inputs.end(), read.begin(), read.end());
-        }
+        const auto files = nic::property_of(port, &nic::PortKindRow::files);
+        inputs.insert(inputs.end(), files.begin(), files.end());
     }
     return inputs;
 }

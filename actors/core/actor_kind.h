@@ -6,13 +6,12 @@
 #pragma once
 
 #include "actors/core/actor.h"
-#include "actors/core/actor_configs.h"
 #include "actors/core/actor_report.h"
 #include "actors/publish/core_memory.h"
-#include "config/form.h"
 #include "config/problem.h"
+#include "config/section.h"
+#include "config/type_map.h"
 
-#include <any>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -20,13 +19,14 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace pinstrike::actors {
 
 /// The part of a feed's config that a kind may see.
 struct ActorSetup {
-    const ActorConfigs& configs;
+    const TypeMap& configs;  ///< the config structs of kinds
     unsigned cores_count = 1;
     bool test_symbols = false;  ///< messages of test symbols reach the cores
     /// Whether the venue reserves a symbol (SeriesKey::symbol_word()) for tests; null: it reserves
@@ -38,9 +38,27 @@ struct ActorSetup {
 
 /// The config section with the kind's name.
 struct ActorSection {
-    Form<std::any> form;
+    Form<TypeMap> form;
     std::string sentence;
 };
+
+template <class Config>
+ActorSection actor_section(const Section<Config>& section, std::string sentence) {
+    Form<Config> form = section_form(section);
+    Form<TypeMap> out;
+    out.words = std::move(form.words);
+    out.schema = std::move(form.schema);
+    out.choices = std::move(form.choices);
+    out.document = std::move(form.document);
+    out.write = [write = std::move(form.write)](const TypeMap& from) {
+        return write(from.get<Config>());
+    };
+    out.read = [read = std::move(form.read)](const Node& node, const std::string& path,
+                                             TypeMap& into, Reader& reader) {
+        return read(node, path, into.get<Config>(), reader);
+    };
+    return {std::move(out), std::move(sentence)};
+}
 
 /// A key of the kind's section, and the fault of its value.
 struct ActorMistake {

@@ -29,12 +29,16 @@ std::string hugepages_text(const std::vector<nic::dpdk::Hugepages>& pages) {
 }
 
 void check_sources(const HostResources& host, const nic::PortConfig& port, Problems& problems) {
-    if (nic::row_of(port.kind).socket_for_each_group && !host.interfaces.contains(port.interface)) {
+    if (nic::row_of(port.kind).uses_eal) {
+        return;  // nic::dpdk::check_ports() checks the sources of these ports
+    }
+    const std::string interface = nic::property_of(port, &nic::PortKindRow::interface);
+    if (!interface.empty() && !host.interfaces.contains(interface)) {
         add_problem(problems, Place{},
-                    fmt::format("port {}: there is no interface {}", port.name, port.interface),
+                    fmt::format("port {}: there is no interface {}", port.name, interface),
                     Remedy::retry);  // the interface may appear later
     }
-    for (const std::string& file : port.files) {
+    for (const std::string& file : nic::property_of(port, &nic::PortKindRow::files)) {
         if (!host.files.contains(file)) {
             add_problem(problems, Place{},
                         fmt::format("port {}: {} cannot be read", port.name, file));
@@ -101,7 +105,7 @@ HostResources read_host_resources(const FeedConfig& config) {
     HostResources host{
         read_machine_for(config), nic::dpdk::read_port_resources(), read_interfaces(), {}};
     for (const nic::PortConfig& port : config.ports) {
-        for (const std::string& file : port.files) {
+        for (const std::string& file : nic::property_of(port, &nic::PortKindRow::files)) {
             if (::access(file.c_str(), R_OK) == 0) {  // opening a pipe would consume its bytes
                 host.files.insert(file);
             }

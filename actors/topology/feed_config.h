@@ -5,7 +5,6 @@
 // tables of keys do not repeat them.
 #pragma once
 
-#include "actors/core/actor_configs.h"
 #include "actors/peer/peer_config.h"
 #include "actors/poller/sharding.h"
 #include "actors/publish/publish_config.h"
@@ -13,6 +12,7 @@
 #include "actors/threads/when_full.h"
 #include "config/log_level.h"
 #include "config/problem.h"
+#include "config/type_map.h"
 #include "feed/arbitration/arbitration_config.h"
 #include "feed/lines/calendar_config.h"
 #include "feed/lines/line_config.h"
@@ -75,7 +75,7 @@ struct FeedConfig {
     PublishConfig publish;
     bool block_checksum = true;
     bool test_symbols = false;  ///< true: tests reach the cores
-    ActorConfigs actors;        ///< a section for each kind of actor that has keys
+    TypeMap actors;             ///< a config struct for each kind of actor that has keys
     std::string
         series_map;  ///< the day's list of series: a file, or a folder of such files; empty: none
     /// The key's place in the config file, for problems with the series map. None if the config was

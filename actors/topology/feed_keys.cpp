@@ -67,10 +67,8 @@ Section<CoreConfig> core_section() {
 void add_actor_keys(Section<FeedConfig>& section) {
     for (const ActorKind* kind : actor_kinds()) {
         if (std::optional<ActorSection> own = kind->section()) {
-            section.key(
-                std::string{kind->name()},
-                [name = kind->name()](auto& feed) -> auto& { return feed.actors.at(name); },
-                std::move(own->form), std::move(own->sentence));
+            section.key(std::string{kind->name()}, &FeedConfig::actors, std::move(own->form),
+                        std::move(own->sentence));
         }
     }
 }

@@ -261,7 +261,7 @@ void check_live(const Rules& rules) {
 void check_looped_captures(const Rules& rules) {
     const auto& ports = rules.config.ports;
     const auto other = std::find_if(ports.begin(), ports.end(), [](const nic::PortConfig& port) {
-        return !nic::may_repeat_times(port);
+        return !nic::property_of(port, &nic::PortKindRow::may_repeat_times);
     });
     if (rules.config.arbitration.looped_captures && other != ports.end()) {
         rules.report(

@@ -175,7 +175,8 @@ void check_nodes(const Topology& topology, const FeedConfig& config, const Machi
     for (const PollerPlan& poller : topology.pollers) {
         const MachineCpu* cpu = machine.find(poller.cpu);
         for (const std::size_t port : poller.ports) {
-            const std::string& pci = config.ports[port].pci;
+            const std::string pci =
+                nic::property_of(config.ports[port], &nic::PortKindRow::pci_address);
             const auto node = machine.node_of_pci(pci);
             if (cpu != nullptr && node && *node != cpu->numa_node) {
                 findings.remarks.push_back(fmt::format(
@@ -232,18 +233,6 @@ void check_open_files(const Topology& topology, const Machine& machine,
 
 std::string cpu_text(CpuIndex cpu) {
     return cpu < 0 ? std::string{"not pinned"} : fmt::format("cpu {}", cpu);
-}
-
-std::string port_source_text(const nic::PortConfig& port) {
-    if (!port.files.empty()) {
-        return fmt::format("{} file{}", port.files.size(), port.files.size() == 1 ? "" : "s");
-    }
-    for (const std::string* text : {&port.pci, &port.vdev, &port.interface}) {
-        if (!text->empty()) {
-            return *text;
-        }
-    }
-    return {};
 }
 
 std::string poller_text(const PollerPlan& poller, const FeedConfig& config) {
@@ -479,8 +468,7 @@ Topology plan_topology(const FeedConfig& config) {
         }
     }
     const auto demands = dpdk_demands(config, topology);
-    if (!demands.empty() &&
-        !demands.front().config.hugepages) {  // the setting is the same for all ports
+    if (!demands.empty() && !nic::dpdk::uses_hugepages(demands)) {
         topology.dpdk_bytes = nic::dpdk::memory_need_bytes(demands);
     }
     topology.recovery = plan_recovery(config);
@@ -516,10 +504,9 @@ std::string to_text(const Topology& topology, const FeedConfig& config) {
     std::string text;
     for (std::size_t i = 0; i < config.ports.size(); ++i) {
         const nic::PortConfig& port = config.ports[i];
-        const std::string source = port_source_text(port);
-        text += fmt::format("port   {:<10} {}{}{}; streams {}; {} queue{}\n", port.name,
-                            nic::row_of(port.kind).word, source.empty() ? "" : " ", source,
-                            port.streams, topology.port_readers[i].size(),
+        const nic::PortKindRow& kind = nic::row_of(port.kind);
+        text += fmt::format("port   {:<10} {} {}; streams {}; {} queue{}\n", port.name, kind.word,
+                            kind.source(port), port.streams, topology.port_readers[i].size(),
                             topology.port_readers[i].size() == 1 ? "" : "s");
     }
     for (const PollerPlan& poller : topology.pollers) {

@@ -9,11 +9,11 @@
 // reaches that time. Files that follow each other in time are therefore not open at the same time.
 #pragma once
 
+#include "nic/capture/capture_config.h"
 #include "nic/capture/capture_reader.h"
 #include "nic/capture/replay_start.h"
 #include "nic/capture/tunnel.h"
 #include "nic/port.h"
-#include "nic/port_config.h"
 
 #include <array>
 #include <cstddef>

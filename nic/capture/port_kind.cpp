@@ -3,6 +3,7 @@
 // The kind of port `pcap`: its keys, rules and needs.
 #include "nic/port_kind.h"
 
+#include "nic/capture/capture_config.h"
 #include "nic/capture/capture_files.h"
 #include "nic/capture/pcap_port.h"
 #include "nic/port_keys.h"
@@ -12,6 +13,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <system_error>
@@ -19,8 +21,6 @@
 
 namespace pinstrike::nic {
 namespace {
-
-constexpr auto is_capture = is_kind<PortKind::capture>;
 
 Form<Pace> pace_form() {
     return scalar_form<Pace>(
@@ -35,20 +35,22 @@ Form<Pace> pace_form() {
 
 void add_keys(Section<PortConfig>& section) {
     section
-        .key("files", &PortConfig::files, list_of(text(), "a list of files"),
+        .key("files", own(&CaptureConfig::files), list_of(text(), "a list of files"),
              "Captures (pcap, pcapng; compressed or not), merged by time; a folder stands for all "
              "captures in it.")
-        .only_for("kind", "kind pcap", is_capture)
-        .key("pace", &PortConfig::pace, pace_form(),
+        .key("pace", own(&CaptureConfig::pace), pace_form(),
              "How fast captures are replayed: max (as fast as they are read), real, or a factor. "
-             "The same for all ports of captures, which are replayed together.")
-        .only_for("kind", "kind pcap", is_capture);
+             "The same for all ports of captures, which are replayed together.");
 }
 
 void check(const PortRules& rules, std::size_t i) {
-    if (rules.ports[i].files.empty() && rules.sound(i, {"files"})) {
+    if (rules.ports[i].own.get<CaptureConfig>().files.empty() && rules.sound(i, {"files"})) {
         rules.report(rules.path(i, "files"), "found none, expected at least one capture");
     }
+}
+
+Pace pace_of(const PortConfig& port) {
+    return port.own.get<CaptureConfig>().pace;
 }
 
 /// Captures of several ports are merged by time as well, so they need the same pace.
@@ -63,7 +65,7 @@ void check_pace(const PortRules& rules) {
             continue;
         }
         first = first == nullptr ? &port : first;
-        if (port.pace.factor != first->pace.factor) {
+        if (pace_of(port).factor != pace_of(*first).factor) {
             rules.report(rules.path(i, "pace"),
                          fmt::format("found another pace than that of port {}, expected one for "
                                      "all: captures are replayed together",
@@ -88,7 +90,7 @@ GroupFilter filter_of(const GroupsByQueue& groups_by_queue, std::size_t queue) {
 
 /// A pipe can be read only once, so only one queue can read it.
 void check_pipes(const PortConfig& config, std::size_t queues, Problems& problems) {
-    for (const std::string& file : config.files) {
+    for (const std::string& file : config.own.get<CaptureConfig>().files) {
         std::error_code unknown;
         if (queues > 1 && std::filesystem::exists(file, unknown) &&
             !std::filesystem::is_regular_file(file, unknown) &&
@@ -102,23 +104,35 @@ void check_pipes(const PortConfig& config, std::size_t queues, Problems& problem
     }
 }
 
-/// Leaves out folders that cannot be read; open() reports these.
+/// Includes folders, because one that cannot be read has no captures here.
 std::vector<std::string> files_of(const PortConfig& port) {
+    const std::vector<std::string>& paths = port.own.get<CaptureConfig>().files;
     Problems ignored;
-    return capture_files(port.files, ignored);
+    std::vector<std::string> files = capture_files(paths, ignored);
+    std::copy_if(paths.begin(), paths.end(), std::back_inserter(files), [](const auto& path) {
+        std::error_code unknown;
+        return std::filesystem::is_directory(path, unknown);
+    });
+    return files;
+}
+
+std::string source_of(const PortConfig& port) {
+    const std::size_t count = port.own.get<CaptureConfig>().files.size();
+    return fmt::format("{} capture{}", count, count == 1 ? "" : "s");
 }
 
 Ports open(const PortOpening& opening) {
     const PortConfig& config = opening.config;
+    const auto& own = config.own.get<CaptureConfig>();
     const GroupsByQueue& groups = opening.groups_by_queue;
     Problems& problems = opening.problems;
     Ports ports;
-    if (config.files.empty()) {
+    if (own.files.empty()) {
         add_problem(problems, "", fmt::format("port {}: kind pcap needs files", config.name));
     }
     check_pipes(config, groups.size(), problems);
     for (std::size_t queue = 0; queue < groups.size() && problems.empty(); ++queue) {
-        ports.push_back(PcapPort::open(opening.queue_name(queue), config.files, config.pace,
+        ports.push_back(PcapPort::open(opening.queue_name(queue), own.files, own.pace,
                                        config.burst_packets, problems, filter_of(groups, queue),
                                        opening.start));
     }
@@ -148,7 +162,8 @@ constinit const PortKindRow capture_port{
     .check = check,
     .check_together = check_pace,
     .may_repeat_times = [](const PortConfig& /*port*/) { return true; },
-    .source = [](const PortConfig& port) { return fmt::format("{} captures", port.files.size()); },
+    .source = source_of,
+    .pace = pace_of,
     .files = files_of,
     // The port opens a file, for reading only, when its first packet is due (pcap_port.h).
     .system_calls = [](const PortConfig& /*port*/) -> std::vector<SystemCall> {

@@ -10,7 +10,7 @@
 // hour, the replay continues at the time of the next frame.
 #pragma once
 
-#include "nic/port_config.h"
+#include "nic/capture/capture_config.h"
 
 #include <algorithm>
 #include <atomic>

@@ -3,6 +3,7 @@
 
 #include "config/wall_time.h"
 #include "nic/dpdk/af_xdp_sockets.h"
+#include "nic/dpdk/dpdk_config.h"
 #include "nic/dpdk/steering.h"
 #include "nic/dpdk/vdev.h"
 #include "nic/multicast/igmp.h"
@@ -85,7 +86,7 @@ std::shared_ptr<Device> Device::open(const std::shared_ptr<Eal>& eal, const Port
     // The kernel frees an interface's queue some milliseconds after its socket was closed, so the
     // queue may still be in use after a quick restart. Each retry has to create the driver's device
     // again.
-    const bool may_be_taken_still = parse_vdev(port.vdev).driver == "net_af_xdp";
+    const bool may_be_taken_still = parse_vdev(own_of(port).vdev).driver == "net_af_xdp";
     for (int retries = may_be_taken_still ? 20 : 0; device == nullptr && retries > 0; --retries) {
         std::this_thread::sleep_for(std::chrono::milliseconds(20));
         problems.resize(problems_before);
@@ -115,11 +116,11 @@ void Device::report_error(Problems& problems, std::string_view what, int error) 
 bool Device::create(Problems& problems) {
     eal_->log().begin();
     const std::string name = device_name(port_);
-    if (!port_.vdev.empty()) {
-        const std::string arguments = parse_vdev(port_.vdev).arguments_text();
+    if (!own_of(port_).vdev.empty()) {
+        const std::string arguments = parse_vdev(own_of(port_).vdev).arguments_text();
         const int error = rte_eal_hotplug_add("vdev", name.c_str(), arguments.c_str());
         if (error != 0) {
-            report_error(problems, fmt::format("cannot create {}", port_.vdev), error);
+            report_error(problems, fmt::format("cannot create {}", own_of(port_).vdev), error);
             return false;
         }
         created_ = true;
@@ -208,17 +209,18 @@ bool Device::make_pool(std::uint16_t queue, Problems& problems) {
     const auto count = static_cast<unsigned>(need.buffers_per_queue);
     const int node = rte_eth_dev_socket_id(id_);
     rte_mempool* pool =
-        parse_vdev(port_.vdev).driver == "net_af_xdp"
+        parse_vdev(own_of(port_).vdev).driver == "net_af_xdp"
             ? make_packed_pool(name, count, node)
             : rte_pktmbuf_pool_create(name.c_str(), count, pool_cache_buffers, 0,
                                       frame_room_bytes + RTE_PKTMBUF_HEADROOM, node);
     if (pool == nullptr) {
-        report_error(problems,
-                     fmt::format("no memory for {} buffers of {} bytes ({})",
-                                 need.buffers_per_queue, need.bytes_per_buffer,
-                                 port_.hugepages ? "not enough free hugepages on the device's node"
-                                                 : "no hugepages"),
-                     rte_errno);
+        report_error(
+            problems,
+            fmt::format("no memory for {} buffers of {} bytes ({})", need.buffers_per_queue,
+                        need.bytes_per_buffer,
+                        own_of(port_).hugepages ? "not enough free hugepages on the device's node"
+                                                : "no hugepages"),
+            rte_errno);
         return false;
     }
     pools_.push_back(pool);
@@ -235,7 +237,7 @@ bool Device::set_up_queues(std::uint16_t queues, Problems& problems) {
 }
 
 bool Device::set_up_each_queue(std::uint16_t queues, Problems& problems) {
-    auto receive = static_cast<std::uint16_t>(std::min(port_.descriptors_count, 65535U));
+    auto receive = static_cast<std::uint16_t>(std::min(own_of(port_).descriptors_count, 65535U));
     auto transmit = static_cast<std::uint16_t>(transmit_descriptors);
     rte_eth_dev_adjust_nb_rx_tx_desc(id_, &receive, &transmit);
     const auto node = static_cast<unsigned>(rte_eth_dev_socket_id(id_));
@@ -272,7 +274,7 @@ bool Device::start(Problems& problems) {
 }
 
 void Device::admit(const std::vector<std::vector<Group>>& groups_by_queue) {
-    admitted_ = addresses_of(groups_by_queue, port_.membership);
+    admitted_ = addresses_of(groups_by_queue, own_of(port_).membership);
     const std::vector<Mac>& addresses = admitted_;
     if (addresses.empty()) {
         return;
@@ -292,7 +294,8 @@ void Device::admit(const std::vector<std::vector<Group>>& groups_by_queue) {
 
 bool Device::admit_more(std::span<const Group> groups, Problems& problems) {
     const std::lock_guard lock(asking_);
-    std::vector<Mac> wanted = addresses_of({{groups.begin(), groups.end()}}, port_.membership);
+    std::vector<Mac> wanted =
+        addresses_of({{groups.begin(), groups.end()}}, own_of(port_).membership);
     std::vector<Mac> all;
     std::set_union(admitted_.begin(), admitted_.end(), wanted.begin(), wanted.end(),
                    std::back_inserter(all));

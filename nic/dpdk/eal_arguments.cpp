@@ -2,6 +2,7 @@
 #include "nic/dpdk/eal_arguments.h"
 
 #include "config/memory_sizes.h"
+#include "nic/dpdk/dpdk_config.h"
 #include "nic/dpdk/kernel_interface.h"
 #include "nic/dpdk/vdev.h"
 
@@ -33,7 +34,7 @@ void report(Problems& problems, const PortConfig& port, std::string text,
 }
 
 void check_arguments(const PortConfig& port, Problems& problems) {
-    for (const std::string& argument : port.eal) {
+    for (const std::string& argument : own_of(port).eal) {
         const std::string_view name = std::string_view(argument).substr(0, argument.find('='));
         if (std::find(derived_arguments.begin(), derived_arguments.end(), name) !=
             derived_arguments.end()) {
@@ -94,7 +95,7 @@ void check_memory_lock(const PortDemand& port, const PortResources& resources, P
 void check_interface(const PortConfig& port, Problems& problems) {
     const std::string interface = kernel_interface(port);
     if (interface.empty()) {
-        report(problems, port, fmt::format("{} names no interface (iface=...)", port.vdev));
+        report(problems, port, fmt::format("{} names no interface (iface=...)", own_of(port).vdev));
     } else if (if_nametoindex(interface.c_str()) == 0) {
         report(problems, port,
                fmt::format("found no interface {}: `ip link` lists them", interface),
@@ -135,7 +136,7 @@ void check_captures(const PortDemand& port, const Vdev& vdev, Problems& problems
 }
 
 void check_vdev(const PortDemand& port, const PortResources& resources, Problems& problems) {
-    const Vdev vdev = parse_vdev(port.config.vdev);
+    const Vdev vdev = parse_vdev(own_of(port.config).vdev);
     static constexpr Right raw{Capabilities::net_raw, "CAP_NET_RAW"};
     static constexpr Right admin{Capabilities::net_admin, "CAP_NET_ADMIN"};
     // libxdp looks up its program by number, for which CAP_BPF is not enough.
@@ -164,7 +165,7 @@ void check_together(std::span<const PortDemand> ports, Problems& problems) {
             report(problems, port.config,
                    fmt::format("device {} is already port {}", owner->first, owner->second));
         }
-        if (port.config.hugepages != ports.front().config.hugepages) {
+        if (own_of(port.config).hugepages != own_of(ports.front().config).hugepages) {
             report(problems, port.config,
                    fmt::format("`hugepages` differs from that of port {}: DPDK allocates its "
                                "memory one way for all ports",
@@ -184,9 +185,10 @@ Problems check_devices(std::span<const PortDemand> ports, const PortResources& r
     check_together(ports, problems);
     for (const PortDemand& port : ports) {
         check_arguments(port.config, problems);
-        if (port.config.pci.empty() == port.config.vdev.empty()) {
+        const DpdkConfig& own = own_of(port.config);
+        if (own.pci.empty() == own.vdev.empty()) {
             report(problems, port.config, "expected exactly one of `pci` and `vdev`");
-        } else if (!port.config.pci.empty()) {
+        } else if (!own.pci.empty()) {
             check_pci(port.config, resources, problems);
         } else {
             check_vdev(port, resources, problems);
@@ -207,7 +209,7 @@ std::vector<std::string> eal_arguments(std::span<const PortDemand> ports, unsign
     std::vector<std::string> arguments{"pinstrike", fmt::format("--lcores=0@{}", main_cpu),
                                        "--no-telemetry", "--file-prefix=pinstrike"};
     const std::size_t need_mebibytes = memory_need_bytes(ports) / mebibyte + 1;
-    if (!ports.empty() && ports.front().config.hugepages) {
+    if (uses_hugepages(ports)) {
         arguments.emplace_back("--in-memory");  // leaves no files in hugetlbfs, even after a crash
     } else {
         arguments.insert(arguments.end(),
@@ -215,16 +217,17 @@ std::vector<std::string> eal_arguments(std::span<const PortDemand> ports, unsign
     }
     bool pci = false;
     for (const PortDemand& port : ports) {
-        if (!port.config.pci.empty()) {
+        if (const std::string& address = own_of(port.config).pci; !address.empty()) {
             pci = true;
-            arguments.insert(arguments.end(), {"-a", port.config.pci});
+            arguments.insert(arguments.end(), {"-a", address});
         }
     }
     if (!pci) {
         arguments.insert(arguments.end(), {"--no-pci", "--iova-mode=va"});
     }
     for (const PortDemand& port : ports) {
-        arguments.insert(arguments.end(), port.config.eal.begin(), port.config.eal.end());
+        const std::vector<std::string>& own = own_of(port.config).eal;
+        arguments.insert(arguments.end(), own.begin(), own.end());
     }
     return arguments;
 }

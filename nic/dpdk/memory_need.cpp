@@ -2,6 +2,7 @@
 #include "nic/dpdk/memory_need.h"
 
 #include "config/memory_sizes.h"
+#include "nic/dpdk/dpdk_config.h"
 #include "nic/dpdk/vdev.h"
 #include "nic/port.h"
 
@@ -140,7 +141,7 @@ std::size_t count_frames(const std::string& file) {
 
 PortDemand demand_of(const PortConfig& config, unsigned queues) {
     PortDemand demand{config, queues, 0, -1};
-    if (!config.pci.empty()) {
+    if (!own_of(config).pci.empty()) {
         demand.node = pci_node(device_name(config));
     }
     for (const std::string& file : preloaded_captures(config)) {
@@ -149,10 +150,14 @@ PortDemand demand_of(const PortConfig& config, unsigned queues) {
     return demand;
 }
 
+bool uses_hugepages(std::span<const PortDemand> ports) {
+    return !ports.empty() && own_of(ports.front().config).hugepages;
+}
+
 MemoryNeed memory_need(const PortDemand& port) {
-    const std::size_t descriptors = port.config.descriptors_count;
+    const std::size_t descriptors = own_of(port.config).descriptors_count;
     // An AF_XDP socket has two receive-side rings of buffers: the fill ring and the receive ring.
-    const bool two_rings = parse_vdev(port.config.vdev).driver == "net_af_xdp";
+    const bool two_rings = parse_vdev(own_of(port.config).vdev).driver == "net_af_xdp";
     MemoryNeed need;
     need.buffers_per_queue = descriptors * (two_rings ? 2 : 1)   // held by the device
                              + port.config.burst_packets         // held by the poller
@@ -161,7 +166,8 @@ MemoryNeed memory_need(const PortDemand& port) {
                              + (port.config.keeps_packets ? kept_packets_max : 0) +
                              port.preloaded_frames + 256;
     // Buffers of AF_XDP are contiguous (device.cpp).
-    need.bytes_per_buffer = port.config.hugepages || two_rings ? buffer_bytes : ordinary_page_bytes;
+    need.bytes_per_buffer =
+        own_of(port.config).hugepages || two_rings ? buffer_bytes : ordinary_page_bytes;
     need.pool_bytes =
         port.queues *
         (need.buffers_per_queue * (need.bytes_per_buffer + free_list_bytes) + pool_caches_bytes);
@@ -180,7 +186,7 @@ std::size_t memory_need_bytes(std::span<const PortDemand> ports) {
 
 std::map<int, std::size_t> hugepages_needed(std::span<const PortDemand> ports) {
     std::map<int, std::size_t> pages;
-    if (ports.empty() || !ports.front().config.hugepages) {
+    if (!uses_hugepages(ports)) {
         return pages;
     }
     std::map<int, std::size_t> bytes{{-1, runtime_bytes}};
@@ -203,16 +209,15 @@ std::string memory_need_text(std::span<const PortDemand> ports) {
                             mebibytes(need.pool_bytes), mebibytes(need.ring_bytes));
     }
     const std::size_t total = memory_need_bytes(ports);
-    const bool hugepages = !ports.empty() && ports.front().config.hugepages;
     text += fmt::format("DPDK itself {} MiB; together {} MiB", mebibytes(runtime_bytes),
                         mebibytes(total));
-    text += hugepages ? fmt::format(" = {} hugepages of 2 MiB\n", hugepages_of(total))
-                      : " of ordinary pages\n";
+    text += uses_hugepages(ports) ? fmt::format(" = {} hugepages of 2 MiB\n", hugepages_of(total))
+                                  : " of ordinary pages\n";
     return text;
 }
 
 Problems check_hugepages(std::span<const PortDemand> ports, std::span<const Hugepages> pages) {
-    if (ports.empty() || !ports.front().config.hugepages) {
+    if (!uses_hugepages(ports)) {
         return {};
     }
     Problems problems;

@@ -51,6 +51,9 @@ struct PortDemand {
 /// device's NUMA node.
 [[nodiscard]] PortDemand demand_of(const PortConfig& config, unsigned queues);
 
+/// Whether the ports use hugepages; the setting is the same for all of them.
+[[nodiscard]] bool uses_hugepages(std::span<const PortDemand> ports);
+
 struct MemoryNeed {
     std::size_t buffers_per_queue = 0;
     std::size_t bytes_per_buffer = 0;

@@ -1,6 +1,7 @@
 // path: cold
 #include "nic/dpdk/open_dpdk.h"
 
+#include "nic/dpdk/dpdk_config.h"
 #include "nic/dpdk/dpdk_port.h"
 #include "nic/dpdk/eal.h"
 #include "nic/dpdk/eal_arguments.h"
@@ -14,16 +15,17 @@ namespace {
 
 MembershipConfig membership_of(const PortConfig& config, const Device& device,
                                const std::vector<std::vector<Group>>& groups_by_queue) {
+    const DpdkConfig& own = own_of(config);
     MembershipConfig membership;
     for (const std::vector<Group>& groups : groups_by_queue) {
         for (const Group& group : groups) {
             membership.groups.push_back(group.address);
         }
     }
-    membership.host.address = config.source_address;
+    membership.host.address = own.source_address;
     membership.host.mac = device.mac();
-    membership.host.vlan = config.vlan;
-    membership.version = config.igmp_version;
+    membership.host.vlan = own.vlan;
+    membership.version = own.igmp_version;
     return membership;
 }
 
@@ -52,7 +54,7 @@ std::vector<std::unique_ptr<Port>> open_dpdk(const PortConfig& config,
     std::vector<std::unique_ptr<Port>> ports;
     for (std::uint16_t queue = 0; queue < queues; ++queue) {
         QueueConfig of_queue{queue, config.burst_packets, {}, config.keeps_packets};
-        if (queue == 0 && config.membership == Membership::igmp) {
+        if (queue == 0 && own_of(config).membership == Membership::igmp) {
             of_queue.membership = membership_of(config, *device, groups_by_queue);
         }
         ports.push_back(std::make_unique<DpdkPort>(

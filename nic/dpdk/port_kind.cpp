@@ -3,6 +3,7 @@
 // The kind of port `dpdk`: its keys, rules and needs.
 #include "nic/port_kind.h"
 
+#include "nic/dpdk/dpdk_config.h"
 #include "nic/dpdk/host.h"
 #include "nic/dpdk/open_dpdk.h"
 #include "nic/dpdk/vdev.h"
@@ -23,8 +24,6 @@ namespace pinstrike::nic {
 using namespace dpdk;
 
 namespace {
-
-constexpr auto is_dpdk = is_kind<PortKind::dpdk>;
 
 bool is_pci_address(const std::string& text) {
     // Domain, bus, device, function: "0000:3b:00.0".
@@ -54,46 +53,39 @@ Form<std::string> vdev_form() {
 
 void add_device_keys(Section<PortConfig>& section) {
     section
-        .key("pci", &PortConfig::pci, pci_form(),
+        .key("pci", own(&DpdkConfig::pci), pci_form(),
              "PCI address of the NIC. A dpdk port has either this or vdev.")
-        .only_for("kind", "kind dpdk", is_dpdk)
-        .key("vdev", &PortConfig::vdev, vdev_form(),
+        .key("vdev", own(&DpdkConfig::vdev), vdev_form(),
              "DPDK virtual device with its arguments, instead of pci. net_af_xdp receives packets "
              "past the kernel from an interface that stays with the kernel.")
-        .only_for("kind", "kind dpdk", is_dpdk)
-        .key("eal", &PortConfig::eal, list_of(text(), "a list of arguments"),
+        .key("eal", own(&DpdkConfig::eal), list_of(text(), "a list of arguments"),
              "Arguments for DPDK's EAL that do not follow from the rest of the config.")
-        .only_for("kind", "kind dpdk", is_dpdk)
-        .key("descriptors_count", &PortConfig::descriptors_count, integer(64U, 32768U),
+        .key("descriptors_count", own(&DpdkConfig::descriptors_count), integer(64U, 32768U),
              "Receive descriptors of each queue: how many packets the NIC may have written that "
              "were not yet read. A port has one queue for each poller that reads it, and the NIC "
              "steers each poller's lines to its queue.")
-        .only_for("kind", "kind dpdk", is_dpdk)
         .unit("descriptors")
-        .key("hugepages", &PortConfig::hugepages, boolean(),
-             "Allocate packet memory from hugepages. NICs need it; virtual devices work without.")
-        .only_for("kind", "kind dpdk", is_dpdk);
+        .key("hugepages", own(&DpdkConfig::hugepages), boolean(),
+             "Allocate packet memory from hugepages. NICs need it; virtual devices work without.");
 }
 
 void add_membership_keys(Section<PortConfig>& section) {
     section
-        .key("membership", &PortConfig::membership,
+        .key("membership", own(&DpdkConfig::membership),
              choice<Membership>(
                  {{"igmp", Membership::igmp, "the port sends reports and answers queries itself"},
                   {"static", Membership::fixed, "the switch forwards the groups without reports"}}),
              "How the network learns which multicast groups this port needs.")
-        .only_for("kind", "kind dpdk", is_dpdk)
-        .key("igmp_version", &PortConfig::igmp_version, integer(2U, 3U),
+        .key("igmp_version", own(&DpdkConfig::igmp_version), integer(2U, 3U),
              "IGMP version of the reports until a query says otherwise.")
-        .only_for("kind", "kind dpdk", is_dpdk)
-        .key("source_address", &PortConfig::source_address, or_word("none", Ipv4{}, ipv4_form()),
+        .key("source_address", own(&DpdkConfig::source_address),
+             or_word("none", Ipv4{}, ipv4_form()),
              "Source address of IGMP reports: this host's address in the feed's network. Required "
              "with membership igmp.")
-        .only_for("kind", "kind dpdk", is_dpdk)
-        .key("vlan", &PortConfig::vlan, integer<std::uint16_t>(0, 4094),
-             "VLAN tag of the feed's frames at this port; 0: none. IGMP reports carry the same "
-             "tag, and if several pollers read the port, the NIC matches the groups after the tag.")
-        .only_for("kind", "kind dpdk", is_dpdk);
+        .key(
+            "vlan", own(&DpdkConfig::vlan), integer<std::uint16_t>(0, 4094),
+            "VLAN tag of the feed's frames at this port; 0: none. IGMP reports carry the same "
+            "tag, and if several pollers read the port, the NIC matches the groups after the tag.");
 }
 
 void add_keys(Section<PortConfig>& section) {
@@ -102,7 +94,7 @@ void add_keys(Section<PortConfig>& section) {
 }
 
 void check_dpdk(const PortRules& rules, std::size_t i) {
-    const PortConfig& port = rules.ports[i];
+    const DpdkConfig& port = own_of(rules.ports[i]);
     const bool device = rules.sound(i, {"pci", "vdev"});
     if (device && port.pci.empty() && port.vdev.empty()) {
         rules.report(rules.path(i), "found neither pci nor vdev, expected one of them");
@@ -136,27 +128,28 @@ void check_devices(const PortRules& rules) {
         if (port.kind != PortKind::dpdk || device.empty()) {
             continue;
         }
+        const DpdkConfig& own = own_of(port);
         const auto [first, fresh] = ports_by_device.emplace(device, i);
         if (!fresh) {
             rules.report(
-                rules.path(i, port.pci.empty() ? "vdev" : "pci"),
+                rules.path(i, own.pci.empty() ? "vdev" : "pci"),
                 fmt::format(
                     "found the device of ports[{}] again, expected one port for each device: let "
                     "several pollers name that port, and it has a queue for each",
                     first->second));
         }
-        if (hugepages && *hugepages != port.hugepages) {
+        if (hugepages && *hugepages != own.hugepages) {
             rules.report(rules.path(i, "hugepages"),
                          fmt::format("found {} and another value in an earlier dpdk port, expected "
                                      "one for all: DPDK's memory belongs to the process",
-                                     port.hugepages));
+                                     own.hugepages));
         }
-        hugepages = port.hugepages;
+        hugepages = own.hugepages;
     }
 }
 
 std::vector<std::string> captures_of(const PortConfig& port) {
-    const Vdev vdev = parse_vdev(port.vdev);
+    const Vdev vdev = parse_vdev(own_of(port).vdev);
     return vdev.driver == "net_pcap" ? vdev.arguments_named("rx_pcap") : std::vector<std::string>{};
 }
 
@@ -165,7 +158,16 @@ bool reads_captures(const PortConfig& port) {
 }
 
 std::string source_of(const PortConfig& port) {
-    return port.pci.empty() ? port.vdev : device_name(port);
+    return own_of(port).pci.empty() ? own_of(port).vdev : device_name(port);
+}
+
+std::string pci_address_of(const PortConfig& port) {
+    return own_of(port).pci.empty() ? std::string{} : device_name(port);
+}
+
+Ipv4 report_address_of(const PortConfig& port) {
+    const DpdkConfig& own = own_of(port);
+    return own.membership == Membership::igmp ? own.source_address : Ipv4{};
 }
 
 /// A virtual device's driver, and the system calls that it makes in bursts and in housekeeping.
@@ -200,10 +202,10 @@ std::vector<SystemCall> calls_of_pci() {
 }
 
 std::vector<SystemCall> calls_of_dpdk(const PortConfig& port) {
-    if (port.vdev.empty()) {
+    if (own_of(port).vdev.empty()) {
         return calls_of_pci();
     }
-    const std::string driver = parse_vdev(port.vdev).driver;
+    const std::string driver = parse_vdev(own_of(port).vdev).driver;
     const auto known = std::find_if(drivers().begin(), drivers().end(),
                                     [&](const DriverCalls& row) { return row.driver == driver; });
     return known == drivers().end() ? calls_of_pci() : known->calls;
@@ -214,8 +216,8 @@ constexpr Right net_admin(std::string_view purpose) {
 }
 
 std::vector<Right> rights_of(const PortConfig& port) {
-    if (port.pci.empty()) {
-        const std::string driver = parse_vdev(port.vdev).driver;
+    if (own_of(port).pci.empty()) {
+        const std::string driver = parse_vdev(own_of(port).vdev).driver;
         if (driver == "net_af_xdp") {
             return {net_admin("detaches its program from the interface at the end")};
         }
@@ -224,7 +226,7 @@ std::vector<Right> rights_of(const PortConfig& port) {
         }
         return {};
     }
-    if (shares_device(pci_driver(port.pci).value_or(""))) {
+    if (shares_device(pci_driver(own_of(port).pci).value_or(""))) {
         return {
             net_admin("removes its addresses from the interface's list at the end"),
             {Capabilities::net_raw, "CAP_NET_RAW", "removes its rules from the device at the end"}};
@@ -252,6 +254,9 @@ constinit const PortKindRow dpdk_port{
     .check_together = check_devices,
     .may_repeat_times = reads_captures,
     .source = source_of,
+    .interface = kernel_interface,
+    .pci_address = pci_address_of,
+    .report_address = report_address_of,
     .files = captures_of,
     .system_calls = calls_of_dpdk,
     .rights = rights_of,

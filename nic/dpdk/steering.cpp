@@ -1,6 +1,7 @@
 // path: cold
 #include "nic/dpdk/steering.h"
 
+#include "nic/dpdk/dpdk_config.h"
 #include "nic/dpdk/library.h"
 #include "nic/packet/address.h"
 #include "nic/packet/datagram.h"
@@ -136,7 +137,7 @@ bool install_steering(std::uint16_t device, const PortConfig& port,
     if (problems.size() != problems_before) {
         return false;
     }
-    const bool tagged = port.vlan != 0;
+    const bool tagged = own_of(port).vlan != 0;
     std::string refused = install_all(device, rules, tagged, true);
     if (!refused.empty() && addresses_suffice(groups_by_queue)) {
         refused = install_all(device, rules, tagged, false);

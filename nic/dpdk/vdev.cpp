@@ -1,6 +1,10 @@
 // path: cold
 #include "nic/dpdk/vdev.h"
 
+#include "nic/dpdk/dpdk_config.h"
+
+#include <fmt/format.h>
+
 #include <cctype>
 
 namespace pinstrike::nic::dpdk {
@@ -79,10 +83,10 @@ Vdev parse_vdev(std::string_view text) {
 }
 
 DriverTraits driver_traits(const PortConfig& port) {
-    if (port.vdev.empty()) {
+    if (own_of(port).vdev.empty()) {
         return {};
     }
-    const Vdev vdev = parse_vdev(port.vdev);
+    const Vdev vdev = parse_vdev(own_of(port).vdev);
     DriverTraits traits;
     if (vdev.driver == "net_pcap") {
         traits.counts_missed = vdev.argument("rx_iface").has_value();
@@ -108,24 +112,36 @@ DriverTraits driver_traits(const PortConfig& port) {
 }
 
 std::string kernel_interface(const PortConfig& port) {
-    if (port.vdev.empty() || !driver_traits(port).kernel_interface) {
+    if (own_of(port).vdev.empty() || !driver_traits(port).kernel_interface) {
         return {};
     }
-    const Vdev vdev = parse_vdev(port.vdev);
+    const Vdev vdev = parse_vdev(own_of(port).vdev);
     return vdev.argument(vdev.driver == "net_pcap" ? "rx_iface" : "iface").value_or("");
 }
 
 std::string device_name(const PortConfig& port) {
-    const std::string& text = port.vdev.empty() ? port.pci : port.vdev;
+    const DpdkConfig& own = own_of(port);
+    const std::string& text = own.vdev.empty() ? own.pci : own.vdev;
     return text.substr(0, text.find(','));
 }
 
 std::vector<std::string> preloaded_captures(const PortConfig& port) {
-    const Vdev vdev = parse_vdev(port.vdev);
+    const Vdev vdev = parse_vdev(own_of(port).vdev);
     if (vdev.driver != "net_pcap" || vdev.argument("infinite_rx").value_or("0") == "0") {
         return {};
     }
     return vdev.arguments_named("rx_pcap");
+}
+
+PortConfig looped_capture(std::size_t index, const std::string& file, bool hugepages) {
+    PortConfig port;
+    port.name = fmt::format("pcap{}", index);
+    port.kind = PortKind::dpdk;
+    auto& own = port.own.get<DpdkConfig>();
+    own.vdev = fmt::format("net_pcap{},rx_pcap={},infinite_rx=1", index, file);
+    own.hugepages = hugepages;
+    own.membership = Membership::fixed;
+    return port;
 }
 
 }  // namespace pinstrike::nic::dpdk

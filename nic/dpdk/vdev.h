@@ -6,6 +6,7 @@
 
 #include "nic/port_config.h"
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -53,5 +54,9 @@ struct DriverTraits {
 /// The capture files that net_pcap loads completely into buffers because it repeats them. Each
 /// queue has one file.
 [[nodiscard]] std::vector<std::string> preloaded_captures(const PortConfig& port);
+
+/// The config of a port that repeats a capture endlessly, for benchmarks. `index` is unique in the
+/// process.
+[[nodiscard]] PortConfig looped_capture(std::size_t index, const std::string& file, bool hugepages);
 
 }  // namespace pinstrike::nic::dpdk

@@ -11,7 +11,7 @@
 #pragma once
 
 #include "nic/multicast/igmp.h"
-#include "nic/port_config.h"
+#include "nic/packet/address.h"
 
 #include <array>
 #include <cstddef>

@@ -3,6 +3,7 @@
 // The kind of port `uring`: its keys, rules and needs.
 #include "nic/port_kind.h"
 
+#include "nic/uring/uring_config.h"
 #include "nic/uring/uring_port.h"
 
 #include <cstddef>
@@ -10,8 +11,6 @@
 
 namespace pinstrike::nic {
 namespace {
-
-constexpr auto is_uring = is_kind<PortKind::uring>;
 
 Form<std::string> interface_form() {
     return or_word<std::string>("none", "",
@@ -24,24 +23,26 @@ Form<std::string> interface_form() {
 
 void add_keys(Section<PortConfig>& section) {
     section
-        .key("interface", &PortConfig::interface, interface_form(),
+        .key("interface", own(&UringConfig::interface), interface_form(),
              "Kernel interface that joins the groups.")
-        .only_for("kind", "kind uring", is_uring)
-        .key("kernel_buffer", &PortConfig::kernel_buffer_bytes,
+        .key("kernel_buffer", own(&UringConfig::kernel_buffer_bytes),
              converted<std::size_t>(bytes64(64 << 10, 1ULL << 30)),
              "Receive buffer requested from the kernel for each socket; net.core.rmem_max is its "
-             "limit.")
-        .only_for("kind", "kind uring", is_uring);
+             "limit.");
+}
+
+std::string interface_of(const PortConfig& port) {
+    return port.own.get<UringConfig>().interface;
 }
 
 void check(const PortRules& rules, std::size_t i) {
-    if (rules.ports[i].interface.empty() && rules.sound(i, {"interface"})) {
+    if (interface_of(rules.ports[i]).empty() && rules.sound(i, {"interface"})) {
         rules.report(rules.path(i, "interface"), "found none, expected the kernel interface");
     }
 }
 
 std::string source_of(const PortConfig& port) {
-    return "interface " + port.interface;
+    return "interface " + interface_of(port);
 }
 
 Ports open(const PortOpening& opening) {
@@ -66,6 +67,9 @@ constinit const PortKindRow uring_port{
     .add_keys = add_keys,
     .check = check,
     .source = source_of,
+    .interface = interface_of,
+    .socket_buffer_bytes =
+        [](const PortConfig& port) { return port.own.get<UringConfig>().kernel_buffer_bytes; },
     .system_calls = [](const PortConfig& /*port*/) -> std::vector<SystemCall> {
         return {ask_link, {"io_uring_enter"}};
     },

@@ -5,6 +5,7 @@
 #include "config/check.h"
 #include "config/growing_list.h"
 #include "nic/packet/udp_frame_writer.h"
+#include "nic/uring/uring_config.h"
 #include "nic/uring/uring_ring.h"
 #include "nic/uring/uring_sockets.h"
 
@@ -147,18 +148,19 @@ UringPort::~UringPort() = default;
 std::unique_ptr<UringPort> UringPort::open(const PortConfig& config, std::string name,
                                            const std::vector<Group>& groups, Problems& problems,
                                            unsigned buffers_count) {
+    const auto& own = config.own.get<UringConfig>();
     const std::size_t problems_before = problems.size();
     const std::size_t sockets_max = groups.size() + more_groups_max;
     auto state = std::make_unique<UringState>(sockets_max);
-    const std::optional<KernelInterface> interface = find_interface(config.interface, problems);
+    const std::optional<KernelInterface> interface = find_interface(own.interface, problems);
     if (!interface) {
         return nullptr;
     }
     state->interface = *interface;
-    state->kernel_buffer_bytes = config.kernel_buffer_bytes;
+    state->kernel_buffer_bytes = own.kernel_buffer_bytes;
     for (const Group group : groups) {
-        FileDescriptor fd = open_group_socket(*interface, group, config.kernel_buffer_bytes,
-                                              problems, state->remarks);
+        FileDescriptor fd =
+            open_group_socket(*interface, group, own.kernel_buffer_bytes, problems, state->remarks);
         if (problems.size() != problems_before) {
             return nullptr;  // the other groups would fail for the same reason
         }

@@ -37,9 +37,10 @@ struct UringState;
 
 class UringPort final : public Port {
   public:
-    /// Opens the sockets and the ring and joins the groups on config.interface; null, with every
-    /// problem added, if the host or its kernel does not allow that. `buffers_count` is a power of
-    /// two. The buffers need not hold a whole burst of the network, because the socket buffers do.
+    /// Opens the sockets and the ring and joins the groups on the config's interface; null, with
+    /// every problem added, if the host or its kernel does not allow that. `buffers_count` is a
+    /// power of two. The buffers need not hold a whole burst of the network, because the socket
+    /// buffers do.
     [[nodiscard]] static std::unique_ptr<UringPort> open(
         const PortConfig& config, std::string name, const std::vector<Group>& groups,
         Problems& problems, unsigned buffers_count = default_buffers_count);

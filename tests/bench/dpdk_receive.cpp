@@ -4,6 +4,7 @@
 // same process, and dpdk-testpmd in rxonly mode on the same capture. All figures are by processor
 // time of the receiving thread, so that other load on the machine matters less.
 #include "nic/capture/capture_writer.h"
+#include "nic/dpdk/dpdk_config.h"
 #include "nic/dpdk/eal.h"
 #include "nic/dpdk/library.h"
 #include "nic/open_port.h"
@@ -53,10 +54,11 @@ nic::PortConfig port_on(const std::string& capture, bool hugepages) {
     nic::PortConfig port;
     port.name = "bench";
     port.kind = nic::PortKind::dpdk;
-    port.vdev = "net_pcap0,infinite_rx=1,rx_pcap=" + capture;
-    port.descriptors_count = 512;
-    port.hugepages = hugepages;
-    port.membership = nic::Membership::fixed;
+    auto& own = port.own.get<nic::dpdk::DpdkConfig>();
+    own.vdev = "net_pcap0,infinite_rx=1,rx_pcap=" + capture;
+    own.descriptors_count = 512;
+    own.hugepages = hugepages;
+    own.membership = nic::dpdk::Membership::fixed;
     return port;
 }
 

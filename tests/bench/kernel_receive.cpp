@@ -6,6 +6,7 @@
 // receiving thread's processor time until they are empty counts. The figures therefore exclude the
 // sender's work.
 #include "nic/open_port.h"
+#include "nic/uring/uring_config.h"
 #include "nic/uring/uring_sockets.h"
 #include "tests/bench/measure.h"
 #include "tests/bench/shapes.h"
@@ -115,8 +116,7 @@ std::unique_ptr<Receiver> our_port(const std::vector<nic::Group>& groups, Proble
     nic::PortConfig config;
     config.name = "bench";
     config.kind = nic::PortKind::uring;
-    config.interface = nic::wire_near;
-    config.kernel_buffer_bytes = buffer_bytes;
+    config.own.get<nic::UringConfig>() = {nic::wire_near, buffer_bytes};
     auto ports = nic::open_port(config, {groups}, {}, problems);
     return ports.empty() ? nullptr : std::make_unique<OurPort>(std::move(ports.front()));
 }

@@ -60,7 +60,7 @@ class LentPort final : public nic::Port {
 actors::Core make_core(const Options& options, const nic::Clock& clock,
                        actors::Consumer<Event> consumer) {
     actors::FeedConfig config;
-    config.actors.of<actors::BookConfig>().series_capacity = options.series;
+    config.actors.get<actors::BookConfig>().series_capacity = options.series;
     config.cores.resize(1);
     std::vector<actors::Consumer<Event>> consumers;
     consumers.push_back(std::move(consumer));

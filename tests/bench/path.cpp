@@ -253,7 +253,7 @@ class Bench {
 
     actors::Core make_core(actors::Consumer<Event> consumer) const {
         actors::FeedConfig config;
-        config.actors.of<actors::BookConfig>().series_capacity = options_.series;
+        config.actors.get<actors::BookConfig>().series_capacity = options_.series;
         config.cores.resize(1);
         std::vector<actors::Consumer<Event>> consumers;
         consumers.push_back(std::move(consumer));

@@ -4,10 +4,13 @@
 #include "config/section.h"
 
 #include "config/explain.h"
+#include "config/type_map.h"
 #include "tests/config/problems.h"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+
+#include <utility>
 
 namespace pinstrike {
 namespace {
@@ -208,6 +211,17 @@ TEST(Section, DocumentsEveryKey) {
               "    red          like fire\n    green        grass\n");
     EXPECT_TRUE(find_keys(docs, "lod").empty());
     EXPECT_EQ(near_keys(docs, "lod"), std::vector<std::string>{"load"});
+}
+
+TEST(TypeMap, HasOneValueOfEachType) {
+    TypeMap map;
+    EXPECT_EQ(std::as_const(map).get<Wheel>().size, 1.5);
+    map.get<Wheel>().size = 2;
+    EXPECT_EQ(map.get<Cart>().load, 10);
+    const TypeMap copy = map;
+    map.get<Wheel>().size = 3;
+    EXPECT_EQ(copy.get<Wheel>().size, 2);
+    EXPECT_EQ(copy.get<Cart>().load, 10);
 }
 
 TEST(Explain, JsonHasWhatTheTextHas) {

@@ -3,6 +3,7 @@
 // Tests the DPDK port on AF_XDP sockets: real kernel bypass without a NIC. The test makes a network
 // namespace with a veth pair. Raw sockets on `wire` send and listen, and the port is on `feed`. The
 // kernel removes the namespace when the process ends, in whatever way.
+#include "nic/dpdk/dpdk_config.h"
 #include "nic/dpdk/eal.h"
 #include "nic/multicast/igmp.h"
 #include "nic/open_port.h"
@@ -90,14 +91,15 @@ class Wire {
     bool bound_ = false;
 };
 
-PortConfig af_xdp_port(Membership membership = Membership::fixed) {
+PortConfig af_xdp_port(dpdk::Membership membership = dpdk::Membership::fixed) {
     PortConfig port;
     port.name = "a0";
     port.kind = PortKind::dpdk;
-    port.vdev = "net_af_xdp0,iface=feed";
-    port.hugepages = with_hugepages;
-    port.membership = membership;
-    port.source_address = Ipv4{0x0A000002};
+    auto& own = port.own.get<dpdk::DpdkConfig>();
+    own.vdev = "net_af_xdp0,iface=feed";
+    own.hugepages = with_hugepages;
+    own.membership = membership;
+    own.source_address = Ipv4{0x0A000002};
     return port;
 }
 
@@ -259,7 +261,7 @@ void expect_v3_report(const std::vector<Bytes>& messages, IgmpRecord record) {
 
 TEST(AfXdp, ReportsJoinAnswerQueriesAndLeave) {
     const Wire wire;
-    auto port = open_one(af_xdp_port(Membership::igmp));
+    auto port = open_one(af_xdp_port(dpdk::Membership::igmp));
     ASSERT_NE(port, nullptr);
     std::array<Packet, 64> burst;
     std::int64_t now_ns = wall_ns();
@@ -292,7 +294,7 @@ TEST(AfXdp, ReportsJoinAnswerQueriesAndLeave) {
 
 TEST(AfXdp, StaticMembershipIsSilent) {
     const Wire wire;
-    auto port = open_one(af_xdp_port(Membership::fixed));
+    auto port = open_one(af_xdp_port(dpdk::Membership::fixed));
     ASSERT_NE(port, nullptr);
     port->housekeep(wall_ns());
     port.reset();
@@ -308,7 +310,7 @@ bool link_becomes(const Port& port, bool up) {
 }
 
 TEST(AfXdp, LinkChangesAreSeenCountedAndReportedAnew) {
-    auto port = open_one(af_xdp_port(Membership::igmp));
+    auto port = open_one(af_xdp_port(dpdk::Membership::igmp));
     ASSERT_NE(port, nullptr);
     std::int64_t now_ns = wall_ns();
     port->housekeep(now_ns);
@@ -336,7 +338,7 @@ TEST(AfXdp, AnInterfaceThatWasMadeAgainIsReported) {
     };
     ASSERT_TRUE(make());
     PortConfig config = af_xdp_port();
-    config.vdev = "net_af_xdp2,iface=again";
+    config.own.get<dpdk::DpdkConfig>().vdev = "net_af_xdp2,iface=again";
     const auto port = open_one(config);
     ASSERT_NE(port, nullptr);
     EXPECT_EQ(port->follow_interface(), InterfaceChange::none);
@@ -365,7 +367,7 @@ TEST(AfXdp, FramesSpreadOverSeveralQueuesWouldBeLostAndAreReported) {
     ASSERT_EQ(std::system("ip link add spread numrxqueues 4 numtxqueues 4 type veth peer name far"),
               0);
     PortConfig config = af_xdp_port();
-    config.vdev = "net_af_xdp1,iface=spread";
+    config.own.get<dpdk::DpdkConfig>().vdev = "net_af_xdp1,iface=spread";
     Problems problems;
     EXPECT_TRUE(open_port(config, {groups}, {}, problems).empty());
     EXPECT_THAT(texts_of(problems), HasSubstr("spreads frames over 4 receive queues"));

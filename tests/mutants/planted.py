@@ -35,8 +35,8 @@ plant(("config",), [
      "return value && *value >= least - 1 && *value <= most ? value : std::nullopt; }, "
      "[](const std::int64_t& value)"),
     ("a size need not be a power of two", "size <= most && (size & (size - 1)) == 0", "size <= most"),
-    ("DPDK ports may differ in hugepages", "if (hugepages && *hugepages != port.hugepages) {", "if (false) {"),
-    ("captures may differ in pace", "if (port.pace.factor != first->pace.factor) {", "if (false) {"),
+    ("DPDK ports may differ in hugepages", "if (hugepages && *hugepages != own.hugepages) {", "if (false) {"),
+    ("captures may differ in pace", "if (pace_of(port).factor != pace_of(*first).factor) {", "if (false) {"),
     ("two threads may share a processor", "claim(rules.config.cores[i].cpu,", "claim(-1,"),
     ("captures may stand beside live ports", "if (captures && others) {", "if (false) {"),
     ("a full ring may hold up a live port", "live != ports.end() && rules.config.when_full == WhenFull::wait",

@@ -1,6 +1,7 @@
 // path: cold
 //
 // Runs the contract of all ports on those that need no kernel: the simulator and captures.
+#include "nic/capture/capture_config.h"
 #include "nic/capture/capture_writer.h"
 #include "nic/open_port.h"
 #include "nic/sim/sim_port.h"
@@ -60,11 +61,12 @@ TEST_P(CaptureContract, Holds) {
     port_contract([&](const std::vector<Bytes>& frames) {
         PortConfig config;
         config.kind = PortKind::capture;
-        config.files = {scratch.file(std::string("even") + GetParam()),
-                        scratch.file(std::string("odd") + GetParam())};
+        config.own.get<CaptureConfig>().files = {scratch.file(std::string("even") + GetParam()),
+                                                 scratch.file(std::string("odd") + GetParam())};
         for (std::size_t file = 0; file < 2; ++file) {
             Problems problems;
-            auto writer = CaptureWriter::open(config.files[file], problems);
+            auto writer =
+                CaptureWriter::open(config.own.get<CaptureConfig>().files[file], problems);
             for (std::size_t i = file; i < frames.size(); i += 2) {
                 writer->write(frames[i], static_cast<std::int64_t>(1000 + i));
             }
@@ -80,11 +82,11 @@ TEST(OpenPort, ReportsEveryFileItCannotOpenAndOpensNothing) {
     PortConfig config;
     config.name = "replay";
     config.kind = PortKind::capture;
-    config.files = {"/nonexistent/a", "/nonexistent/b"};
+    config.own.get<CaptureConfig>().files = {"/nonexistent/a", "/nonexistent/b"};
     Problems problems;
     EXPECT_TRUE(open_port(config, {contract_groups, {}}, nullptr, problems).empty());
     EXPECT_EQ(problems.size(), 2U);
-    config.files.clear();
+    config.own.get<CaptureConfig>().files.clear();
     EXPECT_TRUE(open_port(config, {contract_groups}, nullptr, problems).empty());
     EXPECT_EQ(problems.size(), 3U);
 }
@@ -117,9 +119,9 @@ TEST(OpenPort, SharesACaptureAmongPollers) {
     PortConfig config;
     config.name = "replay";
     config.kind = PortKind::capture;
-    config.files = {scratch.file("x.pcap")};
+    config.own.get<CaptureConfig>().files = {scratch.file("x.pcap")};
     Problems problems;
-    auto writer = CaptureWriter::open(config.files[0], problems);
+    auto writer = CaptureWriter::open(config.own.get<CaptureConfig>().files[0], problems);
     for (const Bytes& frame : frames) {
         writer->write(frame, 1);
     }

@@ -71,7 +71,6 @@ BORDERS = {
                  rf'({ONE_KIND})/|(?<!\w)uring::', PORT_FOLDERS, {}),
     # What differs between kinds of ports is a property of their rows (nic/port_kind.h).
     "a kind of port": (rf"\bPortKind::({ONE_KIND})\b", PORT_FOLDERS, {
-        "actors/bench/stages/looped_capture.cpp": "loops a capture inside DPDK's net_pcap",
         "actors/command/replay_config.cpp": "`replay` reads captures",
         "nic/port_config.h": "a port without `kind` generates traffic, as it was published",
     }),

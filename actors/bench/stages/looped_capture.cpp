@@ -2,35 +2,20 @@
 #include "actors/bench/stages/looped_capture.h"
 
 #include "nic/dpdk/memory_need.h"
+#include "nic/dpdk/vdev.h"
 #include "nic/open_port.h"
-
-#include <fmt/format.h>
 
 #include <iterator>
 #include <utility>
 
 namespace pinstrike::actors {
-namespace {
-
-nic::PortConfig port_of(const std::string& capture, std::size_t index, LoopedMemory memory) {
-    nic::PortConfig config;
-    config.name = fmt::format("pcap{}", index);
-    config.kind = nic::PortKind::dpdk;
-    config.vdev = fmt::format("net_pcap{},rx_pcap={},infinite_rx=1", index, capture);
-    config.hugepages = memory.hugepages;
-    config.membership = nic::Membership::fixed;
-    config.keeps_packets = memory.keeps;
-    return config;
-}
-
-}  // namespace
-
 LoopedCaptures open_looped(std::span<const std::string> captures, LoopedMemory memory,
                            Problems& problems) {
     std::vector<nic::PortConfig> configs;
     nic::dpdk::EalConfig environment;
     for (const std::string& capture : captures) {
-        configs.push_back(port_of(capture, configs.size(), memory));
+        configs.push_back(nic::dpdk::looped_capture(configs.size(), capture, memory.hugepages));
+        configs.back().keeps_packets = memory.keeps;
         environment.ports.push_back(nic::dpdk::demand_of(configs.back(), 1));
     }
     LoopedCaptures made;

@@ -424,7 +424,7 @@ class StageBench {
         std::vector<std::unique_ptr<Actor>> list;
         if (last == Stage::book) {
             FeedConfig config;
-            config.actors.of<BookConfig>().series_capacity = options_.series_capacity;
+            config.actors.get<BookConfig>().series_capacity = options_.series_capacity;
             config.cores.resize(options_.cores_count);
             list.push_back(make_actor("book", config));
         }

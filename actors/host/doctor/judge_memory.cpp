@@ -3,7 +3,7 @@
 #include "actors/host/doctor/judge.h"
 #include "config/memory_sizes.h"
 #include "config/units.h"
-#include "nic/dpdk/vdev.h"
+#include "nic/port_kind.h"
 
 #include <fmt/format.h>
 
@@ -30,7 +30,8 @@ std::map<int, std::size_t> hugepage_needs(const Host& host, const Need& need) {
         need.dpdk_programs * nic::dpdk::runtime_bytes + 2 * need.published_huge_bytes;
     for (const nic::dpdk::PortDemand& port : need.dpdk) {
         const std::size_t bytes = nic::dpdk::memory_need(port).total_bytes;
-        const HostNic* nic = host.find_nic(nic::dpdk::device_name(port.config));
+        const HostNic* nic =
+            host.find_nic(nic::property_of(port.config, &nic::PortKindRow::pci_address));
         (nic != nullptr && nic->node >= 0 ? needs[nic->node] : anywhere) += bytes;
     }
     const auto most =

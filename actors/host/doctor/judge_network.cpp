@@ -88,12 +88,11 @@ Measured setting(const Host& host, const std::string& key, std::int64_t least, S
                                  : Measured{ok, seen};
 }
 
-/// Group memberships can only be seen on the network.
-Measured membership(const nic::PortConfig& port) {
-    return port.membership == nic::Membership::igmp
-               ? Measured{unknown,
-                          "the port will send IGMP reports from " +
-                              nic::text_of(port.source_address),
+/// Group memberships can only be seen on the network. `own`: the source address of the port's
+/// reports, if it sends any.
+Measured membership(const std::string& own) {
+    return !own.empty()
+               ? Measured{unknown, "the port will send IGMP reports from " + own,
                           advice_fix("run `show ip igmp snooping groups` on the switch while the "
                                      "program runs")}
                : Measured{unknown,
@@ -122,9 +121,9 @@ Measured endpoints(const std::multimap<std::string, std::string>& endpoints) {
 void judge_port(const Host& host, const PortNeed& port, Findings& findings) {
     const auto found = host.interfaces.find(port.interface);
     const HostInterface* interface = found == host.interfaces.end() ? nullptr : &found->second;
-    const bool igmp = port.config.membership == nic::Membership::igmp;
-    const std::string own =
-        port.config.source_address == nic::Ipv4{} ? "" : nic::text_of(port.config.source_address);
+    const nic::PortKindRow& kind = nic::row_of(port.config.kind);
+    const nic::Ipv4 from = nic::property_of(port.config, &nic::PortKindRow::report_address);
+    const std::string own = from == nic::Ipv4{} ? "" : nic::text_of(from);
     const auto add = [&](Check check, Measured measured) {
         add_finding(findings, check, std::move(measured), fmt::arg("port", port.name),
                     fmt::arg("interface", port.interface),
@@ -132,16 +131,15 @@ void judge_port(const Host& host, const PortNeed& port, Findings& findings) {
     };
     if (!port.interface.empty()) {
         add(Check::interface, interface_state(port, interface));
-        if (interface != nullptr && igmp) {
+        if (interface != nullptr && (kind.socket_for_each_group || !own.empty())) {
             add(Check::address, address(port, *interface, own));
         }
     }
-    if (interface != nullptr && nic::row_of(port.config.kind).socket_for_each_group) {
+    if (interface != nullptr && kind.socket_for_each_group) {
         add(Check::rp_filter, reverse_path_filter(host, port, *interface));
     }
-    if (nic::row_of(port.config.kind).uses_eal &&
-        (!port.config.pci.empty() || !port.interface.empty())) {
-        add(Check::membership, membership(port.config));
+    if (kind.uses_eal && (!port.pci_address.empty() || !port.interface.empty())) {
+        add(Check::membership, membership(own));
     }
 }
 
@@ -167,7 +165,9 @@ void judge_network(const Host& host, const Need& need, Findings& findings) {
     for (const PortNeed& port : need.ports) {
         judge_port(host, port, findings);
         if (nic::row_of(port.config.kind).socket_for_each_group) {
-            buffer_bytes = std::max(buffer_bytes.value_or(0), port.config.kernel_buffer_bytes);
+            buffer_bytes =
+                std::max(buffer_bytes.value_or(0),
+                         nic::property_of(port.config, &nic::PortKindRow::socket_buffer_bytes));
         }
     }
     if (buffer_bytes) {

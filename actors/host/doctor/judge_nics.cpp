@@ -108,7 +108,7 @@ Measured firmware(const HostNic& nic) {
 }
 
 void judge_nic(const Host& host, const Need& need, const PortNeed& port, Findings& findings) {
-    const std::string address = nic::dpdk::device_name(port.config);
+    const std::string address = port.pci_address;
     const HostNic* nic = host.find_nic(address);
     const auto add = [&](Check check, Measured measured) {
         add_finding(findings, check, std::move(measured), fmt::arg("nic", address),
@@ -136,9 +136,9 @@ void judge_nic(const Host& host, const Need& need, const PortNeed& port, Finding
 void judge_nics(const Host& host, const Need& need, Findings& findings) {
     std::vector<PortNeed> ports;
     std::copy_if(need.ports.begin(), need.ports.end(), std::back_inserter(ports),
-                 [](const PortNeed& port) { return !port.config.pci.empty(); });
+                 [](const PortNeed& port) { return !port.pci_address.empty(); });
     if (std::any_of(ports.begin(), ports.end(), [&](const PortNeed& port) {
-            const HostNic* nic = host.find_nic(nic::dpdk::device_name(port.config));
+            const HostNic* nic = host.find_nic(port.pci_address);
             return nic == nullptr || !nic::shares_device(nic->driver);
         })) {
         add_finding(findings, Check::iommu, iommu(host));

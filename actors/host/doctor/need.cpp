@@ -2,7 +2,6 @@
 #include "actors/host/doctor/need.h"
 
 #include "actors/topology/topology.h"
-#include "nic/dpdk/vdev.h"
 #include "nic/port_kind.h"
 
 #include <algorithm>
@@ -15,8 +14,9 @@ void add_threads(const FeedConfig& config, const Topology& topology, const std::
     for (const PollerPlan& poller : topology.pollers) {
         HotThread thread{prefix + poller.name, poller.cpu, poller.wait == WaitStrategy::spin, {}};
         for (const std::size_t port : poller.ports) {
-            if (!config.ports[port].pci.empty()) {
-                thread.nics.push_back(nic::dpdk::device_name(config.ports[port]));
+            std::string nic = nic::property_of(config.ports[port], &nic::PortKindRow::pci_address);
+            if (!nic.empty()) {
+                thread.nics.push_back(std::move(nic));
             }
         }
         need.threads.push_back(std::move(thread));
@@ -55,9 +55,8 @@ Need need_of(const std::vector<FeedConfig>& configs) {
         add_threads(config, topology, prefix, need);
         for (const nic::PortConfig& port : config.ports) {
             need.ports.push_back({prefix + port.name, port,
-                                  nic::row_of(port.kind).uses_eal
-                                      ? nic::dpdk::kernel_interface(port)
-                                      : port.interface});
+                                  nic::property_of(port, &nic::PortKindRow::interface),
+                                  nic::property_of(port, &nic::PortKindRow::pci_address)});
         }
         if (!config.metrics_address.empty()) {
             need.endpoints.emplace(config.metrics_address, config.name);
@@ -67,7 +66,7 @@ Need need_of(const std::vector<FeedConfig>& configs) {
         (topology.published_on_hugepages ? need.published_huge_bytes : need.published_shm_bytes) +=
             topology.published_bytes;
         auto demands = dpdk_demands(config, topology);
-        if (!demands.empty() && demands.front().config.hugepages) {
+        if (nic::dpdk::uses_hugepages(demands)) {
             ++need.dpdk_programs;
             std::move(demands.begin(), demands.end(), std::back_inserter(need.dpdk));
         }

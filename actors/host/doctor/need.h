@@ -25,7 +25,8 @@ struct HotThread {
 struct PortNeed {
     std::string name;
     nic::PortConfig config;
-    std::string interface;  ///< of the kernel; empty: the port needs none
+    std::string interface;    ///< of the kernel; empty: the port needs none
+    std::string pci_address;  ///< of its NIC; empty: it has none
 };
 
 struct Need {

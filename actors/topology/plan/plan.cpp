@@ -3,7 +3,6 @@
 
 #include "config/memory_sizes.h"
 #include "config/units.h"
-#include "nic/dpdk/vdev.h"
 #include "nic/port_kind.h"
 
 #include <fmt/format.h>
@@ -33,9 +32,7 @@ Port port_of(const FeedConfig& config, const Topology& topology, const Machine& 
     const nic::PortConfig& wanted = config.ports[index];
     Port port{
         wanted.name, nic::row_of(wanted.kind).source(wanted), wanted.streams, std::nullopt, {}};
-    if (!wanted.pci.empty()) {
-        port.numa_node = machine.node_of_pci(nic::dpdk::device_name(wanted));
-    }
+    port.numa_node = machine.node_of_pci(nic::property_of(wanted, &nic::PortKindRow::pci_address));
     for (const std::size_t reader : topology.port_readers[index]) {
         const PollerPlan& poller = topology.pollers[reader];
         std::vector<std::uint16_t> numbers;

@@ -69,7 +69,7 @@ FeedConfig config_of(const Shape& shape) {
         config.cores.push_back(core);
     }
     config.ring_slots = shape.ring_slots;
-    config.actors.of<BookConfig>().series_capacity = 40'000;
+    config.actors.get<BookConfig>().series_capacity = 40'000;
     config.traffic = feed::opra::traffic::settings_of(traffic_of(shape));
     return config;
 }

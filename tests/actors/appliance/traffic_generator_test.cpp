@@ -21,7 +21,7 @@ TEST(TrafficGenerator, a_sim_port_without_one_is_not_opened) {
     Problems problems;
     auto config = parse_config(head, "f", problems);
     ASSERT_TRUE(config);
-    config->actors.of<BookConfig>().series_capacity = 1'000;
+    config->actors.get<BookConfig>().series_capacity = 1'000;
     EXPECT_EQ(Appliance::build(*config, problems), nullptr);
     ASSERT_EQ(problems.size(), 1U);
     EXPECT_EQ(problems[0].text,

@@ -79,6 +79,10 @@ TEST(HostReport, WhatIsNotThereIsReportedAtOnce) {
     const HostReport files = report(
         good_host(), config_of("  - {name: f, kind: pcap, files: [there.pcap, gone.pcap]}\n"));
     EXPECT_EQ(text_of(files.problems), ": port f: gone.pcap cannot be read\n");
+    const HostReport looped =
+        report(good_host(), config_of("  - {name: d, kind: dpdk, membership: static, vdev: "
+                                      "\"net_pcap0,rx_pcap=gone.pcap\"}\n"));
+    EXPECT_EQ(text_of(looped.problems), ": port d: cannot read the capture gone.pcap\n");
 }
 
 TEST(HostReport, SaysWhatARetryMayFix) {

@@ -2,6 +2,7 @@
 //
 // Each shipped config loads, and its printed form loads as the same config.
 #include "actors/topology/load_config.h"
+#include "nic/dpdk/dpdk_config.h"
 #include "tests/config/problems.h"
 
 #include <gtest/gtest.h>
@@ -51,7 +52,7 @@ TEST(OpraExample, HasAllLinesAndBothNics) {
     ASSERT_TRUE(config) << text_of(problems);
     EXPECT_EQ(config->lines.size(), 101U);
     EXPECT_EQ(config->ports.size(), 2U);
-    EXPECT_EQ(config->ports[0].pci, "0000:3b:00.0");
+    EXPECT_EQ(config->ports[0].own.get<nic::dpdk::DpdkConfig>().pci, "0000:3b:00.0");
     EXPECT_EQ(config->ports[0].streams, "A");
     // Line 220, stream B: 224.0.206.105:45105.
     EXPECT_EQ(config->lines.back().number, 220);

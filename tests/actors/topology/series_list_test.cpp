@@ -30,7 +30,7 @@ class SeriesListTest : public ::testing::Test {
         std::filesystem::create_directory(folder_);
         config_.series_map = file_.string();
         config_.series_map_place = pinstrike::Place{"feed.yaml", 7, 13};
-        config_.actors.of<BookConfig>().series_capacity = 1000;
+        config_.actors.get<BookConfig>().series_capacity = 1000;
         for (const std::uint16_t number :
              {std::uint16_t{1}, std::uint16_t{2}, std::uint16_t{201}}) {
             feed::LineConfig line;
@@ -211,7 +211,7 @@ TEST_F(SeriesListTest, a_core_that_gets_more_than_its_share_is_refused) {
     EXPECT_EQ(problems_.size(), 1U);
     EXPECT_THAT(reported(), HasSubstr("found 900 series of core"));
     EXPECT_THAT(reported(),
-                HasSubstr(std::to_string(series_share(config_.actors.of<BookConfig>(), 4))));
+                HasSubstr(std::to_string(series_share(config_.actors.get<BookConfig>(), 4))));
 }
 
 TEST_F(SeriesListTest, a_file_without_a_series_is_refused_and_says_why) {

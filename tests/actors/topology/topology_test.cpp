@@ -1,5 +1,6 @@
 #include "actors/topology/topology.h"
 
+#include "nic/dpdk/dpdk_config.h"
 #include "tests/actors/topology/two_sockets.h"
 
 #include <gmock/gmock.h>
@@ -114,8 +115,9 @@ TEST(Topology, needs_memory_and_known_actors) {
 TEST(Topology, needs_memory_that_is_free) {
     FeedConfig config = config_of(0, 2, -1, -1);
     for (nic::PortConfig& port : config.ports) {
-        port.pci.clear();
-        port.vdev = "net_null" + port.name;
+        auto& own = port.own.get<nic::dpdk::DpdkConfig>();
+        own.pci.clear();
+        own.vdev = "net_null" + port.name;
     }
     Machine machine = two_sockets();
     const Topology reserved = plan_topology(config);
@@ -123,7 +125,7 @@ TEST(Topology, needs_memory_that_is_free) {
     EXPECT_EQ(reserved.dpdk_bytes, 0U);
     EXPECT_THAT(texts(check_topology(reserved, config, machine).problems), IsEmpty());
     for (nic::PortConfig& port : config.ports) {
-        port.hugepages = false;
+        port.own.get<nic::dpdk::DpdkConfig>().hugepages = false;
     }
     const Topology ordinary = plan_topology(config);
     EXPECT_GT(ordinary.dpdk_bytes, 0U);

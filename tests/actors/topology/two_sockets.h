@@ -5,6 +5,7 @@
 
 #include "actors/topology/feed_config.h"
 #include "actors/topology/machine.h"
+#include "nic/dpdk/dpdk_config.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -35,7 +36,7 @@ inline FeedConfig config_of(CpuIndex poll0, CpuIndex poll1, CpuIndex core0, CpuI
         nic::PortConfig port;
         port.name = name;
         port.kind = nic::PortKind::dpdk;
-        port.pci = "0000:3b:00.0";
+        port.own.get<nic::dpdk::DpdkConfig>().pci = "0000:3b:00.0";
         config.ports.push_back(port);
     }
     config.pollers = {{"poll0", poll0, {1}, {"a0", "b0"}}, {"poll1", poll1, {2}, {"b0"}}};

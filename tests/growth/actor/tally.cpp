@@ -98,11 +98,11 @@ class TallyKind final : public ActorKind {
     [[nodiscard]] std::string_view sentence() const override { return "a list of what came"; }
 
     [[nodiscard]] std::unique_ptr<Actor> make(const ActorSetup& setup) const override {
-        return std::make_unique<Tally>(setup.configs.of<TallyConfig>());
+        return std::make_unique<Tally>(setup.configs.get<TallyConfig>());
     }
 
     [[nodiscard]] std::size_t bytes(const ActorSetup& setup) const override {
-        return setup.configs.of<TallyConfig>().capacity * sizeof(feed::Event);
+        return setup.configs.get<TallyConfig>().capacity * sizeof(feed::Event);
     }
 
     [[nodiscard]] std::optional<ActorSection> section() const override {
@@ -113,7 +113,7 @@ class TallyKind final : public ActorKind {
             .unit("events")
             .key("file", &TallyConfig::file, or_word<std::string>("none", "", text()),
                  "Base of the names of the files with the events.");
-        return ActorSection{any_form(section_form(section)), "What a tally keeps."};
+        return actor_section(section, "What a tally keeps.");
     }
 
     [[nodiscard]] std::vector<ActorTable> tables() const override { return {tally_counters}; }

@@ -11,9 +11,18 @@
 #include <iterator>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace pinstrike::nic {
 namespace {
+
+struct FramesConfig {
+    std::vector<std::string> files;
+};
+
+std::vector<std::string> files_of(const PortConfig& port) {
+    return port.own.get<FramesConfig>().files;
+}
 
 class FramesPort final : public Port {
   public:
@@ -43,16 +52,14 @@ class FramesPort final : public Port {
 };
 
 void add_keys(Section<PortConfig>& section) {
-    section
-        .key("frames", &PortConfig::files, list_of(text(), "a list of files"),
-             "Files of frames, each behind its length in two bytes.")
-        .only_for("kind", "kind frames", is_kind<PortKind::frames>);
+    section.key("frames", own(&FramesConfig::files), list_of(text(), "a list of files"),
+                "Files of frames, each behind its length in two bytes.");
 }
 
 Ports open(const PortOpening& opening) {
     Ports ports;
     std::string frames;
-    for (const std::string& file : opening.config.files) {
+    for (const std::string& file : files_of(opening.config)) {
         std::ifstream in(file, std::ios::binary);
         if (!in) {
             add_problem(opening.problems, file, "cannot be read");
@@ -75,7 +82,8 @@ constinit const PortKindRow frames_port{
     .sentence = "frames of a file, for a test",
     .live = true,
     .add_keys = add_keys,
-    .source = [](const PortConfig& port) { return fmt::format("{} files", port.files.size()); },
+    .source = [](const PortConfig& port) { return fmt::format("{} files", files_of(port).size()); },
+    .files = files_of,
     .open = open,
 };
 

@@ -4,6 +4,7 @@
 // receive stamps, and a link that changes. The test program defines these functions of DPDK itself,
 // so that they are linked instead of the library's, on top of net_ring. Each test sets which
 // features the driver offers.
+#include "nic/dpdk/dpdk_config.h"
 #include "nic/dpdk/dpdk_port.h"
 #include "nic/dpdk/held_buffers.h"
 #include "nic/dpdk/library.h"
@@ -202,10 +203,11 @@ class DpdkDriver : public testing::Test {
         driver = {};
         config_.name = "a0";
         config_.kind = PortKind::dpdk;
-        config_.vdev = "net_ring0";
-        config_.hugepages = with_hugepages;
-        config_.descriptors_count = 512;
-        config_.membership = Membership::fixed;
+        auto& own = config_.own.get<dpdk::DpdkConfig>();
+        own.vdev = "net_ring0";
+        own.hugepages = with_hugepages;
+        own.descriptors_count = 512;
+        own.membership = dpdk::Membership::fixed;
     }
 
     std::vector<std::unique_ptr<Port>> open(const GroupsByQueue& groups) {
@@ -242,8 +244,9 @@ TEST_F(DpdkDriver, OneQueueIsNotSteered) {
 }
 
 TEST_F(DpdkDriver, QueriesOfAllGroupsAreLetInWhereThePortAnswers) {
-    config_.membership = Membership::igmp;
-    config_.source_address = Ipv4{0x0A010203};
+    auto& own = config_.own.get<dpdk::DpdkConfig>();
+    own.membership = dpdk::Membership::igmp;
+    own.source_address = Ipv4{0x0A010203};
     EXPECT_EQ(open({{first, second}}).size(), 1U);
     EXPECT_THAT(driver.asked, ElementsAre("addresses 00:01 CC:01 CC:02"));  // 224.0.0.1
 }
@@ -256,7 +259,7 @@ TEST_F(DpdkDriver, SeveralQueuesAreSteeredByGroup) {
 }
 
 TEST_F(DpdkDriver, RulesMatchBehindTheVlanTag) {
-    config_.vlan = 12;
+    config_.own.get<dpdk::DpdkConfig>().vlan = 12;
     EXPECT_EQ(open({{first}, {second}}).size(), 2U);
     EXPECT_THAT(driver.asked, ElementsAre("eth vlan ipv4 224.0.204.2 udp 45002 queue 1",
                                           "addresses CC:01 CC:02"));
@@ -396,7 +399,7 @@ TEST_F(DpdkDriver, MemoryCountedCoversMemoryTaken) {
     rte_malloc_socket_stats before{};
     rte_malloc_socket_stats with_port{};
     rte_malloc_get_socket_stats(0, &before);
-    config_.descriptors_count = 4096;
+    config_.own.get<dpdk::DpdkConfig>().descriptors_count = 4096;
     const auto ports = open({{first}, {second}});
     ASSERT_EQ(ports.size(), 2U);
     rte_malloc_get_socket_stats(0, &with_port);
@@ -473,8 +476,9 @@ int main(int argc, char** argv) {
     testing::InitGoogleTest(&argc, argv);
     nic::PortConfig port;
     port.name = "a0";
-    port.vdev = "net_ring0";
-    port.hugepages = nic::with_hugepages = argc > 1 && std::strcmp(argv[1], "--hugepages") == 0;
+    auto& own = port.own.get<nic::dpdk::DpdkConfig>();
+    own.vdev = "net_ring0";
+    own.hugepages = nic::with_hugepages = argc > 1 && std::strcmp(argv[1], "--hugepages") == 0;
     Problems problems;
     const auto eal =
         nic::dpdk::Eal::start({{nic::dpdk::demand_of(port, 4)},

@@ -4,6 +4,7 @@
 // and the checks of the host, with simulated hosts.
 #include "nic/capture/capture_writer.h"
 #include "nic/dpdk/device_clock.h"
+#include "nic/dpdk/dpdk_config.h"
 #include "nic/dpdk/eal_arguments.h"
 #include "nic/dpdk/host.h"
 #include "nic/dpdk/memory_need.h"
@@ -33,8 +34,9 @@ PortConfig vdev_port(std::string name, std::string vdev) {
     PortConfig port;
     port.name = std::move(name);
     port.kind = PortKind::dpdk;
-    port.vdev = std::move(vdev);
-    port.hugepages = false;
+    auto& own = port.own.get<DpdkConfig>();
+    own.vdev = std::move(vdev);
+    own.hugepages = false;
     return port;
 }
 
@@ -95,19 +97,20 @@ TEST(Memory, CountsFramesOfBothFormats) {
 TEST(Memory, GrowsWithQueuesDescriptorsAndCaptures) {
     const PortConfig port = vdev_port("a0", "net_null0");
     const MemoryNeed one = memory_need({port, 1});
-    EXPECT_GE(one.buffers_per_queue, port.descriptors_count + port.burst_packets);
+    EXPECT_GE(one.buffers_per_queue,
+              port.own.get<DpdkConfig>().descriptors_count + port.burst_packets);
     EXPECT_GE(one.pool_bytes, one.buffers_per_queue * buffer_bytes);
     EXPECT_EQ(memory_need({port, 3}).total_bytes, 3 * one.total_bytes);
     EXPECT_EQ(memory_need({port, 1, 10'000}).buffers_per_queue, one.buffers_per_queue + 10'000);
     PortConfig deep = port;
-    deep.descriptors_count = 2 * port.descriptors_count;
+    deep.own.get<DpdkConfig>().descriptors_count = 2 * port.own.get<DpdkConfig>().descriptors_count;
     EXPECT_EQ(memory_need({deep, 1, 0}).buffers_per_queue,
-              one.buffers_per_queue + port.descriptors_count);
+              one.buffers_per_queue + port.own.get<DpdkConfig>().descriptors_count);
 }
 
 TEST(Memory, TooFewHugepagesAreReportedWithTheCommandThatFixesIt) {
     PortDemand demand{vdev_port("a0", "net_null0"), 1, 0};
-    demand.config.hugepages = true;
+    demand.config.own.get<DpdkConfig>().hugepages = true;
     const std::vector<Hugepages> few{{2 * mebibyte, 0, 16, 6}, {1024 * mebibyte, 0, 0, 0}};
     const std::string reported = texts_of(check_hugepages(std::span(&demand, 1), few));
     EXPECT_THAT(reported, HasSubstr("12 MiB are free"));
@@ -119,13 +122,13 @@ TEST(Memory, TooFewHugepagesAreReportedWithTheCommandThatFixesIt) {
 
     const std::vector<Hugepages> enough{{2 * mebibyte, 0, pages, pages}};
     EXPECT_TRUE(check_hugepages(std::span(&demand, 1), enough).empty());
-    demand.config.hugepages = false;
+    demand.config.own.get<DpdkConfig>().hugepages = false;
     EXPECT_TRUE(check_hugepages(std::span(&demand, 1), {}).empty());
 }
 
 TEST(Memory, HugepagesOfTheWrongNodeDoNotHelp) {
     PortDemand demand{vdev_port("a0", "net_null0"), 1, 0, 1};
-    demand.config.hugepages = true;
+    demand.config.own.get<DpdkConfig>().hugepages = true;
     const std::vector<Hugepages> elsewhere{{2 * mebibyte, 0, 900, 900}, {2 * mebibyte, 1, 8, 4}};
     const std::string reported = texts_of(check_hugepages(std::span(&demand, 1), elsewhere));
     EXPECT_THAT(reported, HasSubstr("on NUMA node 1 need"));
@@ -139,7 +142,7 @@ TEST(Memory, HugepagesOfTheWrongNodeDoNotHelp) {
 
 TEST(Memory, IsSaidInWords) {
     PortDemand demand{vdev_port("a0", "net_null0"), 2, 0};
-    demand.config.hugepages = true;
+    demand.config.own.get<DpdkConfig>().hugepages = true;
     EXPECT_THAT(memory_need_text(std::span(&demand, 1)), HasSubstr("port a0: 2 queues x "));
     EXPECT_THAT(memory_need_text(std::span(&demand, 1)), HasSubstr("hugepages of 2 MiB"));
 }
@@ -150,7 +153,8 @@ TEST(Memory, CountsPacketsThatAreKeptAndBothRingsOfAnAfXdpSocket) {
     port.keeps_packets = true;
     EXPECT_EQ(memory_need({port, 1}).buffers_per_queue, plain + kept_packets_max);
     const PortConfig xdp = vdev_port("a0", "net_af_xdp0,iface=lo");
-    EXPECT_EQ(memory_need({xdp, 1}).buffers_per_queue, plain + xdp.descriptors_count);
+    EXPECT_EQ(memory_need({xdp, 1}).buffers_per_queue,
+              plain + xdp.own.get<DpdkConfig>().descriptors_count);
 }
 
 TEST(HugepagesNeeded, ByNodeAndAnywhere) {
@@ -158,7 +162,7 @@ TEST(HugepagesNeeded, ByNodeAndAnywhere) {
     const PortDemand ordinary{port, 2, 0, -1};
     EXPECT_TRUE(hugepages_needed(std::span(&ordinary, 1)).empty());
     EXPECT_TRUE(hugepages_needed({}).empty());
-    port.hugepages = true;
+    port.own.get<DpdkConfig>().hugepages = true;
     const std::array ports{PortDemand{port, 2, 0, 1}, PortDemand{port, 1, 0, 0},
                            PortDemand{port, 1, 0, 1}};
     const auto pages = hugepages_needed(ports);
@@ -204,9 +208,10 @@ TEST(Arguments, WithoutHugepagesMemoryIsCounted) {
 
 TEST(Arguments, WithHugepagesNothingIsLeftBehindAndOnlyOurDevicesAreTaken) {
     PortConfig port = vdev_port("a0", "");
-    port.hugepages = true;
-    port.pci = "0000:3b:00.0";
-    port.eal = {"--log-level=pmd:debug"};
+    auto& own = port.own.get<DpdkConfig>();
+    own.hugepages = true;
+    own.pci = "0000:3b:00.0";
+    own.eal = {"--log-level=pmd:debug"};
     const PortDemand demand{port, 1};
     const std::vector<std::string> arguments = eal_arguments(std::span(&demand, 1), 0);
     EXPECT_THAT(arguments, Contains("--in-memory"));
@@ -220,13 +225,13 @@ TEST(Check, EveryProblemIsReportedAtOnce) {
     const ScratchDirectory scratch;
     std::ofstream(scratch.file("text")) << "no capture at all";
     PortConfig pci = vdev_port("p", "");
-    pci.pci = "0000:3b:00.0";
+    pci.own.get<DpdkConfig>().pci = "0000:3b:00.0";
     PortConfig both = vdev_port("both", "net_null7");
-    both.pci = "0000:3b:00.1";
+    both.own.get<DpdkConfig>().pci = "0000:3b:00.1";
     PortConfig contradicting = vdev_port("eal", "net_null8");
-    contradicting.eal = {"--lcores=1"};
+    contradicting.own.get<DpdkConfig>().eal = {"--lcores=1"};
     PortConfig huge = vdev_port("huge", "net_null9");
-    huge.hugepages = true;
+    huge.own.get<DpdkConfig>().hugepages = true;
     const std::vector<PortDemand> demands{
         {pci, 1, 0},
         {both, 1, 0},
@@ -275,9 +280,9 @@ TEST(Check, PciDeviceOfTheKernelIsReportedWithTheBindingCommand) {
     fs::create_symlink("../drivers/e1000e", scratch.file(devices + "0000:01:00.0/driver"));
     fs::create_symlink("../drivers/vfio-pci", scratch.file(devices + "0000:01:00.1/driver"));
     PortConfig held = vdev_port("a0", "");
-    held.pci = "0000:01:00.0";
+    held.own.get<DpdkConfig>().pci = "0000:01:00.0";
     PortConfig bound = vdev_port("b0", "");
-    bound.pci = "0000:01:00.1,mprq_en=1";
+    bound.own.get<DpdkConfig>().pci = "0000:01:00.1,mprq_en=1";
     const std::vector<PortDemand> demands{{held, 1, 0}, {bound, 1, 0}};
     PortResources resources = ample_resources();
     resources.sys = scratch.file("sys");

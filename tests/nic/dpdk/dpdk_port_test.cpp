@@ -3,6 +3,7 @@
 // Real ports of drivers that need no NIC, in one process, because EAL can be started only once. The
 // tests run without hugepages, and with the argument --hugepages with them.
 #include "nic/capture/capture_writer.h"
+#include "nic/dpdk/dpdk_config.h"
 #include "nic/dpdk/eal.h"
 #include "nic/dpdk/host.h"
 #include "nic/multicast/igmp.h"
@@ -45,10 +46,11 @@ PortConfig vdev_port(std::string vdev) {
     PortConfig port;
     port.name = "a0";
     port.kind = PortKind::dpdk;
-    port.vdev = std::move(vdev);
-    port.hugepages = with_hugepages;
-    port.descriptors_count = 512;
-    port.membership = Membership::fixed;
+    auto& own = port.own.get<dpdk::DpdkConfig>();
+    own.vdev = std::move(vdev);
+    own.hugepages = with_hugepages;
+    own.descriptors_count = 512;
+    own.membership = dpdk::Membership::fixed;
     return port;
 }
 
@@ -260,9 +262,10 @@ TEST(DpdkPort, FullBurstsFromTheNullDriver) {
 TEST(DpdkPort, ReportsAnnounceTheGroupsAndLeaveThem) {
     // net_ring returns what is sent to it, so the port receives its own reports.
     PortConfig config = vdev_port("net_ring0");
-    config.membership = Membership::igmp;
-    config.source_address = Ipv4{0x0A010203};
-    config.vlan = 12;
+    auto& own = config.own.get<dpdk::DpdkConfig>();
+    own.membership = dpdk::Membership::igmp;
+    own.source_address = Ipv4{0x0A010203};
+    own.vlan = 12;
     const auto port = open_one(config);
     ASSERT_NE(port, nullptr);
     port->housekeep(1'000'000'000);
@@ -295,8 +298,9 @@ TEST(DpdkPort, AnswersQueriesOfAnyLength) {
     constexpr auto join = static_cast<unsigned>(IgmpRecord::join);
     constexpr auto answer = static_cast<unsigned>(IgmpRecord::is_joined);
     PortConfig config = vdev_port("net_ring0");
-    config.membership = Membership::igmp;
-    config.source_address = Ipv4{0x0A010203};
+    auto& own = config.own.get<dpdk::DpdkConfig>();
+    own.membership = dpdk::Membership::igmp;
+    own.source_address = Ipv4{0x0A010203};
     const auto port = open_one(config);
     ASSERT_NE(port, nullptr);
     EXPECT_THAT(reports_sent(*port, 100 * second_ns), ElementsAre(join));
@@ -314,7 +318,7 @@ TEST(DpdkPort, ReportsGroupsThatItTakesWhileItRuns) {
     constexpr std::int64_t second_ns = 1'000'000'000;
     // net_ring0 still holds the last reports of earlier ports.
     PortConfig config = vdev_port("net_ring1");
-    config.membership = Membership::igmp;
+    config.own.get<dpdk::DpdkConfig>().membership = dpdk::Membership::igmp;
     const auto port = open_one(config);
     ASSERT_NE(port, nullptr);
     (void)reports_sent(*port, 1 * second_ns);

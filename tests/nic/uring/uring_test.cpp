@@ -2,6 +2,7 @@
 //
 // The io_uring port on a real kernel: a veth pair in a network namespace of its own.
 #include "nic/open_port.h"
+#include "nic/uring/uring_config.h"
 #include "nic/uring/uring_port.h"
 #include "nic/uring/uring_sockets.h"
 #include "tests/nic/network_namespace.h"
@@ -38,7 +39,7 @@ PortConfig near_end() {
     PortConfig config;
     config.name = "u0";
     config.kind = PortKind::uring;
-    config.interface = wire_near;
+    config.own.get<UringConfig>().interface = wire_near;
     return config;
 }
 
@@ -144,7 +145,7 @@ TEST_F(UringPortTest, FillsTheLargestBurst) {
 
 TEST_F(UringPortTest, CountsWhatTheKernelDroppedForWantOfBuffer) {
     PortConfig config = near_end();
-    config.kernel_buffer_bytes = 16 << 10;
+    config.own.get<UringConfig>().kernel_buffer_bytes = 16 << 10;
     const std::unique_ptr<Port> port = open_near({contract_groups[0]}, config);
     ASSERT_NE(port, nullptr);
     const RawWire far(wire_far);
@@ -345,7 +346,7 @@ TEST_F(UringPortTest, ReportsAStrictReversePathFilter) {
 
 TEST_F(UringPortTest, ReportsAnInterfaceThatIsNotThere) {
     PortConfig config = near_end();
-    config.interface = "absent0";
+    config.own.get<UringConfig>().interface = "absent0";
     Problems problems;
     EXPECT_TRUE(open_port(config, {contract_groups}, nullptr, problems).empty());
     ASSERT_EQ(problems.size(), 1U);

@@ -8,6 +8,7 @@
 #include "actors/threads/call_filter.h"
 #include "actors/threads/every_thread.h"
 #include "config/check.h"
+#include "nic/dpdk/dpdk_config.h"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -139,8 +140,9 @@ TEST(CallFilter, aFailedCheckStillSaysWhy) {
 nic::PortConfig port_of(nic::PortKind kind, const char* vdev, const char* pci) {
     nic::PortConfig port;
     port.kind = kind;
-    port.vdev = vdev;
-    port.pci = pci;
+    auto& own = port.own.get<nic::dpdk::DpdkConfig>();
+    own.vdev = vdev;
+    own.pci = pci;
     return port;
 }
 
@@ -164,7 +166,8 @@ TEST(CallFilter, takesTheListsOfAllPorts) {
         all.push_back(port);
         std::thread([&] {
             CallFilter filter{poller_calls(config, one)};
-            EXPECT_EQ(filter.install(), 0) << config.ports[port].vdev;
+            EXPECT_EQ(filter.install(), 0)
+                << config.ports[port].own.get<nic::dpdk::DpdkConfig>().vdev;
         }).join();
     }
     std::thread([&] {

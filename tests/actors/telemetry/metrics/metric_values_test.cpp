@@ -46,7 +46,7 @@ FeedConfig config(const std::string& secret_file) {
     core.wait = WaitStrategy::park;
     made.cores.push_back(core);
     made.ring_slots = 1 << 16;
-    made.actors.of<BookConfig>().series_capacity = 10'000;
+    made.actors.get<BookConfig>().series_capacity = 10'000;
     feed::opra::TrafficConfig traffic;
     traffic.lines_count = 2;
     traffic.roots_count = 20;

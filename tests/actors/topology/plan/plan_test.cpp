@@ -15,7 +15,8 @@ TEST(Plan, draws_a_port_on_the_node_of_its_device) {
     Machine machine = two_sockets();
     machine.pci_nodes = {{"0000:3b:00.0", 1}};
     FeedConfig config = config_of(0, 2, 4, 6);
-    config.ports[1].pci = "0000:5e:00.0";  // the machine has no such device
+    // The machine has no such device.
+    config.ports[1].own.get<nic::dpdk::DpdkConfig>().pci = "0000:5e:00.0";
     const plan::Plan plan = plan::make_plan(config, machine, "a machine");
     const auto ports_at = [&plan](std::string_view end) {
         for (const plan::Panel& panel : plan.panels) {
