@@ -1,13 +1,20 @@
 // path: mixed, hot: on_events() and what it calls
 #include "actors/book/book.h"
 
+#include "actors/book/bbo_rules.h"
+#include "actors/book/book_messages.h"
+
 namespace pinstrike::actors {
 
 void Book::on_start(const CoreInfo& /*core*/) {
-    store_.memory.prefault();
+    entries_.store.memory.prefault();
     if (transfer_ != nullptr) {
-        start_transfer();
+        transfer_->prefault();
     }
+}
+
+void Book::join_transfer(const BookTransferConfig& config, StateRings rings) {
+    transfer_ = std::make_unique<BookTransfer>(config, std::move(rings), entries_);
 }
 
 bool Book::lists(const feed::SeriesKey& key) const {
@@ -23,13 +30,31 @@ std::size_t Book::series_count() const {
 
 // --- hot ---
 
+namespace {
+
+/// Whether nothing but a flush of quotes happened to the line of an entry with quotes since the
+/// entry was last brought up to date. Computed without branches, so that the caller needs only one:
+/// after a flush, each entry meets the flush at its first quote, which a branch cannot predict.
+bool stands(const BookEntry& entry, const LineMemory& line, std::uint16_t number) {
+    const auto old = [&entry](std::uint64_t stamp) -> unsigned {
+        return stamp_after(stamp, entry.stamp) ? 0 : 1;
+    };
+    const unsigned no_trades = entry.has_trades() ? 0 : 1;
+    const unsigned same_line = entry.line() == number ? 1 : 0;
+    const unsigned quoted = entry.quotes != 0 ? 1 : 0;
+    return (same_line & quoted & old(line.day) & old(line.late_flush) & old(line.gap) &
+            (no_trades | old(line.flush))) != 0;
+}
+
+}  // namespace
+
 void Book::on_events(EventBatch batch) {
     if (transfer_ != nullptr) [[unlikely]] {
-        note_for_transfer(batch);
+        transfer_->note(batch);
     }
     apply_all(batch);
     // Behind the entries, so that these include all events before a published position.
-    store_.stream.append(batch.records(), clock_);
+    entries_.store.stream.append(batch.records(), entries_.clock);
 }
 
 /// Applies a batch in stretches, each in three passes. The first pass prefetches the first slots of
@@ -50,7 +75,7 @@ void Book::apply_all(EventBatch batch) {
         for (unsigned i = 0; i < count; ++i) {
             end_lookup(stretch[i]);
         }
-        StampClock::Stamps stamps{clock_};
+        StampClock::Stamps stamps{entries_.clock};
         for (unsigned i = 0; i < count; ++i) {
             apply(stretch[i], stamps.next(stretch[i].event->header.ts_receive_ns));
         }
@@ -65,20 +90,20 @@ void Book::apply_all(EventBatch batch) {
     const feed::Event& event = *lookup.event;
     const feed::Header& header = event.header;
     if (header.kind != feed::EventKind::quote) [[unlikely]] {
-        clock_.set(stamp);
-        return apply_series(event);
+        entries_.clock.set(stamp);
+        return apply_message(entries_, event);
     }
     BookEntry* const entry = lookup.entry;
-    const LineMemory& line = store_.lines[header.line];
+    const LineMemory& line = entries_.store.lines[header.line];
     if (is_late(header) || !(entry->key() == event.body.quote.series)) [[unlikely]] {
-        clock_.set(stamp);
-        return apply_rare_quote(event);
+        entries_.clock.set(stamp);
+        return apply_message(entries_, event);
     }
     const std::uint64_t before = entry->stamp;
     if (!stamp_after(before, line.changed) || entry->line() != header.line) [[unlikely]] {
         if (!stands(*entry, line, header.line)) {
-            clock_.set(stamp);
-            return apply_rare_quote(event);
+            entries_.clock.set(stamp);
+            return apply_message(entries_, event);
         }
         begin_quote(*entry, stamp);
         if (stamp_after(line.flush, before)) {
@@ -92,156 +117,14 @@ void Book::apply_all(EventBatch batch) {
     end_quote(*entry, stamp | header.line);
 }
 
-/// Applies an event from the journal again.
-void Book::apply_again(const feed::Event& event) {
-    if (event.header.kind == feed::EventKind::quote) {
-        apply_rare_quote(event);
-    } else {
-        apply_series(event);
-    }
-}
-
 /// Offers the series of one message of a stretch, at a varying place, to the busiest series.
 void Book::watch(const feed::Event& event) {
     if (event.header.kind == feed::EventKind::quote) {
-        const BookEntry* const entry = store_.table.find(event.body.series);
+        const BookEntry* const entry = entries_.store.table.find(event.body.series);
         if (entry != nullptr) {
             candidates_.consider(entry->key(), entry->quotes);
         }
     }
-}
-
-/// Applies the first quote of a series, the first since an event of its line, and a late quote.
-[[gnu::noinline]] void Book::apply_rare_quote(const feed::Event& event) {
-    const feed::Header& header = event.header;
-    if ((header.flags & feed::flag_before_day) != 0) {
-        counters_.bump(BookCount::late_before_day);
-        return;
-    }
-    BookEntry* const entry = entry_for(event.body.quote.series);
-    if (entry == nullptr) {
-        return;
-    }
-    const auto guard = store_.writing(*entry);
-    const MessageOrder order = arrive(*entry, header);
-    if (order.late) {
-        apply_late_quote(*entry, event, order);
-        return;
-    }
-    ++entry->quotes;
-    state_quote(*entry, event);
-}
-
-void Book::apply_series(const feed::Event& event) {
-    using feed::EventKind;
-    switch (event.header.kind) {
-        case EventKind::trade:
-            apply_trade(event);
-            break;
-        case EventKind::open_interest:
-            apply_open_interest(event);
-            break;
-        case EventKind::end_of_day:
-            apply_end_of_day(event);
-            break;
-        case EventKind::series_map:
-            apply_series_map(event);
-            break;
-        case EventKind::control:
-            apply_control(event);
-            break;
-        case EventKind::gap:
-            apply_gap(event);
-            break;
-        default:
-            break;
-    }
-}
-
-void Book::apply_trade(const feed::Event& event) {
-    if ((event.header.flags & feed::flag_before_day) != 0) {
-        counters_.bump(BookCount::late_before_day);
-        return;
-    }
-    if (BookEntry* const entry = entry_for(event.body.trade.series)) {
-        const auto guard = store_.writing(*entry);
-        const MessageOrder order = arrive(*entry, event.header);
-        if (order.late && covered(*entry, event.header)) {
-            return;
-        }
-        TradeRules(trades_of(*entry), order).apply(event.header, event.body.trade);
-    }
-}
-
-void Book::apply_open_interest(const feed::Event& event) {
-    if ((event.header.flags & feed::flag_before_day) != 0) {
-        counters_.bump(BookCount::late_before_day);
-        return;
-    }
-    if (BookEntry* const entry = entry_for(event.body.open_interest.series)) {
-        const auto guard = store_.writing(*entry);
-        const MessageOrder order = arrive(*entry, event.header);
-        if (order.late && covered(*entry, event.header)) {
-            return;
-        }
-        TradeRules(trades_of(*entry), order)
-            .state_open_interest(event.body.open_interest.open_interest);
-    }
-}
-
-/// A summary does not create a series, but it is the latest message of a series that is known.
-void Book::apply_end_of_day(const feed::Event& event) {
-    if ((event.header.flags & feed::flag_before_day) != 0) {
-        counters_.bump(BookCount::late_before_day);
-        return;
-    }
-    const feed::SeriesKey& key = event.body.end_of_day.series;
-    BookEntry* const entry = store_.table.find(key);
-    if (entry != nullptr && known(*entry)) {
-        const auto guard = store_.writing(*entry);
-        arrive(*entry, event.header);
-    }
-}
-
-/// Brings the entry up to date and makes the message's line its line, unless the message is late
-/// and on a line that the series has left.
-MessageOrder Book::arrive(BookEntry& entry, const feed::Header& header) {
-    if (is_late(header)) {
-        return arrive_late(entry, header);
-    }
-    if (catch_up_with_line(entry) && entry.line() != header.line) {
-        leave_line(entry);
-    }
-    adopt_line(entry, header.line);
-    return {.sequence = header.sequence};
-}
-
-/// Applies to an entry what happened to its line. False if nothing is known of the series, because
-/// no message came for it, or none since a start of day.
-bool Book::catch_up_with_line(BookEntry& entry) {
-    if (!known(entry)) {
-        forget(entry);
-        counters_.bump(BookCount::series_unannounced, entry.announced() == 0 ? 1 : 0);
-        return false;
-    }
-    const LineMemory& line = store_.lines[entry.line()];
-    if (stamp_after(line.changed, entry.stamp)) {
-        if (stamp_after(line.flush, entry.stamp)) {
-            touch_elsewhere(entry);
-        }
-        clear_flushed_sides(entry);
-    }
-    adopt_line(entry, entry.line());
-    return true;
-}
-
-TradeRecord& Book::trades_of(BookEntry& entry) {
-    TradeRecord& trades = store_.trades_at(entry);
-    if (!entry.has_trades()) {
-        trades = TradeRecord{};
-        entry.record |= PINSTRIKE_TRADES;
-    }
-    return trades;
 }
 
 }  // namespace pinstrike::actors

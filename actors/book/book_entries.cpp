@@ -1,66 +1,145 @@
 // path: hot
-//
-// Which series have an entry: those with messages and those that were announced. After a start of
-// day the messages of a series no longer count. A sweep over a few slots per millisecond removes
-// the entry unless it stays announced.
-#include "actors/book/book.h"
+#include "actors/book/book_entries.h"
 
 namespace pinstrike::actors {
 
 /// Creates the entry of a series. If the table is full, removes the entries that a start of day
 /// left in it and tries again. nullptr: there is no room.
-BookEntry* Book::enter(const feed::SeriesKey& key) {
-    BookEntry* entry = store_.table.insert(key);
+BookEntry* BookEntries::enter(const feed::SeriesKey& key) {
+    BookEntry* entry = store.table.insert(key);
     if (entry == nullptr && !is_empty(key) && sweeper_.busy()) {
         sweep(sweeper_.left());
-        entry = store_.table.insert(key);
+        entry = store.table.insert(key);
     }
     if (entry == nullptr) {
-        counters_.bump(BookCount::series_refused);
+        counters.bump(BookCount::series_refused);
         return nullptr;
     }
-    entry->record = store_.directory.add(key);
-    sweeper_.inserted(store_.table, *entry);
-    if (transfer_ != nullptr) {
-        transfer_->next_slot = store_.table.pass_on(transfer_->next_slot, *entry);
-    }
+    entry->record = store.directory.add(key);
+    sweeper_.inserted(store.table, *entry);
+    walk_slot = store.table.pass_on(walk_slot, *entry);
     return entry;
 }
 
-/// Creates an entry for the first message of the series. A series map on another line than that of
-/// the series (line 220) is ignored: the series' own line sends the same map, and if this feed does
-/// not take that line, no start of day would ever remove the entry.
-void Book::apply_series_map(const feed::Event& event) {
-    const feed::SeriesMap& map = event.body.series_map;
-    if (map.mapped_line != event.header.line) {
+MessageOrder BookEntries::arrive(BookEntry& entry, const feed::Header& header) {
+    if (is_late(header)) {
+        return arrive_late(entry, header);
+    }
+    if (catch_up_with_line(entry) && entry.line() != header.line) {
+        leave_line(entry);
+    }
+    adopt_line(entry, header.line);
+    return {.sequence = header.sequence};
+}
+
+MessageOrder BookEntries::arrive_late(BookEntry& entry, const feed::Header& header) {
+    counters.bump(BookCount::late);
+    const bool before_flush = (header.flags & feed::flag_before_flush) != 0;
+    if (!catch_up_with_line(entry)) {
+        adopt_line(entry, header.line);
+    }
+    return {.sequence = header.sequence,
+            .late = true,
+            .foreign = before_flush || entry.line() != header.line};
+}
+
+bool BookEntries::catch_up_with_line(BookEntry& entry) {
+    if (!known(entry)) {
+        forget(entry);
+        counters.bump(BookCount::series_unannounced, entry.announced() == 0 ? 1 : 0);
+        return false;
+    }
+    const LineMemory& line = store.lines[entry.line()];
+    if (stamp_after(line.changed, entry.stamp)) {
+        if (stamp_after(line.flush, entry.stamp)) {
+            touch_elsewhere(entry);
+        }
+        clear_flushed_sides(entry);
+    }
+    adopt_line(entry, entry.line());
+    return true;
+}
+
+void BookEntries::clear_flushed_sides(BookEntry& entry) const {
+    const LineMemory& line = store.lines[entry.line()];
+    const auto came = [&entry](std::uint64_t stamp) { return stamp_after(stamp, entry.stamp); };
+    const auto outlives = [&line](const BookSide& side) {
+        return !is(side, side_elsewhere) && sequence_after(side.sequence, line.late_flush_sequence);
+    };
+    for (BookSide* const side : {&entry.bid, &entry.offer}) {
+        const bool flushed = came(line.flush) || (came(line.late_flush) && !outlives(*side));
+        if (flushed) {
+            *side = BookSide{};
+        } else if (came(line.gap) && is(*side, side_known)) {
+            raise(*side, side_stale);
+            lower(*side, side_late);
+        }
+    }
+}
+
+SideState BookEntries::state_of(const BookEntry& entry, const BookSide& side) const {
+    if (!is(side, side_known)) {
+        return SideState::unknown;
+    }
+    const bool waits =
+        is(side, side_late) && !store.lines[entry.line()].complete_after(side.sequence);
+    return is(side, side_stale) || waits ? SideState::stale : SideState::fresh;
+}
+
+/// The sequences of the entry's state have no meaning on its next line, so they are marked.
+void BookEntries::leave_line(BookEntry& entry) {
+    counters.bump(BookCount::series_moved);
+    for (BookSide* const side : {&entry.bid, &entry.offer}) {
+        if (state_of(entry, *side) == SideState::stale) {
+            raise(*side, side_stale);
+        }
+        raise(*side, side_elsewhere);
+        lower(*side, side_late);
+    }
+    touch_elsewhere(entry);
+}
+
+void BookEntries::touch_elsewhere(BookEntry& entry) {
+    if (!entry.has_trades()) {
         return;
     }
-    if ((event.header.flags & feed::flag_before_day) != 0) {
-        counters_.bump(BookCount::late_before_day);
-        return;
+    std::uint16_t& flags = store.trades_at(entry).flags;
+    const unsigned touched = flags & touched_here;
+    flags = static_cast<std::uint16_t>((flags & ~touched) | touched << elsewhere_shift);
+    if ((flags & covered_here) != 0) {
+        flags = static_cast<std::uint16_t>((flags & ~covered_here) | covered_elsewhere);
     }
-    BookEntry* const entry = entry_for(map.series);
-    if (entry == nullptr) {
-        return;
+}
+
+TradeRecord& BookEntries::trades_of(BookEntry& entry) {
+    TradeRecord& trades = store.trades_at(entry);
+    if (!entry.has_trades()) {
+        trades = TradeRecord{};
+        entry.record |= PINSTRIKE_TRADES;
     }
-    const auto guard = store_.writing(*entry);
-    if (!known(*entry)) {
-        forget(*entry);
-        adopt_line(*entry, map.mapped_line);
+    return trades;
+}
+
+void BookEntries::announce(BookEntry& entry, std::uint16_t line) {
+    if (!known(entry)) {
+        forget(entry);
+        adopt_line(entry, line);
     }
     // The file comes the evening before its day, so an announcement outlives one start of day.
-    if ((event.header.flags & feed::flag_from_file) != 0 && map.id != 0) {
-        store_.directory.set_id(entry->index(), map.id);
-    }
     constexpr unsigned starts_of_day = 2;
-    announced_ += entry->announced() == 0 ? 1 : 0;
-    entry->set_announced(starts_of_day);
+    announced_ += entry.announced() == 0 ? 1 : 0;
+    entry.set_announced(starts_of_day);
+}
+
+void BookEntries::start_day(std::uint16_t line, std::uint64_t stamp) {
+    store.lines[line].start_of_day(stamp);
+    sweeper_.start(store.table.slots());
 }
 
 /// Resets an entry of which nothing is known to that of a series without messages. A start of day
 /// brings an announcement one step closer to its end. Starts of day that come before the sweep
 /// reaches the entry count as one: a line can infer a start and then receive it.
-void Book::forget(BookEntry& entry) {
+void BookEntries::forget(BookEntry& entry) {
     BookEntry left{};
     left.set_key(entry.key());
     left.record = entry.index();
@@ -73,18 +152,18 @@ void Book::forget(BookEntry& entry) {
     entry = left;
 }
 
-void Book::sweep(std::size_t slots_count) {
-    sweeper_.advance(store_.table, slots_count, [this](BookEntry& entry) {
+void BookEntries::sweep(std::size_t slots_count) {
+    sweeper_.advance(store.table, slots_count, [this](BookEntry& entry) {
         if (!forgotten(entry)) {
             return false;
         }
-        const auto guard = store_.writing(entry);
+        const auto guard = store.writing(entry);
         forget(entry);
         if (entry.announced() != 0) {
             return false;
         }
-        store_.directory.remove(entry.index());
-        counters_.bump(BookCount::series_forgotten);
+        store.directory.remove(entry.index());
+        counters.bump(BookCount::series_forgotten);
         return true;
     });
 }

@@ -10,14 +10,14 @@ namespace pinstrike::actors {
 std::vector<ActorFigures> Book::figures() const {
     ActorFigures counts{book_counters, {}};
     for (std::size_t row = 0; row < BookCount_count; ++row) {
-        counts.values.push_back(counters_.read(static_cast<BookCount>(row)));
+        counts.values.push_back(counters().read(static_cast<BookCount>(row)));
     }
     return {{book_gauges, {entries_count(), announced_count()}}, std::move(counts)};
 }
 
 std::vector<AccountRow> Book::account_rows() const {
     const std::array values{std::uint64_t{series_count()},
-                            counters_.read(BookCount::series_refused)};
+                            counters().read(BookCount::series_refused)};
     static_assert(values.size() == book_account_rows.size());
     std::vector<AccountRow> rows;
     for (std::size_t row = 0; row < values.size(); ++row) {
@@ -45,7 +45,7 @@ std::vector<RankedSeries> Book::busiest() const {
 /// A full book is no error, but its reader must know that it is incomplete.
 std::vector<std::string> Book::remarks() const {
     std::vector<std::string> remarks;
-    if (const std::uint64_t refused = counters_.read(BookCount::series_refused); refused != 0) {
+    if (const std::uint64_t refused = counters().read(BookCount::series_refused); refused != 0) {
         remarks.push_back(fmt::format(
             "{} messages of series did not fit in the full book: raise book.series_capacity",
             refused));

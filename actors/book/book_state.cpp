@@ -5,16 +5,6 @@
 
 namespace pinstrike::actors {
 
-/// The current state of a side. The entry must be up to date with its line.
-SideState Book::state_of(const BookEntry& entry, const BookSide& side) const {
-    if (!is(side, side_known)) {
-        return SideState::unknown;
-    }
-    const bool waits =
-        is(side, side_late) && !store_.lines[entry.line()].complete_after(side.sequence);
-    return is(side, side_stale) || waits ? SideState::stale : SideState::fresh;
-}
-
 namespace {
 
 std::optional<BestQuote> best_of(const BookSide& side) {
@@ -48,22 +38,22 @@ void add_trades(SeriesState& state, const TradeRecord& record) {
 }  // namespace
 
 std::optional<SeriesState> Book::find(const feed::SeriesKey& key) const {
-    const BookEntry* const found = store_.table.find(key);
-    if (found == nullptr || !known(*found)) {
+    const BookEntry* const found = entries_.store.table.find(key);
+    if (found == nullptr || !entries_.known(*found)) {
         return std::nullopt;
     }
     BookEntry entry = *found;
-    clear_flushed_sides(entry);
+    entries_.clear_flushed_sides(entry);
     SeriesState state;
     state.key = key;
     state.line = entry.line();
     state.bid = best_of(entry.bid);
     state.offer = best_of(entry.offer);
-    state.bid_state = state_of(entry, entry.bid);
-    state.offer_state = state_of(entry, entry.offer);
+    state.bid_state = entries_.state_of(entry, entry.bid);
+    state.offer_state = entries_.state_of(entry, entry.offer);
     state.quotes = entry.quotes;
     if (entry.has_trades()) {
-        add_trades(state, store_.trades_at(entry));
+        add_trades(state, entries_.store.trades_at(entry));
     }
     return state;
 }

@@ -10,12 +10,12 @@ void Book::on_timer(std::int64_t now_ns) {
     constexpr std::size_t slots_per_timer = 2048;
     constexpr std::int64_t publish_every_ns = 250'000'000;
     // Relaxed, because no other data depends on it.
-    std::atomic_ref<std::int64_t>{store_.memory.core().alive_ns}.store(now_ns,
-                                                                       std::memory_order_relaxed);
+    std::atomic_ref<std::int64_t>{entries_.store.memory.core().alive_ns}.store(
+        now_ns, std::memory_order_relaxed);
     if (transfer_ != nullptr) {
-        time_transfer();
+        transfer_->on_timer();
     }
-    sweep(slots_per_timer);
+    entries_.sweep(slots_per_timer);
     const bool set_back = now_ns < publish_due_ns_ - publish_every_ns;  // the clock was set back
     if (now_ns >= publish_due_ns_ || set_back) {
         publish_due_ns_ = now_ns + publish_every_ns;
@@ -23,27 +23,31 @@ void Book::on_timer(std::int64_t now_ns) {
     }
 }
 
+std::size_t Book::on_idle() {
+    return transfer_ == nullptr ? 0 : transfer_->step();
+}
+
 void Book::on_stop() {
     publish();
 }
 
 void Book::publish() {
-    entries_.set(store_.table.used());
-    announced_entries_.set(announced_);
+    entries_count_.set(entries_.store.table.used());
+    announced_count_.set(entries_.announced());
     publish_busiest();
 }
 
 void Book::publish_busiest() {
     candidates_.refresh([this](const feed::SeriesKey& key) -> std::uint64_t {
-        const BookEntry* const entry = store_.table.find(key);
-        return entry == nullptr || !known(*entry) || !lists(key) ? 0 : entry->quotes;
+        const BookEntry* const entry = entries_.store.table.find(key);
+        return entry == nullptr || !entries_.known(*entry) || !lists(key) ? 0 : entry->quotes;
     });
     BusiestBoard::Ranking ranking;
     std::size_t place = 0;
     for (const BusiestCandidates::Candidate& candidate : candidates_.all()) {
         BusySeries& row = ranking[place++];
         const BookEntry* const entry =
-            candidate.quotes == 0 ? nullptr : store_.table.find(candidate.key);
+            candidate.quotes == 0 ? nullptr : entries_.store.table.find(candidate.key);
         if (entry != nullptr) {
             row = {.key = candidate.key,
                    .quotes = candidate.quotes,
