@@ -174,7 +174,7 @@ constexpr auto thread_fields =
                           {"messages", 17, 0, count_cell, "messages"},
                           {"longest", 0, 9, time_cell, "longest_step_ns"},
                           {"longest step", 13, 0, time_cell, "longest_step_ns"},
-                          {"preempted p99", 0, 13, time_cell, "preemptions/p99_ns"}});
+                          {"stall p99", 0, 9, time_cell, "preemptions/p99_ns"}});
 
 constexpr auto ring_fields =
     std::to_array<Field>({{"ring from", -15, -16, word_cell, "from", false},

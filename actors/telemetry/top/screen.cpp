@@ -224,7 +224,7 @@ void Screen::add_help(std::vector<ScreenRow>& screen) {
              "Counts are since the start, or the last `pinstrike ctl INSTANCE clear`; rates\n"
              "since the previous reading. A first: the share of messages that A delivered\n"
              "first. Skew: by how much it was earlier. Longest: the longest loop\n"
-             "step that found work. Preempted: while the thread had no work.\n");
+             "step that found work. Stall: preemption while the thread had no work.\n");
 }
 
 std::vector<ScreenRow> Screen::draw(const Readings& readings, std::size_t columns,
