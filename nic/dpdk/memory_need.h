@@ -4,6 +4,7 @@
 // `check` can print it.
 #pragma once
 
+#include "config/memory_sizes.h"
 #include "config/problem.h"
 #include "nic/dpdk/host.h"
 #include "nic/port_config.h"
@@ -29,7 +30,6 @@ inline constexpr unsigned pool_cache_buffers = 512;
 inline constexpr unsigned transmit_descriptors = 512;
 
 /// A buffer that a device writes to must not straddle pages, so an ordinary page holds one.
-inline constexpr std::size_t ordinary_page_bytes = 4096;
 static_assert(buffer_bytes <= ordinary_page_bytes && 2 * buffer_bytes > ordinary_page_bytes);
 
 /// Memory of EAL and its drivers besides buffers and descriptors. With virtual devices it is below
