@@ -1,0 +1,149 @@
+// path: cold
+//
+// The clients of a gateway over the loopback interface, at the times of the test.
+#include "actors/gateway/client_sessions.h"
+
+#include "tests/actors/gateway/live_client.h"
+#include "tests/config/problems.h"
+#include "tests/nic/frames.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace pinstrike::actors::gateway::test {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+constexpr std::int64_t second_ns = 1'000'000'000;
+const std::string follow_trades = "schema=trades|symbols=ALL_SYMBOLS|id=0\nstart_session=0\n";
+
+class ClientSessionsTest : public testing::Test {
+  protected:
+    void SetUp() override {
+        write_keys("keys: [{user: one, key: " + std::string{first_key} + "}]\n");
+        Problems problems;
+        ASSERT_TRUE(sessions.open(-1, problems)) << text_of(problems);
+    }
+
+    void write_keys(const std::string& text) const {
+        std::ofstream{config.keys} << text;
+        std::filesystem::permissions(config.keys, std::filesystem::perms{0600});
+    }
+
+    /// Serves until `done`; false: it took too long.
+    bool serve(const std::function<bool()>& done) {
+        const auto until = std::chrono::steady_clock::now() + std::chrono::seconds{20};
+        while (!done()) {
+            if (std::chrono::steady_clock::now() > until) {
+                return false;
+            }
+            if (sessions.step(now_ns) == 0) {
+                sessions.server().wait(1'000'000);
+            }
+        }
+        return true;
+    }
+
+    [[nodiscard]] std::vector<std::string> access() const {
+        std::ifstream file{config.access_log};
+        std::vector<std::string> lines;
+        for (std::string line; std::getline(file, line);) {
+            lines.push_back(line);
+        }
+        return lines;
+    }
+
+    std::uint16_t port() { return sessions.server().port(); }
+
+    nic::ScratchDirectory scratch;
+    GatewayConfig config{.feed = "test",
+                         .address = "127.0.0.1:0",
+                         .keys = scratch.file("keys"),
+                         .underlyings = {},
+                         .metrics_address = "",
+                         .access_log = scratch.file("access.log")};
+    Market market;
+    std::vector<std::string> notes;
+    NoteGateway note = [this](GatewayNote, const std::string& subject,
+                              const std::string& sentence) {
+        notes.push_back(subject + ": " + sentence);
+    };
+    ClientSessions sessions{config, market, note};
+    std::int64_t now_ns = 1'796'083'170'250'000'000;  ///< 2026-11-30 23:59:30.250 UTC
+};
+
+TEST_F(ClientSessionsTest, a_session_over_the_end_of_a_month_is_logged_in_both_months) {
+    {
+        LiveClient client{port(), follow_trades};
+        ASSERT_TRUE(serve([&] { return client.read().size() == 1; }));
+        now_ns += 60 * second_ns;
+        ASSERT_TRUE(serve([&] { return client.read().size() == 2; }));
+        EXPECT_EQ(client.read()[1], "system 0: Heartbeat");
+        EXPECT_THAT(access(), ElementsAre(AllOf(HasSubstr(R"("from":"2026-11-30T23:59:30.250Z")"),
+                                                HasSubstr(R"("to":"2026-11-30T23:59:59.999Z")"),
+                                                HasSubstr(R"("records":1,)"))));
+    }
+    ASSERT_TRUE(serve([&] { return sessions.totals().endings.read(SessionEnding::client) == 1; }));
+    ASSERT_EQ(access().size(), 2U);
+    EXPECT_THAT(access()[1], AllOf(HasSubstr(R"("from":"2026-12-01T00:00:00.000Z")"),
+                                   HasSubstr(R"("to":"2026-12-01T00:00:30.250Z")"),
+                                   HasSubstr(R"("records":1,)")));
+    EXPECT_EQ(sessions.totals().ended.read(SessionCount::sent), 2U);
+    EXPECT_THAT(notes.back(), HasSubstr("; 2 records sent, 0 skipped"));
+}
+
+TEST_F(ClientSessionsTest, an_address_opens_20_connections_each_second) {
+    ASSERT_TRUE(serve([&] { return sessions.step(now_ns) == 0; }));
+    std::vector<std::unique_ptr<Socket>> sockets;
+    for (std::size_t i = 0; i <= AddressLimit::connections_each_second; ++i) {
+        sockets.push_back(std::make_unique<Socket>(port()));
+    }
+    ASSERT_TRUE(serve([&] {
+        sockets.back()->read();
+        return sockets.back()->ended();
+    }));
+    EXPECT_EQ(sessions.refused().read(), 1U);
+    for (std::size_t i = 0; i < AddressLimit::connections_each_second; ++i) {
+        sockets[i]->read();
+        EXPECT_FALSE(sockets[i]->ended());
+    }
+    now_ns += second_ns + 1;
+    Socket later{port()};
+    ASSERT_TRUE(serve([&] {
+        later.read();
+        return later.text().find("cram=") != std::string::npos;
+    }));
+}
+
+TEST_F(ClientSessionsTest, keys_that_cannot_be_read_change_nothing) {
+    LiveClient client{port(), follow_trades};
+    ASSERT_TRUE(serve([&] { return client.read().size() == 1; }));
+    write_keys("keys: [{user: one}]\n");
+    sessions.reload_keys();
+    EXPECT_EQ(sessions.totals().keys_refused.read(), 1U);
+    EXPECT_THAT(notes.back(), StartsWith("keys: "));
+    LiveClient another{port(), follow_trades};
+    ASSERT_TRUE(serve([&] { return another.read().size() == 1; }));
+    EXPECT_EQ(client.read().size(), 1U);
+
+    write_keys("keys: [{user: two, key: db-99999999999999999999999999999}]\n");
+    sessions.reload_keys();
+    EXPECT_EQ(sessions.totals().keys_refused.read(), 0U);
+    ASSERT_TRUE(serve([&] { return client.read().size() == 2 && another.read().size() == 2; }));
+    EXPECT_THAT(client.read()[1], StartsWith("error 2: "));
+}
+
+}  // namespace
+}  // namespace pinstrike::actors::gateway::test
