@@ -14,8 +14,7 @@ PYTHON_LOGIN = ("auth={auth}|dataset=OPRA.PILLAR|encoding=dbn|ts_out={ts_out}|co
                 "slow_reader_behavior={slow}|client=Python 0.88.0\n")
 RUST_LOGIN = ("auth={auth}|dataset=OPRA.PILLAR|encoding=dbn|ts_out={ts_out}|compression=none|client=Rust 0.64.0\n")
 
-TRADE, MBP_1, DEFINITION, ERROR, MAPPING, SYSTEM, STATISTICS = 0x00, 0x01, 0x13, 0x15, 0x16, 0x17, 0x18
-OHLCV_1S, CMBP_1, CBBO_1S, TCBBO = 0x20, 0xB1, 0xC0, 0xC2
+TRADE, MBP_1, DEFINITION, ERROR, MAPPING, SYSTEM, CMBP_1 = 0x00, 0x01, 0x13, 0x15, 0x16, 0x17, 0xB1
 
 
 def text_of(field):
@@ -62,7 +61,7 @@ class Client:
             self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_bytes)
         self.socket.settimeout(20)
         self.socket.connect(("127.0.0.1", port))
-        self.bytes = b""
+        self.bytes, self.at = b"", 0  # what was received, and how much of it was read
         self.ts_out = ts_out
         self.metadata = None
         self.version = self.line()
@@ -104,17 +103,17 @@ class Client:
                 return
             if not got:
                 return
-            self.bytes += got
+            self.bytes, self.at = self.bytes[self.at:] + got, 0
 
     def next_record(self):
         if self.metadata is None:
             if len(self.bytes) < 128:
                 return None
-            self.metadata, self.bytes = self.bytes[:128], self.bytes[128:]
-        if not self.bytes or len(self.bytes) < self.bytes[0] * 4:
+            self.metadata, self.at = self.bytes[:128], 128
+        end = self.at + (self.bytes[self.at] * 4 if self.at < len(self.bytes) else 4)
+        if end > len(self.bytes):
             return None
-        size = self.bytes[0] * 4
-        data, self.bytes = self.bytes[:size], self.bytes[size:]
+        data, self.at = self.bytes[self.at:end], end
         if not self.ts_out:
             return Record(data, None)
         return Record(data[:-8], struct.unpack("<Q", data[-8:])[0])

@@ -1,92 +1,31 @@
-"""A generated day that is replayed and published, the records that follow from it, and a gateway that serves it."""
+"""A generated day that is replayed and published, and a gateway that serves it."""
 
-import collections
 import contextlib
-import decimal
-import json
 import os
 import signal
 import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import unittest
 import urllib.request
 from pathlib import Path
 
 import gateway_client as client
+import gateway_truth
 from endpoint import free_port
-from gateway_client import UNDEFINED_PRICE
 
 PINSTRIKE = sys.argv[1]
 DAY = ["--messages", "40000", "--rate", "8000", "--series", "2000", "--roots", "40", "--lines", "1-4,201",
        "--streams", "A", "--seed", "7"]
-PUBLISHERS = {"A": 20, "B": 21, "C": 22, "D": 23, "E": 24, "G": 108, "H": 25, "I": 26, "J": 27, "M": 28, "N": 29,
-              "O": 30, "P": 31, "Q": 32, "S": 61, "T": 33, "U": 37, "V": 109, "W": 34, "X": 35, "Z": 36}
-NO_SIDE = (UNDEFINED_PRICE, 0, 0)
-FLAGS = 194
+FAST = ["--messages", "300000", "--rate", "60000", *DAY[4:]]
 
 
 def resident_bytes(process):
     status = Path(f"/proc/{process}/status").read_text(encoding="ascii")
     return int(status.split("VmRSS:")[1].split()[0]) * 1024
-
-
-def nanos(price):
-    return int(decimal.Decimal(price) * 10**9)
-
-
-def series_of(message):
-    """(OSI symbol, session of the night)"""
-    expiration = message["expiration"].replace("-", "")[2:]
-    strike = int(decimal.Decimal(message["strike"]) * 1000)
-    return f"{message['symbol']:<6}{expiration}{message['right']}{strike:08}", message["line"] >= 201
-
-
-class Truth:
-    """What each schema must have, from the decoded capture. A series' list is in the order of its line."""
-
-    def __init__(self, decoded):
-        self.quotes = collections.defaultdict(list)   # (exchange ns, sides)
-        self.trades = collections.defaultdict(list)   # (exchange ns, publisher, price, size, sequence, sides)
-        self.interest = collections.defaultdict(list)  # (exchange ns, publisher, contracts)
-        best = collections.defaultdict(lambda: [NO_SIDE, NO_SIDE])
-        for row in decoded.splitlines():
-            message = json.loads(row)
-            kind = message["category"]
-            if "strike" in message and kind != "R":
-                series = series_of(message)
-                sides = best[series]
-                if kind in "qk":
-                    self.add_quote(series, message, sides)
-                elif kind == "a" and message["type"] not in "ACEG":
-                    self.trades[series].append(
-                        (message["ts_ns"], PUBLISHERS[message["participant"]], nanos(message["price"]),
-                         message["volume"], message["seq"], tuple(sides)))
-                elif kind == "d":
-                    self.interest[series].append(
-                        (message["ts_ns"], PUBLISHERS[message["participant"]], message["open_interest"]))
-
-    def add_quote(self, series, message, sides):
-        if message["indicator"] in "A ":
-            return
-        cell = ord(message["indicator"]) - ord("A")
-        publisher = PUBLISHERS[message["participant"]]
-        for side, effect, own in ((0, cell // 4, "bid"), (1, (0, 1, 3, 2)[cell % 4], "offer")):
-            if effect == 1:
-                sides[side] = (nanos(message[own]), message[own + "_size"], publisher)
-            elif effect == 2:
-                sides[side] = NO_SIDE
-            elif effect == 3 and f"best_{own}" in message:
-                stated = message[f"best_{own}"]
-                sides[side] = (nanos(stated["price"]), stated["size"], PUBLISHERS[stated["participant"]])
-        self.quotes[series].append((message["ts_ns"], tuple(sides)))
-
-
-def sides_of(record):
-    bid, ask, bid_size, ask_size, bid_publisher, ask_publisher = client.level_of(record.data)
-    return (bid, bid_size, bid_publisher), (ask, ask_size, ask_publisher)
 
 
 class Manager:
@@ -220,3 +159,46 @@ class WithGateway(unittest.TestCase):
             if made.process.poll() is None:
                 made.process.kill()
                 made.process.communicate()
+
+
+class WithHours(WithGateway):
+    """A day of almost three hours, with the list of its series, so that each has its id from the beginning."""
+
+    DAY = ["--messages", "40000", "--rate", "4", "--series", "60", "--roots", "4", "--lines", "1-4,201",
+           "--streams", "A", "--seed", "7"]
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.run_well("generate", "--series-map", cls.folder / "series.csv", *cls.DAY)
+        cls.config = cls.folder / "feed.yaml"
+        cls.config.write_text(f"name: day\nlines: 1-4,201\nseries_map: {cls.folder}/series.csv\n"
+                              f"ports: [{{name: capture, kind: pcap, files: [{cls.capture}]}}]\n"
+                              "pollers: [{name: poller0, wait: park}]\ncores: [{name: core0, wait: park}]\n"
+                              "book: {series_capacity: 20000}\n")
+
+    def check_records(self, records):
+        """`records`: of one session each, by schema."""
+        truth = gateway_truth.Truth(self.capture, self.run_well("decode", self.capture, "--json"))
+        compared = gateway_truth.check(truth, records)
+        print("records compared:", compared)
+        self.assertGreater(min(compared.values()), 100)
+
+    @contextlib.contextmanager
+    def replayed_to(self, gateway):
+        """The day, published within some seconds. The gateway attaches after the first packet."""
+        command = [PINSTRIKE, "replay", "-", "--config", self.config, "--publish", "day", "--pace", "x2000"]
+        with subprocess.Popen(command, env=self.environment, stdin=subprocess.PIPE,
+                              stdout=subprocess.DEVNULL) as replay:
+            capture = self.capture.read_bytes()
+            first = 24 + 16 + int.from_bytes(capture[32:36], "little")
+            replay.stdin.write(capture[:first])
+            replay.stdin.flush()
+            gateway.wait_for("feed_attached")
+            rest = threading.Thread(target=replay.communicate, args=(capture[first:],))
+            rest.start()
+            try:
+                yield
+            finally:
+                rest.join()
+            self.assertEqual(replay.returncode, 0)
