@@ -7,11 +7,17 @@ Makes a virtual environment with the client in FOLDER, unless there is one, and 
 (77) with the reason if the client cannot be installed.
 """
 
+import contextlib
+import json
 import os
+import re
+import shutil
 import signal
 import subprocess
 import sys
 import tempfile
+import textwrap
+import threading
 import time
 import unittest
 import venv
@@ -36,20 +42,27 @@ except ImportError:
 import gateway_client as client  # noqa: E402
 import gateway_day  # noqa: E402
 import gateway_truth  # noqa: E402
+from endpoint import free_port  # noqa: E402
 from gateway_client import KEY, Record  # noqa: E402
+from gateway_day import PINSTRIKE  # noqa: E402
+
+ROOT = Path(__file__).resolve().parents[2]
 
 class Session:
-    """A live session that keeps each record's bytes."""
+    """A live session that keeps each record's bytes. It reads while `reads` is set."""
 
     def __init__(self, port, ts_out=False, compression=databento.Compression.NONE, slow="skip", key=KEY,
                  policy="none"):
         self.records = []
+        self.reads = threading.Event()
+        self.reads.set()
         self.live = databento.Live(key=key, gateway="127.0.0.1", port=port, ts_out=ts_out, compression=compression,
                                    slow_reader_behavior=slow, reconnect_policy=policy)
         self.ts_out = ts_out
         self.live.add_callback(self.keep)
 
     def keep(self, record):
+        self.reads.wait()
         data = bytes(record)
         self.records.append(Record(data[:-8], 1) if self.ts_out else Record(data, None))
 
@@ -97,6 +110,96 @@ class Published(gateway_day.WithHours):
                                                              ), "the end of the feed is reported")
             self.assertEqual(gateway.stop()[0], 0)
         self.check_records({schema: session.records for schema, session in sessions.items()})
+
+
+class Slow(gateway_day.WithGateway):
+    """A client that does not read while a day of some hundred thousand messages is sent."""
+
+    DAY = gateway_day.FAST
+
+    def stopped(self, gateway, until, slow):
+        """A session that does not read while the day is sent, `until` something is true of the gateway."""
+        session = Session(gateway.port, slow=slow)
+        session.subscribe("mbp-1")
+        session.live.start()
+        session.wait(has(client.SYSTEM, 1))
+        session.reads.clear()
+        with self.replayed("--pace", "real"):
+            session.wait(lambda _: until(), seconds=60)
+            session.reads.set()
+        return session
+
+    def account_of(self, gateway, session):
+        """Each record is either with the client or was skipped."""
+        gateway.wait_for("session_ended")
+        code, output = gateway.stop()
+        self.assertEqual(code, 0, output)
+        account = json.loads((gateway.folder / "account.json").read_text())["sessions"]
+        self.assertEqual((account["sent"], account["unsent"]), (len(session.records), 0))
+        self.assertEqual(account["records"], account["sent"] + account["skipped"])
+        return account
+
+    def test_records_are_skipped_and_their_number_is_reported(self):
+        with self.gateway(more="queue: 1MiB\n") as gateway:
+            session = self.stopped(gateway, lambda: "is ended" in gateway.text(), "skip")
+            session.wait(has(client.ERROR, 7))
+            count = -1
+            while count != (count := len(session.records)):
+                time.sleep(1)
+            self.assertIn("records skipped", session.stop())
+            account = self.account_of(gateway, session)
+        skips = [record for record in session.records if record.type == client.ERROR and record.code == 7]
+        counts = [int(re.search(r": (\d+) records skipped$", record.text)[1]) for record in skips]
+        self.assertGreater(counts[-1], 10000)
+        self.assertEqual(account["skipped"], sum(counts))
+        after = session.records[session.records.index(skips[-1]) + 1:]
+        snapshots = {record.instrument for record in after if record.type == client.MBP_1 and record.flags & 32}
+        self.assertGreater(len(snapshots), 1000, "the present values of all series")
+
+    def test_it_is_warned_and_ended_if_nothing_may_be_skipped(self):
+        with self.gateway(more="queue: 1MiB\n") as gateway:
+            session = self.stopped(gateway, lambda: gateway.metric("gateway_open_skipped_records", 'user="trial"'),
+                                   "warn")
+            session.wait(lambda _: not session.live.is_connected())
+            self.assertIn("stayed behind by more than its queue of 1048576 bytes holds", session.stop())
+            self.account_of(gateway, session)
+        self.assertTrue(has(client.SYSTEM, 2)(session.records))
+        self.assertEqual((session.records[-1].type, session.records[-1].code), (client.ERROR, 6))
+
+
+class Example(unittest.TestCase):
+    """The example of the README, with the configs that it names. Only the ports differ."""
+
+    def test_live_py_prints_the_last_quotes(self):
+        readme = (ROOT / "README.md").read_text(encoding="utf-8")
+        example = textwrap.dedent(re.search(r"^  ```python\n(  import databento\n.*?)^  ```", readme, re.M | re.S)[1])
+        with tempfile.TemporaryDirectory() as name, contextlib.ExitStack() as running:
+            folder = Path(name)
+            shutil.copytree(ROOT / "config", folder / "config")
+            (folder / "memory").mkdir(mode=0o750)
+            (folder / "live.py").write_text(example)
+            for port, files in (("9464", ["config/demo.yaml"]), ("9465", ["config/gateway.yaml"]),
+                                ("13000", ["config/gateway.yaml", "live.py"])):
+                free = str(free_port())
+                for file in [folder / name for name in files]:
+                    text = file.read_text()
+                    self.assertEqual(text.count(port), 1, file)
+                    file.write_text(text.replace(port, free))
+            environment = dict(os.environ, PINSTRIKE_FOLDER=str(folder / "memory"))
+            log = folder / "log"
+            with open(log, "w", encoding="utf-8") as output:
+                for command in (["run", "config/demo.yaml"], ["gateway", "config/gateway.yaml"]):
+                    process = running.enter_context(subprocess.Popen(
+                        [PINSTRIKE, *command], cwd=folder, env=environment, stdout=subprocess.DEVNULL, stderr=output))
+                    running.callback(process.send_signal, signal.SIGINT)
+            end = time.monotonic() + 60
+            while "feed_attached" not in log.read_text() and time.monotonic() < end:
+                time.sleep(0.1)
+            done = subprocess.run([sys.executable, "live.py"], cwd=folder, capture_output=True, text=True, check=False,
+                                  timeout=120)
+            self.assertEqual(done.returncode, 0, done.stderr + log.read_text())
+            quote = r"SPY   \d{6}[CP]\d{8}( +(\d+\.\d+|NaN)){2}$"
+            self.assertEqual(len(re.findall(quote, done.stdout, re.M)), 5, done.stdout)
 
 
 class Kept(gateway_day.WithGateway):

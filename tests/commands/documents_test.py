@@ -286,7 +286,7 @@ def rules():
         (r"venv/bin/python actors/publish/examples/widest_spreads\.py .*",
          by("python_reader", f"{python}/libraries_test.py", '"widest_spreads.py"')),
         (r"(venv/bin/)?pip install databento", by("databento_client", client, '"databento==')),
-        (r"venv/bin/python live\.py", by("databento_client", client, "DBNStore.from_file")),
+        (r"venv/bin/python live\.py", by("databento_client", client, '"live.py"')),
         (r"pinstrike gateway (CONFIG|FILE\.yaml)", synopsis),
         (r"pinstrike gateway [^ ]*\.yaml", serves),
         (r"pinstrike bench .*", synopsis),
