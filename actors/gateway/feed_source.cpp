@@ -32,6 +32,7 @@ FeedSource::FeedSource(std::string feed, std::vector<std::string> roots, FeedEve
     : name_(std::move(feed)), events_(events) {
     filter_.roots = std::move(roots);
     filter_.line_events_of_each_core = true;
+    filter_.announced = true;  // for definitions
 }
 
 std::size_t FeedSource::poll(std::int64_t now_ns) {

@@ -43,6 +43,7 @@ struct Instrument {
     std::uint16_t line = 0;
     std::uint16_t core = 0;
     bool known = false;
+    bool heard = false;        ///< a message stated something of it; else it is only announced
     bool stale = false;        ///< messages were lost after the quote that stated `best`
     std::uint8_t changed = 0;  ///< bits of the intervals in which best or last trade changed
     bool has_open_interest = false;

@@ -21,6 +21,12 @@ constexpr std::int64_t bar_grace_ns = 50'000'000;
 
 constexpr std::array bar_schemas{Schema::ohlcv_1s, Schema::ohlcv_1m, Schema::ohlcv_1h};
 
+/// Whether a message stated something of the series.
+bool is_heard(const pinstrike_value& value) {
+    return value.quotes != 0 || value.trades != 0 || value.has_open_interest != 0 ||
+           value.open.present != 0 || value.high.present != 0;
+}
+
 /// Whether a trade is late and older than the last one.
 bool is_older(const pinstrike_record& record, const Instrument& at) {
     const bool is_late = (record.flags & PINSTRIKE_IS_LATE) != 0;
@@ -52,6 +58,7 @@ bool Market::take_state(std::span<const pinstrike_value> values, bool complete) 
         at.stale = is_stale(value.bid, value.offer);
         at.stamp = value.stamp;
         at.core = value.core;
+        at.heard = at.heard || is_heard(value);
         at.round = rounds_[value.core];
         at.line = value.line;
         at.open_interest = value.open_interest;
@@ -104,6 +111,7 @@ bool Market::apply(const pinstrike_record& record) {
 void Market::apply_to_series(const pinstrike_record& record) {
     Instrument& at = instrument_of(record);
     counters_.bump(interests_.follows(at) ? GatewayCount::served : GatewayCount::filtered);
+    at.heard = at.heard || record.kind != PINSTRIKE_SERIES_MAP;
     switch (record.kind) {
         case PINSTRIKE_QUOTE:
             apply_quote(record, at);
@@ -397,7 +405,7 @@ void Market::clear() {
 
 void Market::give_state(Schema schema, InstrumentId id, std::int64_t now_ns, const Give& give) {
     Instrument* const at = instruments_.find(id);
-    if (at == nullptr) {
+    if (at == nullptr || (!at->heard && schema != Schema::definition)) {
         return;
     }
     forget_flushed(*at);

@@ -336,6 +336,9 @@ struct pinstrike_filter {
      * from each core only its own losses (cause 2). 1: they come from each core, so that `stamp`
      * says which series of this core they concern. */
     uint8_t line_events_of_each_core;
+    /* Chains and snapshots only. 1: also the series that the day's list or a series map announced
+     * and that have no message yet. Their values have key, line, core and stamp alone. */
+    uint8_t announced;
 };
 
 /* Whether stamp `a` is newer than stamp `b` of the same core. */
@@ -344,9 +347,10 @@ static inline int pinstrike_stamp_after(uint64_t a, uint64_t b) {
 }
 
 /* Reads the state of all series of a filter that the feed lists (those with a message since the
- * start of day, a control message of each line), sorted by root, expiration, strike, right and
- * session. Each value is of one moment, the chain is not. Writes at most `max` values and returns
- * how many there are; negative: an error. */
+ * start of day, a control message of each line; see also pinstrike_filter.announced), sorted by
+ * root, expiration, strike, right and session. Each value is of one moment, the chain is not.
+ * Writes at most `max` values and returns how many
+ * there are; negative: an error. */
 ptrdiff_t pinstrike_chain(pinstrike_feed* feed, const struct pinstrike_filter* filter,
                           struct pinstrike_value* values, size_t max);
 

@@ -65,6 +65,7 @@ struct filter {
     char right = 0;    ///< 'C', 'P', or 0: both
     char session = 0;  ///< 'R' regular, 'G' GTH, or 0: both
     bool line_events_of_each_core = false;
+    bool announced = false;  ///< also series that have no message yet
 
     /// Calls `body` with the filter in the form of pinstrike.h.
     template <class Body>
@@ -87,6 +88,7 @@ struct filter {
         out.right = right;
         out.session = session;
         out.line_events_of_each_core = line_events_of_each_core ? 1 : 0;
+        out.announced = announced ? 1 : 0;
         return body(&out);
     }
 };

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -179,6 +180,8 @@ class WithHours(WithGateway):
 
     def check_records(self, records):
         """`records`: of one session each, by schema."""
+        announced = re.search(r": (\d+) announced", self.run_well("check", self.config))[1]  # without test symbols
+        self.assertEqual(len(gateway_truth.names_of(records["definition"])), int(announced))
         truth = gateway_truth.Truth(self.capture, self.run_well("decode", self.capture, "--json"))
         compared = gateway_truth.check(truth, records)
         print("records compared:", compared)

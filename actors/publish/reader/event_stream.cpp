@@ -152,7 +152,7 @@ void EventStream::take_state(Core& core, const feed::SeriesKey& key, ReadResult 
     if (followed != nullptr) {
         core.follower.begin(*followed, parts);
     }
-    if (is_listed(parts)) {
+    if (filter_.admits(parts)) {
         pinstrike_value& value = snapshot_.emplace_back();
         write_value(value, view, key, parts, core.began);
         value.old = core.over ? PINSTRIKE_OLD : PINSTRIKE_CURRENT;

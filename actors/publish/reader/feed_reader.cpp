@@ -154,7 +154,7 @@ std::size_t FeedReader::chain(const Filter& filter, pinstrike_value* values, std
     visit(filter, [&](const CoreView& core, const Listed& series, ReadResult result,
                       const SeriesParts& parts) {
         const bool readable = result == ReadResult::read;
-        if (readable && !is_listed(parts)) {
+        if (readable && !filter.admits(parts)) {
             return;
         }
         if (count < max) {

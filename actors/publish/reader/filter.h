@@ -4,6 +4,7 @@
 #pragma once
 
 #include "actors/publish/pinstrike.h"
+#include "actors/publish/reader/value.h"
 #include "feed/event/series_key.h"
 
 #include <cstdint>
@@ -62,6 +63,11 @@ class Filter {
     [[nodiscard]] bool by_id() const { return by_id_; }
 
     [[nodiscard]] bool has_id(std::uint32_t id) const;
+
+    /// Whether chains and snapshots have a series of this state.
+    [[nodiscard]] bool admits(const SeriesParts& parts) const {
+        return is_listed(parts) || (limits_.announced != 0 && is_announced(parts));
+    }
 
     [[nodiscard]] bool line_events_of_each_core() const {
         return limits_.line_events_of_each_core != 0;

@@ -81,12 +81,22 @@ bool is_listed(const SeriesParts& parts) {
     return heard && !stamp_after(parts.line.day, parts.entry.stamp);
 }
 
+bool is_announced(const SeriesParts& parts) {
+    constexpr unsigned starts_of_day_shift = 30;
+    return parts.entry.record >> starts_of_day_shift != 0;
+}
+
 void write_value(pinstrike_value& value, const CoreView& core, const feed::SeriesKey& key,
                  const SeriesParts& parts, const Tail& tail) {
     const pinstrike_entry& entry = parts.entry;
     write_unreadable(value, core, key);
     value.key.id = parts.id;
     value.old = PINSTRIKE_CURRENT;
+    value.line = line_of(entry.stamp);
+    value.stamp = place_of(entry.stamp);
+    if (!is_listed(parts)) {
+        return;
+    }
     pinstrike_side bid = entry.bid;
     pinstrike_side offer = entry.offer;
     follow_line(bid, entry.stamp, parts.line);
@@ -96,9 +106,7 @@ void write_value(pinstrike_value& value, const CoreView& core, const feed::Serie
     if ((entry.record & PINSTRIKE_TRADES) != 0) {
         add_trades(value, parts.trades);
     }
-    value.line = line_of(entry.stamp);
     value.quotes = entry.quotes;
-    value.stamp = place_of(entry.stamp);
     value.changed_ns = tail.time_ns_of(entry.stamp);
 }
 

@@ -63,7 +63,11 @@ inline void write_key(pinstrike_key& out, const feed::SeriesKey& key, std::uint3
 /// Whether messages stated something of the series since the last start of day.
 [[nodiscard]] bool is_listed(const SeriesParts& parts);
 
-/// Writes the state of a listed series. `tail` gives the time of its stamp.
+/// Whether the day's list or a series map announced it.
+[[nodiscard]] bool is_announced(const SeriesParts& parts);
+
+/// Writes the state of a series, whose stamp has its time in `tail`. Of a series that is not listed
+/// it writes only key, line, core and stamp.
 void write_value(pinstrike_value& value, const CoreView& core, const feed::SeriesKey& key,
                  const SeriesParts& parts, const Tail& tail);
 

@@ -387,6 +387,33 @@ TEST_F(Chains, follow_series_that_come_and_go) {
     EXPECT_EQ(chain_of(feed_.get(), &filter).size(), 2U);
 }
 
+TEST_F(Chains, have_announced_series_if_asked) {
+    const char* const roots[] = {"QQQ"};
+    pinstrike_filter filter{};
+    filter.roots = roots;
+    filter.roots_count = 1;
+    Events events;
+    events.series_map(key_of("QQQ", 'A'), 3, 1);
+    events.play(*published_.books[0]);
+    EXPECT_TRUE(chain_of(feed_.get(), &filter).empty());
+    EXPECT_TRUE(snapshot_of(subscribe(feed_.get(), &filter).get()).empty());
+    filter.announced = 1;
+    const auto chain = chain_of(feed_.get(), &filter);
+    for (const auto& found : {chain, snapshot_of(subscribe(feed_.get(), &filter).get())}) {
+        ASSERT_EQ(found.size(), 1U);
+        EXPECT_EQ(found[0].line, 3);
+        EXPECT_EQ(found[0].old, PINSTRIKE_CURRENT);
+        EXPECT_EQ(found[0].quotes, 0U);
+        EXPECT_EQ(found[0].bid.state, PINSTRIKE_SIDE_UNKNOWN);
+    }
+    events.quote(key_of("QQQ", 'A'), 3, 2);
+    events.play(*published_.books[0]);
+    EXPECT_EQ(chain_of(feed_.get(), &filter).at(0).quotes, 1U);
+    events.control(3, 0, feed::Forget::day);
+    events.play(*published_.books[0]);
+    EXPECT_EQ(chain_of(feed_.get(), &filter).at(0).quotes, 0U) << "of the day before";
+}
+
 // No message has a symbol of zeros, which marks an empty slot in the table of roots.
 TEST_F(Chains, a_root_of_zeros_takes_no_list_of_another_root) {
     feed::SeriesKey key = key_of("SPX", 'C');
