@@ -114,7 +114,8 @@ class Libraries(unittest.TestCase):
 
     def test_the_code_in_the_readme(self):
         root = str(self.chain["root"][0])
-        code = (examples.parents[2] / "README.md").read_text().split("```python\n")[1].split("```")[0]
+        blocks = (examples.parents[2] / "README.md").read_text().split("```python\n")[1:]
+        code = next(block.split("```")[0] for block in blocks if "pinstrike.open" in block)
         names = {"pinstrike": pinstrike, "pandas": pandas}
         exec(textwrap.dedent(code).replace("SPY", root), names)
         self.assertEqual(len(names["frame"]), int(((self.chain["root"] == root) & (self.chain["right"] == "C")).sum()))
