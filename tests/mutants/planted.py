@@ -90,7 +90,7 @@ plant(("confine",), [
 
 plant(("arbiter", "arbiter property"), [
     ("an end of day hides the gap in front of earlier messages", "std::min(newest_ts_ns_, ts_behind_ns)",
-     "newest_ts_ns_"),
+     "std::max(newest_ts_ns_, ts_behind_ns)"),
     ("an endless window overflows", "return arrival_ns > never_ns - window_ns_ ? never_ns : arrival_ns + window_ns_;",
      "return arrival_ns + window_ns_;"),
     ("a 1 after any number is a rollover", "reset.sequence == 1 && last > numbering.last + 1 - rollover_messages",
