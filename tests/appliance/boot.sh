@@ -4,6 +4,7 @@
 #
 #   boot.sh TEST.py
 set -euo pipefail
+python3 -B "$1" # ends here if a tool is missing
 here=$(cd "$(dirname "$0")" && pwd)
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT

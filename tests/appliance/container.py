@@ -30,10 +30,13 @@ def expect(condition, what):
 
 
 def skip_unless_possible(needed=NEEDED):
+    """Without packages to test, ends here: boot.sh asks before it builds them."""
     missing = [tool for tool in needed if shutil.which(tool) is None]
     if missing or os.geteuid() != 0:
         say(f"SKIP: wants root and {', '.join(missing) or 'no more tools'}")
         sys.exit(SKIPPED)
+    if len(sys.argv) == 1:
+        sys.exit(0)
 
 
 def needed_by(package):
