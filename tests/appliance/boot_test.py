@@ -278,7 +278,7 @@ def retry(box, name, text, why):
     box.ask(f"systemctl start {unit}")
     box.wait(f"{why}: tried again", lambda: int(box.value(unit, "NRestarts") or 0) >= 1)
     expect(box.value(unit, "ExecMainStatus") in ("0", "1"), f"{why}: ended with 1")
-    box.run(f"journalctl --no-pager -u {unit} -o cat | grep 'there is no interface nowhere9'")
+    box.run(f"journalctl --no-pager -u {unit} -o cat | grep 'interface nowhere9: No such device'")
     box.ask(f"systemctl stop {unit}; rm -f /etc/pinstrike/{name}.yaml; systemctl reset-failed {unit}")
 
 
