@@ -349,8 +349,7 @@ static inline int pinstrike_stamp_after(uint64_t a, uint64_t b) {
 /* Reads the state of all series of a filter that the feed lists (those with a message since the
  * start of day, a control message of each line; see also pinstrike_filter.announced), sorted by
  * root, expiration, strike, right and session. Each value is of one moment, the chain is not.
- * Writes at most `max` values and returns how many
- * there are; negative: an error. */
+ * Writes at most `max` values and returns how many there are; negative: an error. */
 ptrdiff_t pinstrike_chain(pinstrike_feed* feed, const struct pinstrike_filter* filter,
                           struct pinstrike_value* values, size_t max);
 

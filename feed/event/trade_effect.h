@@ -1,7 +1,7 @@
 // path: hot
 //
 // What the type of a trade report (Header::type) says of its series. Events have OPRA's letters
-// (OPRA Trade Message Types).
+// (OPRA Trade types).
 #pragma once
 
 #include <array>
