@@ -30,26 +30,39 @@ void wait_for(const std::atomic<bool>& flag) {
     }
 }
 
+/// May fail again if the thread ended with an error. Then only the data of recovery is lost.
+void finish_recovery(FeedParts& parts) {
+    RecoveryThread& recovery = parts.recovery;
+    try {
+        if (recovery.peers) {
+            recovery.peers->finish();
+        }
+        if (recovery.task) {
+            recovery.task->finish();
+        }
+    } catch (const std::exception& failure) {
+        parts.remarks.push_back(fmt::format("recovery: not finished: {}", failure.what()));
+    }
+}
+
 }  // namespace
-
-bool Appliance::replays() const {
-    return std::any_of(config_.ports.begin(), config_.ports.end(),
-                       [](const nic::PortConfig& port) { return nic::row_of(port.kind).replays; });
-}
-
-bool Appliance::filters_calls() const {
-    return CallFilter::in_this_build && config_.system_calls == SystemCalls::filtered;
-}
 
 std::vector<RefusedCalls> Appliance::refused_calls() const {
     std::vector<RefusedCalls> all;
-    for (const PollerThread& poller : pollers_) {
+    for (const PollerThread& poller : parts_->pollers) {
         all.push_back(actors::refused_calls(poller.config.name, *poller.control));
     }
-    for (const CoreThread& core : cores_) {
+    for (const CoreThread& core : parts_->cores) {
         all.push_back(actors::refused_calls(core.config.name, *core.control));
     }
     return all;
+}
+
+std::unique_ptr<Appliance> Appliance::build(const FeedConfig& config, Problems& problems,
+                                            nic::dpdk::LogSink device_log,
+                                            peer::PeerListener peer_log) {
+    auto parts = make_parts(config, problems, std::move(device_log), std::move(peer_log));
+    return std::unique_ptr<Appliance>{parts ? new Appliance{std::move(parts)} : nullptr};
 }
 
 Appliance::~Appliance() {
@@ -57,47 +70,48 @@ Appliance::~Appliance() {
 }
 
 void Appliance::start() {
-    const bool live = !replays();
+    const bool live = !parts_->replays();
     running_ = true;
-    for (CoreThread& core : cores_) {
+    for (CoreThread& core : parts_->cores) {
         core.thread = start_thread([&core, this] {
-            run_core(*core.core, core.config.cpu, core.bell.get(), clock_, *core.control);
+            run_core(*core.core, core.config.cpu, core.bell.get(), parts_->clock, *core.control);
         });
     }
-    for (const CoreThread& core : cores_) {
+    for (const CoreThread& core : parts_->cores) {
         wait_for(core.control->started);
     }
-    if (recovery_.runs()) {
-        recovery_.thread = start_thread([this] {
-            run_recovery(recovery_.task.get(), recovery_.peers.get(), config_.control_cpu, clock_,
-                         recovery_.control);
+    if (parts_->recovery.runs()) {
+        parts_->recovery.thread = start_thread([this] {
+            run_recovery(parts_->recovery.task.get(), parts_->recovery.peers.get(),
+                         parts_->config.control_cpu, parts_->clock, parts_->recovery.control);
         });
-        wait_for(recovery_.control.started);
+        wait_for(parts_->recovery.control.started);
     }
     started_ns_.store(monotonic_ns(), std::memory_order_relaxed);
-    for (PollerThread& poller : pollers_) {
+    for (PollerThread& poller : parts_->pollers) {
         poller.thread = start_thread([&poller, live, this] {
-            run_poller(*poller.task, poller.config.cpu, poller.config.wait, live, clock_,
+            run_poller(*poller.task, poller.config.cpu, poller.config.wait, live, parts_->clock,
                        *poller.control);
         });
     }
-    control_misplaced_ = !bind_this_thread(config_.control_cpu);
-    if (publisher_) {
-        publisher_->start();
+    control_misplaced_ = !bind_this_thread(parts_->config.control_cpu);
+    if (parts_->publisher) {
+        parts_->publisher->start();
     }
 }
 
 bool Appliance::input_ended() const {
-    return std::all_of(pollers_.begin(), pollers_.end(), [](const PollerThread& poller) {
-        return poller.control->ended.load(std::memory_order_acquire);
-    });
+    return std::all_of(parts_->pollers.begin(), parts_->pollers.end(),
+                       [](const PollerThread& poller) {
+                           return poller.control->ended.load(std::memory_order_acquire);
+                       });
 }
 
 bool Appliance::pollers_end_within(std::int64_t within_ns) {
-    if (!replays()) {
+    if (!parts_->replays()) {
         return true;
     }
-    for (PollerThread& poller : pollers_) {
+    for (PollerThread& poller : parts_->pollers) {
         poller.control->stop.store(true, std::memory_order_release);
     }
     const std::int64_t end_ns = monotonic_ns() + within_ns;
@@ -112,52 +126,40 @@ void Appliance::stop() {
         return;
     }
     running_ = false;
-    if (recovery_.runs()) {
-        recovery_.control.stop.store(true, std::memory_order_release);
-        join(recovery_.thread);
+    if (parts_->recovery.runs()) {
+        parts_->recovery.control.stop.store(true, std::memory_order_release);
+        join(parts_->recovery.thread);
     }
-    for (PollerThread& poller : pollers_) {
+    for (PollerThread& poller : parts_->pollers) {
         poller.control->stop.store(true, std::memory_order_release);
     }
-    for (PollerThread& poller : pollers_) {
+    for (PollerThread& poller : parts_->pollers) {
         join(poller.thread);
     }
-    finish_recovery();
-    for (CoreThread& core : cores_) {
+    finish_recovery(*parts_);
+    for (CoreThread& core : parts_->cores) {
         core.control->stop.store(true, std::memory_order_release);
         if (core.bell) {
             core.bell->wake();
         }
     }
-    for (CoreThread& core : cores_) {
+    for (CoreThread& core : parts_->cores) {
         join(core.thread);
     }
     stopped_ns_.store(monotonic_ns(), std::memory_order_relaxed);
 }
 
-/// May fail again if the thread ended with an error. Then only the data of recovery is lost.
-void Appliance::finish_recovery() {
-    try {
-        if (recovery_.peers) {
-            recovery_.peers->finish();
-        }
-        if (recovery_.task) {
-            recovery_.task->finish();
-        }
-    } catch (const std::exception& failure) {
-        remarks_.push_back(fmt::format("recovery: not finished: {}", failure.what()));
-    }
-}
-
-std::string_view Appliance::recovery_failure() const {
-    const bool ended = recovery_.control.ended.load(std::memory_order_acquire);
-    return ended ? std::string_view{recovery_.control.failure} : std::string_view{};
+Appliance::RecoveryView Appliance::recovery() const {
+    const RecoveryThread& recovery = parts_->recovery;
+    const bool ended = recovery.control.ended.load(std::memory_order_acquire);
+    return {recovery.task.get(), recovery.peers.get(), recovery.transfer.get(),
+            ended ? std::string_view{recovery.control.failure} : std::string_view{}};
 }
 
 std::vector<Appliance::ChangedPort> Appliance::housekeep() {
-    clock_.recalibrate();
+    parts_->clock.recalibrate();
     std::vector<ChangedPort> changed;
-    for (const PollerThread& poller : pollers_) {
+    for (const PollerThread& poller : parts_->pollers) {
         for (std::size_t i = 0; i < poller.task->ports_count(); ++i) {
             const nic::Port& port = *poller.task->input(i).port;
             const nic::InterfaceChange change = port.follow_interface();
@@ -169,113 +171,17 @@ std::vector<Appliance::ChangedPort> Appliance::housekeep() {
     return changed;
 }
 
-bool Appliance::settings_taken(std::int64_t within_ns) const {
-    const std::int64_t end_ns = monotonic_ns() + within_ns;
-    const auto adopted = [this] {
-        return std::all_of(pollers_.begin(), pollers_.end(), [](const PollerThread& poller) {
-            return poller.task->settings().adopted() ||
-                   poller.control->ended.load(std::memory_order_acquire);
-        });
-    };
-    while (!adopted()) {
-        if (monotonic_ns() >= end_ns) {
-            return false;
-        }
-        std::this_thread::sleep_for(std::chrono::microseconds(200));
-    }
-    return true;
-}
-
-/// Prepares the lines that `config` has for the poller and the poller lacks; null if there are
-/// none.
-std::unique_ptr<MoreLines> Appliance::more_lines(const FeedConfig& config, std::size_t poller,
-                                                 Problems& problems) const {
-    const PollerTask& task = *pollers_[poller].task;
-    PollerPlan plan = plan_topology(config).pollers[poller];
-    std::erase_if(plan.lines, [&](std::size_t line) {
-        for (std::size_t i = 0; i < task.lines_count(); ++i) {
-            if (task.line(i).number == config.lines[line].number) {
-                return true;
-            }
-        }
-        return false;
-    });
-    if (plan.lines.empty()) {
-        return nullptr;
-    }
-    const std::size_t room = task.router().lines_max() - task.lines_count();
-    if (recovery_.runs()) {
-        add_problem(problems, "",
-                    "lines: recovery and peers know only the lines of the start: needs a restart");
-    } else if (plan.lines.size() > room) {
-        add_problem(problems, "",
-                    fmt::format("{}: can add {} lines while it runs, not {}: needs a restart",
-                                plan.name, room, plan.lines.size()));
-    }
-    if (!problems.empty()) {
-        return nullptr;
-    }
-    PollerSetup setup;
-    setup.arbitration = config.arbitration;
-    setup.silence = config.silence;
-    setup.received = streams_received(config);
-    for (const std::size_t line : plan.lines) {
-        setup.lines.push_back(config.lines[line]);
-    }
-    std::vector<std::vector<nic::Group>> groups;
-    for (const std::size_t port : plan.ports) {
-        groups.push_back(groups_at(config, plan, config.ports[port]));
-    }
-    return task.prepare_lines(setup, groups, problems);
-}
-
-bool Appliance::give_settings(const FeedConfig& config, std::int64_t within_ns,
-                              Problems& problems) {
-    constexpr std::string_view stands =
-        "a poller makes no loop steps: it applies the new config when it continues; reload again";
-    if (!settings_taken(within_ns)) {
-        add_problem(problems, "", std::string{stands});
-        return false;  // the poller may still use the settings offered before
-    }
-    std::vector<std::unique_ptr<PollerSettings>> all;
-    for (std::size_t i = 0; i < pollers_.size() && problems.empty(); ++i) {
-        auto settings =
-            std::make_unique<PollerSettings>(PollerSettings{config.arbitration.window_ns,
-                                                            config.silence,
-                                                            config.block_checksum,
-                                                            config.test_symbols,
-                                                            {},
-                                                            more_lines(config, i, problems)});
-        for (const std::size_t port : topology_.pollers[i].ports) {
-            settings->sources.push_back(config.ports[port].sources);
-        }
-        all.push_back(std::move(settings));
-    }
-    if (!problems.empty()) {
-        return false;
-    }
-    for (std::size_t i = 0; i < pollers_.size(); ++i) {
-        pollers_[i].settings = std::move(all[i]);
-        pollers_[i].task->settings().offer(*pollers_[i].settings);
-    }
-    if (!settings_taken(within_ns)) {
-        add_problem(problems, "", std::string{stands});
-        return false;
-    }
-    return true;
-}
-
 void Appliance::clear_maxima() {
-    for (PollerThread& poller : pollers_) {
+    for (PollerThread& poller : parts_->pollers) {
         poller.task->clear_maxima();
     }
-    for (CoreThread& core : cores_) {
+    for (CoreThread& core : parts_->cores) {
         core.core->clear_maxima();
     }
 }
 
 std::uint64_t Appliance::sleeps(std::size_t core) const {
-    return cores_[core].bell ? cores_[core].bell->sleeps().read() : 0;
+    return parts_->cores[core].bell ? parts_->cores[core].bell->sleeps().read() : 0;
 }
 
 double Appliance::seconds() const {
@@ -289,7 +195,7 @@ double Appliance::seconds() const {
 
 std::vector<const Actor*> Appliance::actors(std::string_view kind) const {
     std::vector<const Actor*> all;
-    for (const CoreThread& core : cores_) {
+    for (const CoreThread& core : parts_->cores) {
         for (std::size_t i = 0; i < core.core->actors_count(); ++i) {
             if (core.core->actor(i).name() == kind) {
                 all.push_back(&core.core->actor(i));
@@ -300,8 +206,8 @@ std::vector<const Actor*> Appliance::actors(std::string_view kind) const {
 }
 
 std::vector<std::string> Appliance::remarks() const {
-    std::vector<std::string> all = remarks_;
-    for (const PollerThread& poller : pollers_) {
+    std::vector<std::string> all = parts_->remarks;
+    for (const PollerThread& poller : parts_->pollers) {
         if (poller.control->misplaced.load(std::memory_order_relaxed)) {
             all.push_back(fmt::format("{}: the system refused cpu {}", poller.config.name,
                                       poller.config.cpu));
@@ -313,19 +219,21 @@ std::vector<std::string> Appliance::remarks() const {
             }
         }
     }
-    if (recovery_.control.misplaced.load(std::memory_order_relaxed)) {
-        all.push_back(fmt::format("recovery: the system refused cpu {}", config_.control_cpu));
+    if (parts_->recovery.control.misplaced.load(std::memory_order_relaxed)) {
+        all.push_back(
+            fmt::format("recovery: the system refused cpu {}", parts_->config.control_cpu));
     }
     if (control_misplaced_) {
-        all.push_back(fmt::format("control: the system refused cpu {}", config_.control_cpu));
+        all.push_back(
+            fmt::format("control: the system refused cpu {}", parts_->config.control_cpu));
     }
-    for (const CoreThread& core : cores_) {
+    for (const CoreThread& core : parts_->cores) {
         if (core.control->misplaced.load(std::memory_order_relaxed)) {
             all.push_back(
                 fmt::format("{}: the system refused cpu {}", core.config.name, core.config.cpu));
         }
     }
-    for (const CoreThread& core : cores_) {
+    for (const CoreThread& core : parts_->cores) {
         for (std::size_t i = 0; i < core.core->actors_count(); ++i) {
             for (const std::string& remark : core.core->actor(i).remarks()) {
                 all.push_back(fmt::format("{}: {}", core.config.name, remark));

@@ -60,7 +60,7 @@ ReloadOutcome Reloader::reload(actors::Appliance& appliance, DriveLog& log, cons
     // Pollers first: if one does not respond, nothing else of the change has been applied.
     Problems problems;
     if (outcome.reasons.empty() && !outcome.changes.empty() &&
-        !appliance.give_settings(next, patience_ns, problems)) {
+        !appliance.reload(next, patience_ns, problems)) {
         for (const Problem& problem : problems) {
             outcome.reasons.push_back(problem.text);
         }

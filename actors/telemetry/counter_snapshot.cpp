@@ -112,11 +112,12 @@ ActorSnapshot actor_snapshot(const Core& core, std::size_t i, Running running) {
 
 RecoverySnapshot recovery_snapshot(Appliance& appliance) {
     using feed::RecoveryCount;
+    const Appliance::RecoveryView view = appliance.recovery();
     RecoverySnapshot snapshot;
-    snapshot.failure = appliance.recovery_failure();
-    snapshot.has_thread = appliance.recovery() != nullptr || appliance.peers() != nullptr;
-    if (appliance.recovery() != nullptr) {
-        const feed::Recovery& recovery = appliance.recovery()->recovery();
+    snapshot.failure = view.failure;
+    snapshot.has_thread = view.task != nullptr || view.peers != nullptr;
+    if (view.task != nullptr) {
+        const feed::Recovery& recovery = view.task->recovery();
         const feed::RecoveryCounters& counts = recovery.counters();
         snapshot.counts = counts;
         for (std::size_t i = 0; i < recovery.sources_count(); ++i) {
@@ -132,7 +133,8 @@ RecoverySnapshot recovery_snapshot(Appliance& appliance) {
 
 PeersSnapshot peers_snapshot(Appliance& appliance) {
     PeersSnapshot snapshot;
-    const peer::PeerTask* const task = appliance.peers();
+    const Appliance::RecoveryView view = appliance.recovery();
+    const peer::PeerTask* const task = view.peers;
     if (task == nullptr) {
         return snapshot;
     }
@@ -151,9 +153,9 @@ PeersSnapshot peers_snapshot(Appliance& appliance) {
                                     counters.drops, counters.refusals, counters.why,
                                     counters.ends});
     }
-    if (const peer::StateTransfer* const state = appliance.state_transfer()) {
-        snapshot.state = state->counts();
-        snapshot.state_whole = state->whole().read() != 0;
+    if (view.transfer != nullptr) {
+        snapshot.state = view.transfer->counts();
+        snapshot.state_whole = view.transfer->whole().read() != 0;
     }
     return snapshot;
 }

@@ -191,9 +191,9 @@ TEST(Appliance, recovery_hears_of_every_hole_and_ends_in_order) {
     Problems problems;
     const auto appliance = Appliance::build(config, problems);
     ASSERT_TRUE(appliance);
-    ASSERT_NE(appliance->recovery(), nullptr);
+    ASSERT_NE(appliance->recovery().task, nullptr);
     appliance->start();
-    const auto& counters = appliance->recovery()->recovery().counters();
+    const auto& counters = appliance->recovery().task->recovery().counters();
     while (counters.read(feed::RecoveryCount::missing) < 100 && appliance->seconds() < 60) {
         std::this_thread::sleep_for(std::chrono::milliseconds(5));
     }
@@ -217,7 +217,7 @@ TEST(Appliance, without_a_source_nothing_of_recovery_runs) {
     Problems problems;
     const auto appliance = Appliance::build(config_of({}), problems);
     ASSERT_TRUE(appliance);
-    EXPECT_EQ(appliance->recovery(), nullptr);
+    EXPECT_EQ(appliance->recovery().task, nullptr);
     EXPECT_EQ(appliance->poller(0).repair_rings(), nullptr);
 }
 

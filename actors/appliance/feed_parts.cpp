@@ -1,0 +1,422 @@
+// path: cold
+//
+#include "actors/appliance/feed_parts.h"
+
+#include "actors/appliance/venues.h"
+#include "actors/host/confine/call_lists.h"
+#include "actors/poller/router.h"
+#include "actors/threads/ring.h"
+#include "actors/topology/actor_kinds.h"
+#include "actors/topology/feed_hours.h"
+#include "config/check.h"
+#include "feed/recovery/passive_source.h"
+#include "feed/recovery/recovery_keys.h"
+#include "nic/dpdk/eal.h"
+#include "nic/open_port.h"
+#include "nic/port_kind.h"
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include <chrono>
+#include <exception>
+#include <new>
+#include <optional>
+#include <system_error>
+#include <utility>
+
+namespace pinstrike::actors {
+namespace {
+
+/// The most lines that a reload can add to a poller. Its tables reserve space for them at the
+/// start.
+constexpr std::size_t more_lines_max = 32;
+static_assert(4 * more_lines_max <= nic::more_groups_max);
+
+/// If the address space is limited, a retry does not help against a lack of memory.
+bool address_space_is_limited() {
+    rlimit limit{};
+    return ::getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+}
+
+/// Starts DPDK once for all its ports. Null if there are none, or with Problems if the start fails.
+std::shared_ptr<nic::dpdk::Eal> start_dpdk(const FeedConfig& config, const Topology& topology,
+                                           nic::dpdk::LogSink log, Problems& problems) {
+    nic::dpdk::EalConfig eal;
+    eal.ports = dpdk_demands(config, topology);
+    eal.log = std::move(log);
+    if (eal.ports.empty()) {
+        return nullptr;
+    }
+    if (config.control_cpu >= 0) {
+        eal.housekeeping_cpus.push_back(static_cast<unsigned>(config.control_cpu));
+    }
+    return nic::dpdk::Eal::start(eal, problems);
+}
+
+/// Sources in the order of the config; `peers` stands for all peers that are asked.
+std::vector<std::unique_ptr<feed::RepairSource>> repair_sources(const FeedConfig& config,
+                                                                peer::Peers* peers) {
+    std::vector<std::unique_ptr<feed::RepairSource>> sources;
+    for (const feed::RepairKind kind : config.recovery.sources) {
+        if (kind == feed::RepairKind::peer) {
+            for (auto& source : peers->sources()) {
+                sources.push_back(std::move(source));
+            }
+            continue;
+        }
+        PINSTRIKE_CHECK(kind == feed::RepairKind::retransmission);
+        sources.push_back(std::make_unique<feed::PassiveSource>(feed::word_of(kind)));
+    }
+    return sources;
+}
+
+/// The trade date of this moment, as 20261127. From 23:00 UTC on it is the next day: New York's
+/// regular session has ended by then, and its overnight session has not begun.
+std::uint32_t trade_date_now() {
+    using namespace std::chrono;
+    const year_month_day date{floor<days>(system_clock::now() + hours{1})};
+    return static_cast<std::uint32_t>(static_cast<int>(date.year())) * 10000 +
+           static_cast<unsigned>(date.month()) * 100 + static_cast<unsigned>(date.day());
+}
+
+std::vector<std::uint16_t> configured_lines(const FeedConfig& config) {
+    std::vector<std::uint16_t> numbers;
+    for (const feed::LineConfig& line : config.lines) {
+        numbers.push_back(line.number);
+    }
+    return numbers;
+}
+
+/// Null if all system calls are allowed.
+std::unique_ptr<CallFilter> filter_of(const FeedConfig& config,
+                                      std::vector<nic::SystemCall> allowed) {
+    return CallFilter::in_this_build && config.system_calls == SystemCalls::filtered
+               ? std::make_unique<CallFilter>(std::move(allowed))
+               : nullptr;
+}
+
+/// Makes the parts of a feed. make_parts() has the order of the calls.
+class PartsBuilder {
+  public:
+    explicit PartsBuilder(FeedParts& parts) : parts_{parts}, config_{parts.config} {}
+
+    // False, with Problems: the feed cannot start.
+    bool check(Problems& problems);
+    bool read_series(Problems& problems);
+    bool open_ports(nic::dpdk::LogSink device_log, Problems& problems);
+    bool open_publisher(Problems& problems);
+    bool open_peers(peer::PeerListener listener, Problems& problems);
+
+    void make_threads();
+
+  private:
+    void make_state_exchange(const peer::PeerListener& listener);
+    void make_pollers(const std::vector<Parking*>& core_wakers);
+    [[nodiscard]] PollerSetup poller_setup(std::size_t index);
+    [[nodiscard]] std::vector<Producer<feed::Event>> rings_to_cores();
+    void make_core(std::size_t index);
+    [[nodiscard]] std::unique_ptr<Actor> make_actor_of(const std::string& kind, std::size_t core,
+                                                       CoreMemory* memory);
+
+    FeedParts& parts_;
+    const FeedConfig& config_;
+    LineHours hours_;
+    std::vector<std::vector<std::unique_ptr<nic::Port>>> queues_;  ///< by port, then by poller
+    std::vector<std::vector<Consumer<feed::Event>>> inputs_;       ///< by core, then by poller
+    std::vector<std::optional<StateRings>> state_rings_;  ///< by core; nullopt: none, or taken
+};
+
+bool PartsBuilder::check(Problems& problems) {
+    Problems found;
+    hours_ = hours_of(config_, found).value_or(LineHours{});
+    TopologyFindings findings = check_topology(parts_.topology, config_, read_machine_for(config_));
+    parts_.remarks = std::move(findings.remarks);
+    found.insert(found.end(), findings.problems.begin(), findings.problems.end());
+    problems.insert(problems.end(), found.begin(), found.end());
+    return found.empty();
+}
+
+bool PartsBuilder::read_series(Problems& problems) {
+    Problems found;
+    parts_.series = read_series_list(config_, found);
+    problems.insert(problems.end(), found.begin(), found.end());
+    return found.empty();
+}
+
+bool PartsBuilder::open_ports(nic::dpdk::LogSink device_log, Problems& problems) {
+    Problems found;
+    const Topology& topology = parts_.topology;
+    // The ports share ownership. This one lasts until they are open.
+    const auto dpdk = start_dpdk(config_, topology, std::move(device_log), found);
+    const auto sources = frame_sources(config_);
+    for (std::size_t i = 0; i < config_.ports.size() && found.empty(); ++i) {
+        nic::GroupsByQueue groups;
+        for (const std::size_t poller : topology.port_readers[i]) {
+            groups.push_back(groups_at(config_, topology.pollers[poller], config_.ports[i]));
+        }
+        if (groups.empty()) {
+            parts_.remarks.push_back(
+                fmt::format("port {}: no poller reads it", config_.ports[i].name));
+            queues_.emplace_back();
+            continue;
+        }
+        queues_.push_back(
+            nic::open_port(config_.ports[i], groups, sources, found, parts_.replay_start));
+    }
+    problems.insert(problems.end(), found.begin(), found.end());
+    return found.empty();
+}
+
+bool PartsBuilder::open_publisher(Problems& problems) {
+    if (!config_.publish.on()) {
+        return true;
+    }
+    MemoryPlan plan = memory_plan(config_);
+    plan.trade_date = parts_.replays() ? 0 : trade_date_now();  // a capture does not state its date
+    plan.listed = parts_.series.ids;
+    plan.nodes = core_nodes(config_, read_machine());
+    auto file = MemoryFile::make(std::move(plan), problems);
+    if (file) {
+        parts_.publisher = std::make_unique<Publisher>(std::move(file));
+    }
+    return parts_.publisher != nullptr;
+}
+
+bool PartsBuilder::open_peers(peer::PeerListener listener, Problems& problems) {
+    if (parts_.replays() || !config_.peer.present()) {
+        return true;
+    }
+    RecoveryThread& recovery = parts_.recovery;
+    std::unique_ptr<feed::History> history;
+    if (config_.history.memory_bytes != 0) {
+        history = std::make_unique<feed::History>(configured_lines(config_), config_.history,
+                                                  numbering_of(config_.kind));
+    }
+    if (!listener) {
+        listener = [](const peer::PeerEvent& /*nobody listens*/) {};
+    }
+    if (config_.peer.state) {
+        make_state_exchange(listener);
+    }
+    auto peers = peer::Peers::open(config_.peer, config_.name, config_.kind, history.get(),
+                                   {recovery.exchange.get(), recovery.transfer.get()},
+                                   std::move(listener), problems);
+    if (peers) {
+        recovery.peers = std::make_unique<peer::PeerTask>(std::move(history), std::move(peers));
+        recovery.peers->add_state(recovery.exchange.get(), recovery.transfer.get());
+    }
+    return recovery.peers != nullptr;
+}
+
+/// Makes the rings to the actor of each core that exchanges state, and, if there is a peer to ask,
+/// the transfer.
+void PartsBuilder::make_state_exchange(const peer::PeerListener& listener) {
+    std::vector<std::optional<StateRings>> ends;
+    for (const CoreConfig& core : config_.cores) {
+        ends.emplace_back();
+        state_rings_.emplace_back();
+        if (transfer_bytes(core, takes_state(config_)) != 0) {
+            auto [near, far] = StateRings::make();
+            state_rings_.back().emplace(std::move(near));
+            ends.back().emplace(std::move(far));
+        }
+    }
+    RecoveryThread& recovery = parts_.recovery;
+    recovery.exchange = std::make_unique<peer::StateExchange>(config_.sharding, std::move(ends));
+    if (takes_state(config_)) {
+        recovery.transfer = std::make_unique<peer::StateTransfer>(
+            *recovery.exchange, configured_lines(config_), config_.peer.state_within_ns, listener);
+    }
+}
+
+void PartsBuilder::make_threads() {
+    inputs_.resize(config_.cores.size());
+    std::vector<Parking*> core_wakers;
+    for (const CoreConfig& core : config_.cores) {
+        CoreThread thread;
+        thread.config = core;
+        if (core.wait == WaitStrategy::park) {
+            thread.bell = std::make_unique<Parking>();
+        }
+        core_wakers.push_back(thread.bell.get());
+        parts_.cores.push_back(std::move(thread));
+    }
+    make_pollers(core_wakers);
+    for (std::size_t i = 0; i < config_.cores.size(); ++i) {
+        make_core(i);
+    }
+}
+
+void PartsBuilder::make_pollers(const std::vector<Parking*>& core_wakers) {
+    RecoveryThread& recovery = parts_.recovery;
+    const bool keeps = recovery.peers && recovery.peers->history() != nullptr;
+    std::vector<RecoveryRepairRings> repair_rings;
+    for (std::size_t i = 0; i < config_.pollers.size(); ++i) {
+        PollerThread thread;
+        thread.config = config_.pollers[i];
+        PollerSetup setup = poller_setup(i);
+        if (parts_.topology.recovery.runs) {
+            auto [ends, others] = make_repair_rings(thread.config.lines);
+            setup.repair_rings = std::move(ends);
+            repair_rings.push_back(std::move(others));
+        }
+        if (keeps) {
+            auto ring = Ring<FirstCopy>::make(history_slots(config_, thread.config));
+            setup.history = std::make_unique<HistoryRingWriter>(std::move(ring.producer));
+            recovery.peers->add_history_ring({thread.config.lines, std::move(ring.consumer)});
+        }
+        if (!parts_.replays()) {
+            auto tap = Ring<TappedPacket>::make(Ring<TappedPacket>::slots_for(PacketTap::slots));
+            setup.tap = std::make_unique<PacketTap>(std::move(tap.producer));
+            thread.tapped.emplace(std::move(tap.consumer));
+        }
+        const RouterConfig routing{config_.sharding, config_.when_full,
+                                   setup.lines.size() + more_lines_max};
+        thread.task = make_poller(config_.kind, std::move(setup),
+                                  Router{routing, rings_to_cores(), core_wakers});
+        PINSTRIKE_CHECK(thread.task != nullptr);  // load_config checks the venue
+        thread.control->filter =
+            filter_of(config_, poller_calls(config_, parts_.topology.pollers[i].ports));
+        parts_.pollers.push_back(std::move(thread));
+    }
+    if (parts_.topology.recovery.runs) {
+        recovery.task = std::make_unique<RecoveryTask>(
+            config_.recovery, std::move(repair_rings),
+            repair_sources(config_, recovery.peers ? recovery.peers->peers() : nullptr),
+            numbering_of(config_.kind));
+    }
+}
+
+PollerSetup PartsBuilder::poller_setup(std::size_t index) {
+    const PollerPlan& plan = parts_.topology.pollers[index];
+    PollerSetup setup;
+    setup.name = plan.name;
+    setup.arbitration = config_.arbitration;
+    setup.silence = config_.silence;
+    setup.received = streams_received(config_);
+    setup.hours = hours_;
+    setup.block_checksum = config_.block_checksum;
+    setup.test_symbols = config_.test_symbols;
+    setup.marks = config_.peer.state && !parts_.replays();
+    setup.due = parts_.due();
+    for (const std::size_t line : plan.lines) {
+        setup.lines.push_back(config_.lines[line]);
+    }
+    for (const std::size_t port : plan.ports) {
+        const nic::PortConfig& config = config_.ports[port];
+        const auto& readers = parts_.topology.port_readers[port];
+        const auto queue = static_cast<std::size_t>(
+            std::find(readers.begin(), readers.end(), index) - readers.begin());
+        setup.ports.push_back({config.name, std::move(queues_[port][queue]), config.udp_checksum,
+                               config.sources, config.burst_packets});
+    }
+    return setup;
+}
+
+/// Makes a ring from one poller to each core.
+std::vector<Producer<feed::Event>> PartsBuilder::rings_to_cores() {
+    std::vector<Producer<feed::Event>> outputs;
+    for (auto& input : inputs_) {
+        auto ring = Ring<feed::Event>::make(Ring<feed::Event>::slots_for(config_.ring_slots));
+        outputs.push_back(std::move(ring.producer));
+        input.push_back(std::move(ring.consumer));
+    }
+    return outputs;
+}
+
+void PartsBuilder::make_core(std::size_t index) {
+    CoreThread& thread = parts_.cores[index];
+    std::optional<CoreMemory> memory;
+    if (parts_.publisher) {
+        memory = parts_.publisher->core(index);
+    }
+    std::vector<std::unique_ptr<Actor>> actors;
+    std::vector<std::string_view> calls;
+    for (const std::string& kind : thread.config.actors) {
+        actors.push_back(make_actor_of(kind, index, memory ? &*memory : nullptr));
+        const std::vector<std::string_view> more = actors.back()->system_calls();
+        calls.insert(calls.end(), more.begin(), more.end());
+    }
+    thread.control->filter = filter_of(config_, core_calls(calls));
+    CoreOptions options;
+    options.info = {thread.config.name, static_cast<unsigned>(index),
+                    static_cast<unsigned>(parts_.cores.size())};
+    options.clock = &parts_.clock;
+    options.live = !parts_.replays();
+    options.due = parts_.due();
+    thread.core =
+        std::make_unique<Core>(std::move(options), std::move(inputs_[index]), std::move(actors));
+    thread.core->announce(std::move(parts_.series.by_core[index]));
+    std::vector<const LoopCounters*> producers;
+    for (const PollerThread& poller : parts_.pollers) {
+        producers.push_back(&poller.task->counters());
+    }
+    thread.core->know_producers(std::move(producers));
+}
+
+/// The first actor of a core that exchanges state gets the core's rings to the peers' thread.
+std::unique_ptr<Actor> PartsBuilder::make_actor_of(const std::string& kind, std::size_t core,
+                                                   CoreMemory* memory) {
+    auto actor = make_actor(kind, config_, memory);
+    if (parts_.recovery.exchange && state_rings_[core] &&
+        actor->join_transfer(takes_state(config_), *state_rings_[core])) {
+        state_rings_[core].reset();
+    }
+    return actor;
+}
+
+}  // namespace
+
+bool FeedParts::replays() const {
+    return std::any_of(config.ports.begin(), config.ports.end(),
+                       [](const nic::PortConfig& port) { return nic::row_of(port.kind).replays; });
+}
+
+nic::DueTimes FeedParts::due() const {
+    nic::DueTimes due;
+    for (const nic::PortConfig& port : config.ports) {
+        if (nic::row_of(port.kind).replays) {
+            const nic::Pace pace = nic::property_of(port, &nic::PortKindRow::pace);
+            const bool same = !due.known() || due.pace.factor == pace.factor;
+            if (pace.factor <= 0 || !same) {
+                return {};
+            }
+            due = {replay_start.get(), pace};
+        }
+    }
+    return due;
+}
+
+std::unique_ptr<FeedParts> make_parts(const FeedConfig& config, Problems& problems,
+                                      nic::dpdk::LogSink device_log, peer::PeerListener peer_log) {
+    auto parts = std::make_unique<FeedParts>(config);
+    PartsBuilder builder{*parts};
+    // Reads the list of series first, because packets would queue up at open ports in the meantime.
+    if (!builder.check(problems) || !builder.read_series(problems) ||
+        !builder.open_ports(std::move(device_log), problems)) {
+        return nullptr;
+    }
+    try {
+        if (!builder.open_publisher(problems) ||
+            !builder.open_peers(std::move(peer_log), problems)) {
+            return nullptr;
+        }
+        builder.make_threads();
+    } catch (const std::bad_alloc&) {
+        add_problem(
+            problems, "",
+            fmt::format("no memory: rings need {} bytes (and twice that of address space), lines "
+                        "{}, actors {}",
+                        parts->topology.ring_bytes(), parts->topology.line_bytes,
+                        parts->topology.actor_bytes()),
+            address_space_is_limited() ? Remedy::change : Remedy::retry);
+        return nullptr;
+    } catch (const std::system_error& failure) {
+        add_problem(problems, "", failure.what(), remedy_of(failure.code().value()));
+        return nullptr;
+    }
+    return parts;
+}
+
+}  // namespace pinstrike::actors

@@ -1,0 +1,88 @@
+// path: cold
+//
+// The objects of one feed, made from its config: ports, pollers, rings, cores, actors. No thread
+// runs yet.
+#pragma once
+
+#include "actors/appliance/thread_loops.h"
+#include "actors/core/core.h"
+#include "actors/peer/peer_task.h"
+#include "actors/poller/packet_tap.h"
+#include "actors/poller/poller_task.h"
+#include "actors/publish/publisher.h"
+#include "actors/recovery/recovery_task.h"
+#include "actors/threads/parking.h"
+#include "actors/topology/feed_config.h"
+#include "actors/topology/series_list.h"
+#include "actors/topology/topology.h"
+#include "config/problem.h"
+#include "nic/capture/replay_start.h"
+#include "nic/clock.h"
+#include "nic/dpdk/log.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace pinstrike::actors {
+
+struct PollerThread {
+    PollerConfig config;
+    std::unique_ptr<PollerTask> task;
+    std::unique_ptr<PollerSettings> settings;      ///< last offered to the poller
+    std::optional<Consumer<TappedPacket>> tapped;  ///< nullopt: captures are replayed
+    std::unique_ptr<ThreadControl> control = std::make_unique<ThreadControl>();
+    std::thread thread;
+};
+
+struct CoreThread {
+    CoreConfig config;
+    std::unique_ptr<Parking> bell;  ///< null if the core spins
+    std::unique_ptr<Core> core;
+    std::unique_ptr<ThreadControl> control = std::make_unique<ThreadControl>();
+    std::thread thread;
+};
+
+struct RecoveryThread {
+    [[nodiscard]] bool runs() const { return task || peers; }
+
+    std::unique_ptr<peer::StateExchange> exchange;  ///< null: no state is exchanged
+    std::unique_ptr<peer::StateTransfer> transfer;  ///< null: no state is requested
+    std::unique_ptr<peer::PeerTask> peers;          ///< null: no history, and no peer is asked
+    std::unique_ptr<RecoveryTask> task;             ///< null: there is no recovery
+    ThreadControl control;
+    std::thread thread;
+};
+
+struct FeedParts {
+    explicit FeedParts(const FeedConfig& of) : config{of}, topology{plan_topology(of)} {}
+
+    /// Whether captures are replayed; else the input is live.
+    [[nodiscard]] bool replays() const;
+
+    /// When packets of captures are due; unknown if the input is live or has no pace.
+    [[nodiscard]] nic::DueTimes due() const;
+
+    FeedConfig config;
+    std::shared_ptr<nic::ReplayStart> replay_start = std::make_shared<nic::ReplayStart>();
+    Topology topology;
+    SeriesList series;  ///< the counts of the series map; the series have gone to the cores
+    nic::Clock clock;
+    std::unique_ptr<Publisher> publisher;  ///< null: nothing is published
+    std::vector<PollerThread> pollers;
+    std::vector<CoreThread> cores;
+    RecoveryThread recovery;
+    std::vector<std::string> remarks;  ///< what does not prevent the start
+};
+
+/// Opens the ports and makes all objects. Returns null and lists all problems if the config does
+/// not fit this machine or a port cannot be opened. `device_log` gets DPDK's messages, on any
+/// thread; if it is empty, DPDK's errors go to standard error. `peer_log` gets events of peers, on
+/// the recovery thread.
+[[nodiscard]] std::unique_ptr<FeedParts> make_parts(const FeedConfig& config, Problems& problems,
+                                                    nic::dpdk::LogSink device_log,
+                                                    peer::PeerListener peer_log);
+
+}  // namespace pinstrike::actors
