@@ -153,8 +153,8 @@ def check_drawn(dashboard, drawn):
     for panel in dashboard["panels"]:
         where = f"{uid}, {panel['title']}"
         got = drawn["panels"].get(str(panel["id"]))
-        by_driver = any(name in target["expr"] for target in panel["targets"]
-                        for name in BY_DRIVER)
+        by_driver = all(any(name in target["expr"] for name in BY_DRIVER)
+                        for target in panel["targets"])
         if got is None:
             wrong.append(f"{where}: not drawn")
         elif panel["title"] not in got["text"]:
