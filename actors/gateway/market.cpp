@@ -3,7 +3,6 @@
 
 #include "actors/gateway/market_records.h"
 #include "feed/event/best_effect.h"
-#include "feed/event/limits.h"
 #include "feed/event/trade_effect.h"
 
 #include <algorithm>
@@ -92,7 +91,7 @@ bool Market::apply(const pinstrike_record& record) {
     if (record.has_key == 0) {
         counters_.bump(GatewayCount::of_lines);
         if (record.kind == PINSTRIKE_CONTROL) {
-            apply_control(record);
+            flushes_.add(record);
         }
         return true;
     }
@@ -138,7 +137,7 @@ Instrument& Market::instrument_of(const pinstrike_record& record) {
     if (is_new) {
         at = &instruments_.add(record.key);
     } else {
-        forget_flushed(*at);
+        update_flushed(*at, id, record.receive_ns);
     }
     at->stamp = record.stamp;
     at->line = record.line;
@@ -246,38 +245,32 @@ void Market::apply_end_of_day(const pinstrike_record& record, const Instrument& 
     }
 }
 
-void Market::apply_control(const pinstrike_record& record) {
-    constexpr std::uint8_t quotes = 1;
-    constexpr std::uint8_t day = 2;
-    if (record.core >= flushes_.size()) {
-        flushes_.resize(record.core + std::size_t{1});
+/// Removes from a series what a flush removed, and gives clients a best without sides.
+void Market::update_flushed(Instrument& at, InstrumentId id, std::int64_t now_ns) {
+    const feed::dbn::ConsolidatedLevel best = at.best;
+    const std::int64_t last_price = at.last_price;
+    flushes_.remove_from(at);
+    const bool best_changed = !(best == at.best);
+    if (best_changed || last_price != at.last_price) {
+        mark_changed(at, id);
     }
-    flushes_[record.core].resize(feed::line_numbers);
-    Flush& flush = flushes_[record.core][record.line];
-    if (record.of.control.forgets >= quotes) {
-        flush.quotes = record.stamp;
+    if (best_changed && interests_.wants(Schema::cmbp_1, at)) {
+        interests_.deliver(Schema::cmbp_1, id, at, bytes_of(snapshot_of(id, at, now_ns)));
     }
-    if (record.of.control.forgets >= day) {
-        flush.day = record.stamp;
+    if (best_changed && interests_.wants(Schema::mbp_1, at)) {
+        interests_.deliver(Schema::mbp_1, id, at, bytes_of(venue_snapshot_of(id, at, now_ns)));
     }
 }
 
-/// A flush of quotes or a start of day changes all series of its line; each is brought up to date
-/// when it is used.
-void Market::forget_flushed(Instrument& at) const {
-    if (at.core >= flushes_.size() || flushes_[at.core].empty()) {
+/// One pass over all series for all flushes of an interval: a start of day flushes every line.
+void Market::update_all_flushed(std::int64_t now_ns) {
+    if (!flushes_.take_new()) {
         return;
     }
-    const Flush& flush = flushes_[at.core][at.line];
-    if (flush.quotes != 0 && pinstrike_stamp_after(flush.quotes, at.stamp) != 0) {
-        at.best = {};
-        at.stale = false;
-    }
-    if (flush.day != 0 && pinstrike_stamp_after(flush.day, at.stamp) != 0) {
-        at.last_price = feed::dbn::undefined_price;
-        at.last_trade_ns = feed::dbn::undefined_time;
-        at.last_size = 0;
-        at.has_open_interest = false;
+    for (InstrumentId id = 0; id < instruments_.end(); ++id) {
+        if (Instrument* const at = instruments_.find(id)) {
+            update_flushed(*at, id, now_ns);
+        }
     }
 }
 
@@ -333,11 +326,11 @@ void Market::find_next_end() {
 }
 
 void Market::close_interval(Interval& interval) {
+    update_all_flushed(interval.end_ns);
     for (const InstrumentId id : interval.changed) {
         Instrument& at = *instruments_.find(id);
         at.changed = static_cast<std::uint8_t>(at.changed & ~interval.bit);
         if (interests_.wants(interval.schema, at)) {
-            forget_flushed(at);
             interests_.deliver(interval.schema, id, at,
                                bytes_of(interval_best(id, at, interval.type, interval.end_ns)));
         }
@@ -404,27 +397,28 @@ void Market::clear() {
 }
 
 void Market::give_state(Schema schema, InstrumentId id, std::int64_t now_ns, const Give& give) {
-    Instrument* const at = instruments_.find(id);
-    if (at == nullptr || (!at->heard && schema != Schema::definition)) {
+    const Instrument* const found = instruments_.find(id);
+    if (found == nullptr || (!found->heard && schema != Schema::definition)) {
         return;
     }
-    forget_flushed(*at);
+    Instrument at = *found;  // the series itself changes where all its clients get a record of it
+    flushes_.remove_from(at);
     switch (schema) {
         case Schema::cmbp_1:
-            return give(bytes_of(snapshot_of(id, *at, now_ns)));
+            return give(bytes_of(snapshot_of(id, at, now_ns)));
         case Schema::mbp_1:
-            return give(bytes_of(venue_snapshot_of(id, *at, now_ns)));
+            return give(bytes_of(venue_snapshot_of(id, at, now_ns)));
         case Schema::cbbo_1s:
             return give(
-                bytes_of(interval_snapshot_of(id, *at, feed::dbn::RecordType::cbbo_1s, now_ns)));
+                bytes_of(interval_snapshot_of(id, at, feed::dbn::RecordType::cbbo_1s, now_ns)));
         case Schema::cbbo_1m:
             return give(
-                bytes_of(interval_snapshot_of(id, *at, feed::dbn::RecordType::cbbo_1m, now_ns)));
+                bytes_of(interval_snapshot_of(id, at, feed::dbn::RecordType::cbbo_1m, now_ns)));
         case Schema::definition:
-            return give(bytes_of(definition_of(instruments_.key_of(id), *at, now_ns)));
+            return give(bytes_of(definition_of(instruments_.key_of(id), at, now_ns)));
         case Schema::statistics:
-            if (at->has_open_interest) {
-                give(bytes_of(open_interest_state(id, *at, now_ns)));
+            if (at.has_open_interest) {
+                give(bytes_of(open_interest_state(id, at, now_ns)));
             }
             return;
         default:

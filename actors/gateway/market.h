@@ -5,6 +5,7 @@
 #pragma once
 
 #include "actors/gateway/bars.h"
+#include "actors/gateway/flushes.h"
 #include "actors/gateway/instruments.h"
 #include "actors/gateway/interests.h"
 #include "actors/gateway/market_counts.h"
@@ -78,20 +79,14 @@ class Market {
         std::vector<InstrumentId> changed;
     };
 
-    /// The latest flush of quotes and start of day of a line, as stamps of one core.
-    struct Flush {
-        std::uint64_t quotes = 0;
-        std::uint64_t day = 0;
-    };
-
     void apply_to_series(const pinstrike_record& record);
     [[nodiscard]] Instrument& instrument_of(const pinstrike_record& record);
     void apply_quote(const pinstrike_record& record, Instrument& at);
     void apply_trade(const pinstrike_record& record, Instrument& at);
     void apply_open_interest(const pinstrike_record& record, Instrument& at);
     void apply_end_of_day(const pinstrike_record& record, const Instrument& at);
-    void apply_control(const pinstrike_record& record);
-    void forget_flushed(Instrument& at) const;
+    void update_flushed(Instrument& at, InstrumentId id, std::int64_t now_ns);
+    void update_all_flushed(std::int64_t now_ns);
     void mark_changed(Instrument& at, InstrumentId id);
     void add_to_bars(const pinstrike_record& record, std::int64_t price);
     void close_interval(Interval& interval);
@@ -111,7 +106,7 @@ class Market {
     std::array<Bars, 3> bars_{Bars{feed::dbn::RecordType::ohlcv_1s, 1'000'000'000},
                               Bars{feed::dbn::RecordType::ohlcv_1m, 60'000'000'000},
                               Bars{feed::dbn::RecordType::ohlcv_1h, 3'600'000'000'000}};
-    std::vector<std::vector<Flush>> flushes_;                              ///< by core and line
+    Flushes flushes_;
     std::vector<std::uint8_t> rounds_ = std::vector<std::uint8_t>(65536);  ///< by core
     bool has_state_ = false;
     std::int64_t next_end_ns_ = 0;  ///< before it, advance() has nothing to do

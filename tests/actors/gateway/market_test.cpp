@@ -349,6 +349,55 @@ TEST_F(MarketTest, a_flush_concerns_the_series_of_its_line_and_core) {
     expect_no_level(state_of<ConsolidatedRecord>(Schema::cmbp_1).level);
 }
 
+TEST_F(MarketTest, clients_get_a_record_without_sides_after_a_flush) {
+    follow(Schema::cmbp_1);
+    follow(Schema::mbp_1);
+    follow(Schema::cbbo_1s);
+    apply(usual_quote());
+    apply(events.control(1));
+    client.got.clear();
+    market.advance(hour_begin_ns + second_ns - 1);
+    EXPECT_TRUE(client.got.empty());
+    market.advance(hour_begin_ns + second_ns);
+    const auto best = client.of<ConsolidatedRecord>(Schema::cmbp_1);
+    ASSERT_EQ(best.size(), 1U);
+    expect_no_level(best[0].level);
+    EXPECT_EQ(best[0].flags & feed::dbn::flag_snapshot, feed::dbn::flag_snapshot);
+    EXPECT_EQ(client.of<VenueRecord>(Schema::mbp_1).size(), 1U);
+    const auto interval = client.of<IntervalRecord>(Schema::cbbo_1s);
+    ASSERT_EQ(interval.size(), 1U);
+    expect_no_level(interval[0].level);
+    apply(events.control(1));  // nothing is left to remove
+    market.advance(hour_begin_ns + 2 * second_ns);
+    EXPECT_EQ(client.got.size(), 3U);
+}
+
+TEST_F(MarketTest, an_interval_has_a_flush_of_a_series_without_a_quote_in_it) {
+    follow(Schema::cbbo_1s);
+    apply(usual_quote());
+    market.advance(hour_begin_ns + second_ns);
+    events.now_ns = hour_begin_ns + second_ns;
+    apply(events.control(1));
+    market.advance(hour_begin_ns + 2 * second_ns);
+    const auto records = client.of<IntervalRecord>(Schema::cbbo_1s);
+    ASSERT_EQ(records.size(), 2U);
+    expect_usual_level(records[0].level);
+    expect_no_level(records[1].level);
+}
+
+TEST_F(MarketTest, the_record_without_sides_comes_before_the_next_record_of_the_series) {
+    follow(Schema::cmbp_1);
+    apply(usual_quote());
+    apply(events.control(1));
+    apply(usual_quote());
+    const auto records = client.of<ConsolidatedRecord>(Schema::cmbp_1);
+    ASSERT_EQ(records.size(), 3U);
+    expect_no_level(records[1].level);
+    expect_usual_level(records[2].level);
+    market.advance(hour_begin_ns + second_ns);
+    EXPECT_EQ(client.got.size(), 3U);
+}
+
 TEST_F(MarketTest, a_start_of_day_clears_last_trade_and_open_interest_too) {
     apply(usual_quote());
     apply(events.trade(key, 117, 5));
