@@ -328,6 +328,66 @@ Exit finish(actors::Appliance& appliance, const DriveOptions& options, const End
     return status;
 }
 
+/// What is open while a feed runs.
+struct OpenFeed {
+    std::unique_ptr<actors::Appliance> appliance;      ///< null only with a problem
+    std::unique_ptr<actors::MetricsEndpoint> metrics;  ///< null: no metrics are served
+    std::unique_ptr<AdminSocket> admin;                ///< null: there is no admin socket
+};
+
+OpenFeed open_feed(const actors::FeedConfig& config, const DriveOptions& options,
+                   const DriveLog& log, const ServiceLink& service, Problems& problems) {
+    OpenFeed feed;
+    feed.appliance = actors::Appliance::build(config, problems, log.device_sink(), log.peer_sink());
+    if (feed.appliance == nullptr) {
+        return feed;
+    }
+    if (options.metrics && !config.metrics_address.empty()) {
+        feed.metrics = actors::MetricsEndpoint::open(
+            config.metrics_address,
+            {[&appliance = *feed.appliance] { return actors::take_counter_snapshot(appliance); },
+             [&service] { return service.alive(); }, log.counters(), config.control_cpu},
+            problems);
+    }
+    if (!options.admin_socket.empty()) {
+        feed.admin = AdminSocket::open(options.admin_socket, problems);
+    }
+    return feed;
+}
+
+void log_opened(const OpenFeed& feed, const actors::FeedConfig& config, DriveLog& log) {
+    const std::string subject = "feed " + config.name;
+    log.say(actors::to_text(feed.appliance->topology(), config) +
+            actors::to_text(feed.appliance->series(), config));
+    log.log_remarks(*feed.appliance);
+    if (feed.metrics) {
+        log.add(actors::LogCode::metrics_open, subject,
+                fmt::format("http://{}/metrics", config.metrics_address));
+    }
+    if (feed.admin) {
+        log.add(actors::LogCode::admin_open, subject, feed.admin->path());
+    }
+}
+
+void log_running(const actors::Appliance& appliance, const std::string& subject, DriveLog& log) {
+    log.add(actors::LogCode::running, subject, running_text(appliance));
+    if (const actors::MemoryFile* const file = appliance.published()) {
+        log.add(actors::LogCode::published, subject,
+                fmt::format("{}, {} bytes", file->path(), grouped(file->bytes())));
+    }
+}
+
+/// Ends the program without an account if a poller is blocked.
+void stop(actors::Appliance& appliance, DriveLog& log) {
+    if (!appliance.pollers_end_within(read_patience_ns)) {
+        log.say(
+            "pinstrike: a poller is blocked while it reads a capture: ended without an account\n");
+        std::_Exit(static_cast<int>(Exit::failed));
+    }
+    appliance.stop();
+    log.finish(appliance);
+}
+
 }  // namespace
 
 Exit drive(const actors::FeedConfig& config, const DriveOptions& options) {
@@ -336,8 +396,8 @@ Exit drive(const actors::FeedConfig& config, const DriveOptions& options) {
     DriveLog log(config.log_level);
     const actors::ServiceManager manager = actors::ServiceManager::of_environment();
     ServiceLink service(manager);
-    const std::string feed = "feed " + config.name;
-    log.add(actors::LogCode::starting, feed, starting_text(config, options.config_file));
+    const std::string subject = "feed " + config.name;
+    log.add(actors::LogCode::starting, subject, starting_text(config, options.config_file));
     std::vector<std::string> outputs = options.files_at_end;
     outputs.insert(outputs.end(), {options.account_file, options.book_file});
     if (!overwrites_none(outputs, inputs_of(config, options.config_file))) {
@@ -345,63 +405,32 @@ Exit drive(const actors::FeedConfig& config, const DriveOptions& options) {
     }
     std::optional<EndWhileOpening> opening{"opening the feed"};
     Problems problems;
-    const auto appliance =
-        actors::Appliance::build(config, problems, log.device_sink(), log.peer_sink());
-    std::unique_ptr<actors::MetricsEndpoint> metrics;
-    if (appliance && options.metrics && !config.metrics_address.empty()) {
-        metrics = actors::MetricsEndpoint::open(
-            config.metrics_address,
-            {[&appliance] { return actors::take_counter_snapshot(*appliance); },
-             [&service] { return service.alive(); }, log.counters(), config.control_cpu},
-            problems);
-    }
-    std::unique_ptr<AdminSocket> admin;
-    if (appliance && !options.admin_socket.empty()) {
-        admin = AdminSocket::open(options.admin_socket, problems);
-    }
+    OpenFeed feed = open_feed(config, options, log, service, problems);
     log.fetch_mail();
     print_problems(problems);
     if (!problems.empty()) {
         return exit_of(problems);
     }
-    log.say(actors::to_text(appliance->topology(), config) +
-            actors::to_text(appliance->series(), config));
-    log.log_remarks(*appliance);
+    log_opened(feed, config, log);
     if (!manager.obstacle().empty()) {
-        log.add(actors::LogCode::remark, feed, manager.obstacle());
-    }
-    if (metrics) {
-        log.add(actors::LogCode::metrics_open, feed,
-                fmt::format("http://{}/metrics", config.metrics_address));
-    }
-    if (admin) {
-        log.add(actors::LogCode::admin_open, feed, admin->path());
+        log.add(actors::LogCode::remark, subject, manager.obstacle());
     }
     opening.reset();
     confine(config, log);
     if (!can_write_later(outputs)) {
         return Exit::failed;
     }
-    appliance->start();
-    log.add(actors::LogCode::running, feed, running_text(*appliance));
-    if (const actors::MemoryFile* const file = appliance->published()) {
-        log.add(actors::LogCode::published, feed,
-                fmt::format("{}, {} bytes", file->path(), grouped(file->bytes())));
-    }
-    service.ready(actors::take_counter_snapshot(*appliance));
-    const End end = control(*appliance, config, options, std::move(admin), metrics.get(), signals,
-                            log, service);
+    actors::Appliance& appliance = *feed.appliance;
+    appliance.start();
+    log_running(appliance, subject, log);
+    service.ready(actors::take_counter_snapshot(appliance));
+    const End end = control(appliance, config, options, std::move(feed.admin), feed.metrics.get(),
+                            signals, log, service);
     service.stopping();
     log.keep_off_screen(false);
-    log.add(actors::LogCode::stopping, feed, end.cause);
-    if (!appliance->pollers_end_within(read_patience_ns)) {
-        log.say(
-            "pinstrike: a poller is blocked while it reads a capture: ended without an account\n");
-        std::_Exit(static_cast<int>(Exit::failed));
-    }
-    appliance->stop();
-    log.finish(*appliance);
-    return finish(*appliance, options, end, log);
+    log.add(actors::LogCode::stopping, subject, end.cause);
+    stop(appliance, log);
+    return finish(appliance, options, end, log);
 }
 
 }  // namespace pinstrike::command

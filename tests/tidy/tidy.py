@@ -2,7 +2,8 @@
 """The repository checks itself: layout, include direction, hot files, sizes, borders, documents.
 
 Rules that a compiler does not know; those about documents are in readmes.py, those about names in
-names.py. Prints each finding as file:line: rule: what; exits 1 if any.
+names.py, and sizes.py measures functions and classes. Prints each finding as file:line: rule: what;
+exits 1 if any.
 """
 
 import re
@@ -16,6 +17,7 @@ sys.dont_write_bytecode = True
 import mutants  # noqa: E402
 import names  # noqa: E402
 import readmes  # noqa: E402
+import sizes  # noqa: E402
 PARTS = ["config", "nic", "feed", "actors"]  # include direction: a part sees those before it
 # Inside them: a module sees those of the rows before its own. Loose files see all of their part.
 MODULES = {
@@ -223,10 +225,6 @@ def check_includes(path, lines):
                 found(path, number, "library", f"{name} is private to {', '.join(places)}")
 
 
-def strip_comment(line):
-    return re.sub(r'"(\\.|[^"\\])*"', '""', line).split("//")[0]
-
-
 def check_borders(path, lines):
     here = str(path.relative_to(ROOT))
     if part_of(path) not in PARTS:
@@ -257,14 +255,14 @@ def check_hot(path, lines):
         hot = marks.get(number, hot)
         if hot and number not in marks and "tidy: allowed" not in line:
             for pattern, what in HOT_WORDS.items():
-                if re.search(pattern, strip_comment(line)):
+                if re.search(pattern, sizes.strip_comment(line)):
                     found(path, number, "hot", f"{what} in hot text: {line.strip()[:60]}")
 
 
 def check_casts(path, lines):
     """Bytes become types in one file; on any other line with such a cast, a comment gives the reason."""
     for number, line in enumerate(lines, 1):
-        if "reinterpret_cast" in strip_comment(line) and "tidy:" not in line and \
+        if "reinterpret_cast" in sizes.strip_comment(line) and "tidy:" not in line and \
                 path.name != "cursor.h" and part_of(path) in ("feed", "actors"):
             found(path, number, "cast", "reinterpret_cast outside feed/event/cursor.h without a reason")
 
@@ -278,45 +276,13 @@ def check_columns(path, lines, most):
 def check_sizes(path, lines):
     if len(lines) > FILE_LINES:
         found(path, len(lines), "size", f"{len(lines)} lines: has this file one subject?")
-    start = None
-    for number, line in enumerate(lines, 1):
-        # clang-format puts a function's opening line and its closing brace in one column
-        if re.match(r"(    )?[A-Za-z_~\[].*\) ?[a-z_ ]*\{$", line) and "namespace" not in line:
-            start = (number, len(line) - len(line.lstrip()))
-        elif start and line.startswith(" " * start[1] + "}"):
-            if number - start[0] > FUNCTION_LINES:
-                found(path, start[0], "size", f"a function of {number - start[0]} lines")
-            start = None
-
-
-def class_sizes(lines):
-    """(line, name, methods, data members) of each class and struct. The members of a struct do not count,
-    because a struct is a row of values. Relies on clang-format's columns."""
-    for number, line in enumerate(lines):
-        head = re.match(r"( *)(class|struct)\b(?: \[\[[^]]*\]\]| alignas\([^)]*\))* (\w+)[^;()]*\{$", line)
-        if not head:
-            continue
-        indent = " " * (len(head.group(1)) + 4)
-        methods = members = 0
-        for text in lines[number + 1:]:
-            if text.startswith(head.group(1) + "}"):
-                break
-            text = strip_comment(text)
-            if not re.match(indent + r"[A-Za-z_~\[:]", text) or re.match(
-                    r" *(using|template|friend|static_assert|enum|struct|class|requires|:)\b", text):
-                continue
-            text = re.sub(r"\[\[[^]]*\]\]|alignas\([^)]*\)", "", text)
-            while re.search(r"<[^<>()]*>", text):
-                text = re.sub(r"<[^<>()]*>", "", text)
-            if "(" in re.split(r"(?<!operator)[={]", text)[0]:
-                methods += 1
-            elif re.search(r"[;{=]", text) and "static constexpr" not in text:
-                members += 1
-        yield number + 1, head.group(3), methods, members if head.group(2) == "class" else 0
+    for number, size in sizes.function_sizes(lines):
+        if size > FUNCTION_LINES:
+            found(path, number, "size", f"a function of {size} lines, at most {FUNCTION_LINES}")
 
 
 def check_classes(path, lines):
-    for number, name, methods, members in class_sizes(lines):
+    for number, name, methods, members in sizes.class_sizes(lines):
         key = (str(path.relative_to(ROOT)), name)
         most_methods, most_members = LARGE_CLASSES.get(key, (CLASS_METHODS, CLASS_MEMBERS))
         if methods > most_methods or members > most_members:

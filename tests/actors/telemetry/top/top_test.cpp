@@ -33,58 +33,70 @@ json stream(const char* state, std::uint64_t accepted, json skew) {
             {"skew", std::move(skew)}};
 }
 
+json lines_reading(double second, std::size_t lines) {
+    json all = json::array();
+    for (std::size_t i = 1; i <= lines; ++i) {
+        const auto delivered = static_cast<std::uint64_t>(1000.0 * static_cast<double>(i) * second);
+        all.push_back({{"line", i},
+                       {"poller", "poller0"},
+                       {"state", i == 7 ? "down" : "up"},
+                       {"delivered", delivered},
+                       {"lost", i == 50 ? 12'345'678 : 0},
+                       {"repaired", 0},
+                       {"gaps", 0},
+                       {"rejects", json::object()},
+                       {"a", stream(i == 7 ? "silent" : "up", delivered * 3, times(9, 155'650))},
+                       {"b", stream(i == 7 ? "unheard" : "up", delivered, times(1, 50))}});
+    }
+    return all;
+}
+
+json status_reading(double second, std::size_t lines) {
+    return {{"lines", lines},
+            {"lines_up", lines - 1},
+            {"lines_down", {7}},
+            {"streams_not_up", {"7A", "7B"}},
+            {"delivered", 4'656'000 * second},
+            {"packets", 123'456'789},
+            {"bytes", 1e9 * second},
+            {"lost", 12'345'678},
+            {"gaps", 3},
+            {"repaired", 2},
+            {"refused", 0},
+            {"dropped", 0},
+            {"missed", 0}};
+}
+
+json threads_reading(double second) {
+    return {{{"thread", "poller0"},
+             {"kind", "poller"},
+             {"cpu", 2},
+             {"busy_ns", 250'000'000 * second},
+             {"idle_ns", 750'000'000 * second},
+             {"longest_step_ns", 12'300'000},
+             {"packets", 9'000'000 * second},
+             {"preemptions", {{"count", 0}}}},
+            {{"thread", "core0"},
+             {"kind", "core"},
+             {"cpu", "any"},
+             {"busy_ns", 0},
+             {"idle_ns", 0},
+             {"longest_step_ns", 0},
+             {"messages", 1},
+             {"preemptions", times(1, 25'000)}}};
+}
+
 /// `second`: the running time. Line i delivers 1000 * i messages per second.
 json reading(double second, std::size_t lines = 96) {
     json all{{"version", "0.1.0"},
              {"feed", "opra"},
              {"running_seconds", second},
              {"log_level", "info"},
-             {"lines", json::array()},
              {"latency",
               {{"exchange_to_decoded", times(9, 380)}, {"receive_to_actor", times(9, 123'456)}}}};
-    for (std::size_t i = 1; i <= lines; ++i) {
-        const auto delivered = static_cast<std::uint64_t>(1000.0 * static_cast<double>(i) * second);
-        all["lines"].push_back(
-            {{"line", i},
-             {"poller", "poller0"},
-             {"state", i == 7 ? "down" : "up"},
-             {"delivered", delivered},
-             {"lost", i == 50 ? 12'345'678 : 0},
-             {"repaired", 0},
-             {"gaps", 0},
-             {"rejects", json::object()},
-             {"a", stream(i == 7 ? "silent" : "up", delivered * 3, times(9, 155'650))},
-             {"b", stream(i == 7 ? "unheard" : "up", delivered, times(1, 50))}});
-    }
-    all["status"] = {{"lines", lines},
-                     {"lines_up", lines - 1},
-                     {"lines_down", {7}},
-                     {"streams_not_up", {"7A", "7B"}},
-                     {"delivered", 4'656'000 * second},
-                     {"packets", 123'456'789},
-                     {"bytes", 1e9 * second},
-                     {"lost", 12'345'678},
-                     {"gaps", 3},
-                     {"repaired", 2},
-                     {"refused", 0},
-                     {"dropped", 0},
-                     {"missed", 0}};
-    all["threads"] = {{{"thread", "poller0"},
-                       {"kind", "poller"},
-                       {"cpu", 2},
-                       {"busy_ns", 250'000'000 * second},
-                       {"idle_ns", 750'000'000 * second},
-                       {"longest_step_ns", 12'300'000},
-                       {"packets", 9'000'000 * second},
-                       {"preemptions", {{"count", 0}}}},
-                      {{"thread", "core0"},
-                       {"kind", "core"},
-                       {"cpu", "any"},
-                       {"busy_ns", 0},
-                       {"idle_ns", 0},
-                       {"longest_step_ns", 0},
-                       {"messages", 1},
-                       {"preemptions", times(1, 25'000)}}};
+    all["lines"] = lines_reading(second, lines);
+    all["status"] = status_reading(second, lines);
+    all["threads"] = threads_reading(second);
     all["rings"] = {{{"from", "poller0"},
                      {"to", "core0"},
                      {"routed", 10},
