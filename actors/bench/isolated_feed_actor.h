@@ -14,12 +14,11 @@
 #include <utility>
 #include <vector>
 
-namespace pinstrike::command {
+namespace pinstrike::actors {
 
-class IsolatedFeedActor final : public actors::runtime::Isolated {
+class IsolatedFeedActor final : public runtime::Isolated {
   public:
-    IsolatedFeedActor(const RecordedEvents& events, std::unique_ptr<actors::Actor> actor,
-                      std::size_t batch)
+    IsolatedFeedActor(const RecordedEvents& events, std::unique_ptr<Actor> actor, std::size_t batch)
         : IsolatedFeedActor(events, std::move(actor), batch, Ring::make(slots(batch))) {}
 
     [[nodiscard]] std::size_t recorded_count() const override { return events_.messages; }
@@ -60,15 +59,15 @@ class IsolatedFeedActor final : public actors::runtime::Isolated {
         return Ring::slots_for(std::max(2 * batch, feed::message_records_max));
     }
 
-    IsolatedFeedActor(const RecordedEvents& events, std::unique_ptr<actors::Actor> actor,
-                      std::size_t batch, Ring::Halves ring)
+    IsolatedFeedActor(const RecordedEvents& events, std::unique_ptr<Actor> actor, std::size_t batch,
+                      Ring::Halves ring)
         : events_(events),
           room_(ring.producer.capacity()),
           ring_(std::move(ring.producer)),
           core_(options(batch), one(std::move(ring.consumer)), one(std::move(actor))) {}
 
-    static actors::CoreOptions options(std::size_t batch) {
-        actors::CoreOptions options;
+    static CoreOptions options(std::size_t batch) {
+        CoreOptions options;
         options.info.name = "alone";
         options.batch_records = std::max(batch, feed::message_records_max);
         return options;
@@ -85,8 +84,8 @@ class IsolatedFeedActor final : public actors::runtime::Isolated {
     std::size_t next_ = 0;
     std::size_t prepared_ = 0;
     std::size_t room_;
-    actors::Producer<feed::Event> ring_;
-    actors::Core core_;
+    Producer<feed::Event> ring_;
+    Core core_;
 };
 
-}  // namespace pinstrike::command
+}  // namespace pinstrike::actors

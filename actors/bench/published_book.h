@@ -1,6 +1,6 @@
 // path: cold
 //
-// Published memory whose book a benchmark drives itself.
+// Published memory whose book a benchmark updates itself.
 #pragma once
 
 #include "actors/book/book.h"
@@ -15,10 +15,10 @@
 #include <string>
 #include <utility>
 
-namespace pinstrike::command {
+namespace pinstrike::actors {
 
 /// The records of each batch that a book or a stream gets, as from a core.
-inline constexpr std::size_t bench_batch_records = actors::default_batch_records;
+inline constexpr std::size_t bench_batch_records = default_batch_records;
 
 /// Calls take(EventBatch) for batches of whole messages.
 template <class Take>
@@ -29,7 +29,7 @@ void for_each_batch(std::span<const feed::Event> records, Take&& take) {
                count + records[count].header.records <= bench_batch_records) {
             count += records[count].header.records;
         }
-        take(actors::EventBatch{records.first(count), records.size() - count});
+        take(EventBatch{records.first(count), records.size() - count});
         records = records.subspan(count);
     }
 }
@@ -38,17 +38,17 @@ void for_each_batch(std::span<const feed::Event> records, Take&& take) {
 class PublishedBook {
   public:
     /// `stream_records` 0: without a stream. Null, with a Problem: it cannot be published.
-    static std::unique_ptr<PublishedBook> make(const std::string& feed,
-                                               actors::PublishMemory memory, std::size_t series,
-                                               std::size_t stream_records, Problems& problems) {
-        const actors::BookConfig config{.series_capacity = series};
-        actors::MemoryPlan plan{.feed = feed,
-                                .memory = memory,
-                                .cores = {"core"},
-                                .nodes = {},
-                                .shape = actors::book_shape(config, 1)};
+    static std::unique_ptr<PublishedBook> make(const std::string& feed, PublishMemory memory,
+                                               std::size_t series, std::size_t stream_records,
+                                               Problems& problems) {
+        const BookConfig config{.series_capacity = series};
+        MemoryPlan plan{.feed = feed,
+                        .memory = memory,
+                        .cores = {"core"},
+                        .nodes = {},
+                        .shape = book_shape(config, 1)};
         plan.shape.stream_records = stream_records;
-        auto file = actors::MemoryFile::make(std::move(plan), problems);
+        auto file = MemoryFile::make(std::move(plan), problems);
         if (file == nullptr) {
             return nullptr;
         }
@@ -58,15 +58,15 @@ class PublishedBook {
         return published;
     }
 
-    PublishedBook(const actors::BookConfig& config, std::unique_ptr<actors::MemoryFile> made)
+    PublishedBook(const BookConfig& config, std::unique_ptr<MemoryFile> made)
         : file(std::move(made)), book(config, file->core(0)) {}
 
     void apply(std::span<const feed::Event> records) {
-        for_each_batch(records, [this](actors::EventBatch batch) { book.on_events(batch); });
+        for_each_batch(records, [this](EventBatch batch) { book.on_events(batch); });
     }
 
-    std::unique_ptr<actors::MemoryFile> file;
-    actors::Book book;
+    std::unique_ptr<MemoryFile> file;
+    Book book;
 };
 
-}  // namespace pinstrike::command
+}  // namespace pinstrike::actors

@@ -17,7 +17,7 @@
 #include <string>
 #include <utility>
 
-namespace pinstrike::command {
+namespace pinstrike::actors {
 
 namespace {
 
@@ -25,7 +25,7 @@ using feed::Event;
 
 /// The default venue, because a capture does not name its venue.
 const feed::VenueServices& venue() {
-    return feed::venue_services(actors::FeedConfig{}.kind);
+    return feed::venue_services(FeedConfig{}.kind);
 }
 
 std::unique_ptr<nic::Port> open_port(const std::string& file, Problems& problems) {
@@ -39,23 +39,21 @@ std::unique_ptr<nic::Port> open_port(const std::string& file, Problems& problems
                                std::move(filter));
 }
 
-std::unique_ptr<actors::PollerTask> make_poller(std::unique_ptr<nic::Port> port,
-                                                actors::Producer<Event> producer) {
+std::unique_ptr<PollerTask> poller_of(std::unique_ptr<nic::Port> port, Producer<Event> producer) {
     std::vector<feed::LineConfig> lines = venue().published_lines();
-    std::vector<actors::Producer<Event>> producers;
+    std::vector<Producer<Event>> producers;
     producers.push_back(std::move(producer));
     const std::size_t lines_count = lines.size();
-    return actors::make_poller(
-        venue().name,
-        actors::looped_setup(std::move(port), nic::ChecksumCheck::software, std::move(lines)),
-        actors::router_to(std::move(producers), lines_count));
+    return make_poller(
+        venue().name, looped_setup(std::move(port), nic::ChecksumCheck::software, std::move(lines)),
+        router_to(std::move(producers), lines_count));
 }
 
 /// Slots for the events of a burst and of the blocks that lines held behind a hole.
 constexpr std::size_t room_records = 1 << 19;
 
 /// Reads all events in the ring, and appends them to `events` until `events` has `most` messages.
-void keep(actors::Consumer<Event>& ring, std::size_t most, RecordedEvents& events) {
+void keep(Consumer<Event>& ring, std::size_t most, RecordedEvents& events) {
     const auto waiting = ring.peek(room_records);
     std::size_t end = 0;
     for (; end < waiting.size() && events.messages < most; ++events.messages) {
@@ -74,9 +72,9 @@ RecordedEvents record_capture(const std::string& file, std::size_t most, Problem
     if (!opened) {
         return events;
     }
-    auto ring = actors::Ring<Event>::make(room_records);
+    auto ring = Ring<Event>::make(room_records);
     const nic::Port& port = *opened;
-    const auto poller = make_poller(std::move(opened), std::move(ring.producer));
+    const auto poller = poller_of(std::move(opened), std::move(ring.producer));
     const nic::Clock clock;
     while (!poller->exhausted() && events.messages < most) {
         poller->step(clock.wall_ns());
@@ -93,4 +91,4 @@ RecordedEvents record_capture(const std::string& file, std::size_t most, Problem
     return events;
 }
 
-}  // namespace pinstrike::command
+}  // namespace pinstrike::actors

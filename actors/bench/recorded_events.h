@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace pinstrike::command {
+namespace pinstrike::actors {
 
 struct RecordedEvents {
     std::vector<feed::Event> records;  ///< records of all messages in order, as in a ring
@@ -24,4 +24,4 @@ struct RecordedEvents {
 [[nodiscard]] RecordedEvents record_capture(const std::string& file, std::size_t most,
                                             Problems& problems);
 
-}  // namespace pinstrike::command
+}  // namespace pinstrike::actors

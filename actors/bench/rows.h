@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace pinstrike::command {
+namespace pinstrike::actors {
 
 /// Seconds of processor time of this thread, which exclude what other threads took from it.
 inline double thread_seconds() {
@@ -51,4 +51,4 @@ inline std::vector<double> ratios(const std::vector<double>& of, const std::vect
     return out;
 }
 
-}  // namespace pinstrike::command
+}  // namespace pinstrike::actors

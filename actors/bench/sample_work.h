@@ -11,7 +11,7 @@
 #include <cstring>
 #include <numeric>
 
-namespace pinstrike::command {
+namespace pinstrike::actors {
 
 /// Makes the compiler assume that `value` may have changed.
 template <class T>
@@ -81,4 +81,4 @@ class NoWork {
     std::uint64_t total_ = 0;
 };
 
-}  // namespace pinstrike::command
+}  // namespace pinstrike::actors

@@ -21,7 +21,7 @@ namespace {
 struct Arguments {
     std::string config;
     std::string duration;
-    GatewayOptions options;
+    actors::GatewayOptions options;
     std::string log;
     std::string month;
     bool csv = false;
@@ -37,7 +37,7 @@ Exit serve(Arguments& given) {
     if (!given.duration.empty()) {
         given.options.for_ns = parse_duration_ns(given.duration).value_or(0);
     }
-    return run_gateway(*config, given.options);
+    return actors::run_gateway(*config, given.options);
 }
 
 bool is_month(const std::string& text) {

@@ -93,13 +93,13 @@ Exit of_replay(const Arguments& given) {
     if (!config) {
         return status;
     }
-    DriveOptions options;
+    actors::RunFeedOptions options;
     options.config_file = given.instance;
     options.at_end = [&given](actors::Appliance& appliance) {
         return write_report(actors::latency_of(actors::take_counter_snapshot(appliance)), given);
     };
     options.files_at_end = {given.csv_file, given.svg_file};
-    return drive(*config, options);
+    return actors::run_feed(*config, options);
 }
 
 /// Returns the error in the combination of arguments; empty: there is none.

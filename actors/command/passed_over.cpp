@@ -55,7 +55,7 @@ std::uint64_t PassedOver::candidates() const {
     std::uint64_t candidates = packets_;
     for (std::size_t i = 0; i < nic::Drop_count; ++i) {
         const auto drop = static_cast<nic::Drop>(i);
-        candidates -= is_of_other_protocol(drop) ? drops_.read(drop) : 0;
+        candidates -= actors::is_of_other_protocol(drop) ? drops_.read(drop) : 0;
     }
     return candidates;
 }

@@ -20,7 +20,7 @@ struct Arguments {
     std::string pace = "max";
     std::string published;  ///< name; empty: nothing is published
     bool kept = false;
-    DriveOptions drive;
+    actors::RunFeedOptions options;
 };
 
 Exit replay(const Arguments& given) {
@@ -37,9 +37,9 @@ Exit replay(const Arguments& given) {
         config->publish.name = given.published;
         config->publish.kept = given.kept;
     }
-    DriveOptions options = given.drive;
+    actors::RunFeedOptions options = given.options;
     options.config_file = given.config;
-    return drive(*config, options);
+    return actors::run_feed(*config, options);
 }
 
 }  // namespace
@@ -74,9 +74,9 @@ void add_replay(CLI::App& app, Outcome& outcome) {
             return nic::parse_pace(text) ? std::string{}
                                          : "found " + text + ", expected max, real or xN";
         });
-    command->add_option("--account", given->drive.account_file,
+    command->add_option("--account", given->options.account_file,
                         "Write the account as JSON at the end (-: standard output)");
-    command->add_option("--book", given->drive.book_file,
+    command->add_option("--book", given->options.book_file,
                         "Write every series' state at the end (-: standard output)");
     CLI::Option* const publish =
         command

@@ -20,7 +20,7 @@ void add_run(CLI::App& app, Outcome& outcome) {
     struct Arguments {
         std::string config;
         std::string duration;
-        DriveOptions drive;
+        actors::RunFeedOptions options;
     };
 
     auto given = std::make_shared<Arguments>();
@@ -41,18 +41,18 @@ void add_run(CLI::App& app, Outcome& outcome) {
         ->add_option("--for", given->duration,
                      "How long: 8h, 10m, 30s, 500ms (default: until a signal)")
         ->check(is_duration);
-    command->add_option("--account", given->drive.account_file,
+    command->add_option("--account", given->options.account_file,
                         "Write the account as JSON at the end (-: standard output)");
-    command->add_option("--book", given->drive.book_file,
+    command->add_option("--book", given->options.book_file,
                         "Write every series' state at the end (-: standard output)");
     command->add_option(
-        "--admin", given->drive.admin_socket,
+        "--admin", given->options.admin_socket,
         "Listen at this Unix socket for `pinstrike ctl`, `top` and `latency` (default: "
         "admin.sock in the folder that systemd gives the service; else none)");
-    given->drive.metrics = true;
-    given->drive.view = ::isatty(STDOUT_FILENO) == 1;
+    given->options.metrics = true;
+    given->options.view = ::isatty(STDOUT_FILENO) == 1;
     command->add_flag(
-        "--view,!--no-view", given->drive.view,
+        "--view,!--no-view", given->options.view,
         "Show once a second what goes on: a screen on a terminal (the default there), "
         "else a line");
     command->callback([given, &outcome] {
@@ -64,14 +64,14 @@ void add_run(CLI::App& app, Outcome& outcome) {
             return;
         }
         if (!given->duration.empty()) {
-            given->drive.for_ns = parse_duration_ns(given->duration);
+            given->options.for_ns = parse_duration_ns(given->duration);
         }
-        given->drive.config_file = given->config;
+        given->options.config_file = given->config;
         const char* const folder = std::getenv("RUNTIME_DIRECTORY");
-        if (given->drive.admin_socket.empty() && folder != nullptr && *folder != '\0') {
-            given->drive.admin_socket = std::string{folder} + "/admin.sock";
+        if (given->options.admin_socket.empty() && folder != nullptr && *folder != '\0') {
+            given->options.admin_socket = std::string{folder} + "/admin.sock";
         }
-        outcome.status = drive(*config, given->drive);
+        outcome.status = actors::run_feed(*config, given->options);
     });
 }
 

@@ -19,7 +19,7 @@
 #include <string_view>
 #include <utility>
 
-namespace pinstrike::command {
+namespace pinstrike::actors {
 namespace {
 
 using nlohmann::json;
@@ -33,11 +33,11 @@ std::string line_of(const json& reply) {
     return reply.dump(-1, ' ', false, json::error_handler_t::replace) + '\n';
 }
 
-actors::admin::Reply refusal(const std::string& why) {
+admin::Reply refusal(const std::string& why) {
     return {line_of({{"error", why}}), {}};
 }
 
-actors::admin::Reply done() {
+admin::Reply done() {
     return {line_of({{"done", true}}), {}};
 }
 
@@ -60,9 +60,8 @@ std::string text_in(const json& request, const char* name) {
 
 }  // namespace
 
-AdminHandler::AdminHandler(std::unique_ptr<actors::admin::AdminSocket> socket,
-                           actors::Appliance& appliance, Reloader& reloader, DriveLog& log,
-                           const actors::MetricsEndpoint* metrics)
+AdminHandler::AdminHandler(std::unique_ptr<admin::AdminSocket> socket, Appliance& appliance,
+                           Reloader& reloader, ControlLog& log, const MetricsEndpoint* metrics)
     : appliance_(appliance),
       reloader_(reloader),
       log_(log),
@@ -78,7 +77,7 @@ void AdminHandler::step() {
         [this](const std::string& request, const Asker& asker) { return answer(request, asker); });
     if (error != 0) {
         appliance_.control_counts().admin_untaken.add();
-        log_.add(actors::LogCode::admin_untaken, "feed " + appliance_.config().name,
+        log_.add(LogCode::admin_untaken, "feed " + appliance_.config().name,
                  fmt::format("connections cannot be accepted for 1 s: {}", std::strerror(error)));
     }
 }
@@ -123,25 +122,25 @@ AdminHandler::Reply AdminHandler::act(const json& request, const std::string& as
 }
 
 void AdminHandler::log_request(const std::string& by, const std::string& what) {
-    log_.add(actors::LogCode::admin_asked, "feed " + appliance_.config().name, by + ": " + what);
+    log_.add(LogCode::admin_asked, "feed " + appliance_.config().name, by + ": " + what);
 }
 
 json AdminHandler::view(const std::string& ask) {
-    const actors::CounterSnapshot counters = actors::take_counter_snapshot(appliance_);
-    json reply = actors::admin::views(counters, tally_, ask);
+    const CounterSnapshot counters = take_counter_snapshot(appliance_);
+    json reply = admin::views(counters, tally_, ask);
     reply["process"] = ::getpid();
     reply["config_file"] = reloader_.file();
     reply["counted_seconds"] = counters.seconds - cleared_s_;
     reply["log_level"] = word_of(reloader_.config().log_level);
     if (ask == "histograms") {
-        reply["histograms"] = actors::reading_json(actors::latency_of(counters));
+        reply["histograms"] = reading_json(latency_of(counters));
     }
     if (ask == "metrics") {
-        reply["metrics"] = actors::metrics_page(
-            counters, log_.counters(), metrics_ != nullptr ? &metrics_->counters() : nullptr);
+        reply["metrics"] = metrics_page(counters, log_.counters(),
+                                        metrics_ != nullptr ? &metrics_->counters() : nullptr);
     }
     if (ask == "config") {
-        reply["config"] = actors::effective_config(reloader_.config());
+        reply["config"] = effective_config(reloader_.config());
     }
     return reply;
 }
@@ -168,7 +167,7 @@ AdminHandler::Reply AdminHandler::set_level(const json& request, const std::stri
 AdminHandler::Reply AdminHandler::reload(const std::string& by) {
     const ReloadOutcome outcome = reloader_.reload(appliance_, log_, by);
     json changes = json::array();
-    for (const actors::ConfigChange& change : outcome.changes) {
+    for (const ConfigChange& change : outcome.changes) {
         changes.push_back(
             {{"key", change.path}, {"before", change.before}, {"after", change.after}});
     }
@@ -181,7 +180,7 @@ AdminHandler::Reply AdminHandler::reload(const std::string& by) {
 }
 
 AdminHandler::Reply AdminHandler::capture(const json& request, const std::string& by) {
-    using actors::admin::PacketRequest;
+    using admin::PacketRequest;
     const auto line = number_in(request, "line", 0, 0xFFFF);
     const auto packets = number_in(request, "packets", 1, PacketRequest::packets_max);
     if (!line || !packets) {
@@ -204,4 +203,4 @@ AdminHandler::Reply AdminHandler::capture(const json& request, const std::string
     return {{}, [capture, turn](std::string& out) { return capture->step(out); }};
 }
 
-}  // namespace pinstrike::command
+}  // namespace pinstrike::actors

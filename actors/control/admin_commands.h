@@ -16,14 +16,14 @@
 #include <memory>
 #include <string>
 
-namespace pinstrike::command {
+namespace pinstrike::actors {
 
 class AdminHandler {
   public:
     /// All arguments must outlive the object. `socket` may be null: then there is no admin socket.
     /// `metrics` may be null too.
-    AdminHandler(std::unique_ptr<actors::admin::AdminSocket> socket, actors::Appliance& appliance,
-                 Reloader& reloader, DriveLog& log, const actors::MetricsEndpoint* metrics);
+    AdminHandler(std::unique_ptr<admin::AdminSocket> socket, Appliance& appliance,
+                 Reloader& reloader, ControlLog& log, const MetricsEndpoint* metrics);
 
     /// Must be called often.
     void step();
@@ -32,8 +32,8 @@ class AdminHandler {
     [[nodiscard]] const std::string& drain_asked() const { return drain_asked_; }
 
   private:
-    using Asker = actors::admin::Asker;
-    using Reply = actors::admin::Reply;
+    using Asker = admin::Asker;
+    using Reply = admin::Reply;
 
     Reply answer(const std::string& request, const Asker& asker);
     Reply act(const nlohmann::json& request, const std::string& ask, const std::string& by);
@@ -44,16 +44,16 @@ class AdminHandler {
     Reply capture(const nlohmann::json& request, const std::string& by);
     void log_request(const std::string& by, const std::string& what);
 
-    actors::Appliance& appliance_;
+    Appliance& appliance_;
     Reloader& reloader_;
-    DriveLog& log_;
-    const actors::MetricsEndpoint* metrics_;
-    actors::admin::Tally tally_;
+    ControlLog& log_;
+    const MetricsEndpoint* metrics_;
+    admin::Tally tally_;
     double cleared_s_ = 0;
     bool capturing_ = false;
     std::string drain_asked_;
-    std::unique_ptr<actors::admin::AdminSocket>
+    std::unique_ptr<admin::AdminSocket>
         socket_;  ///< last: its unfinished replies use the members above
 };
 
-}  // namespace pinstrike::command
+}  // namespace pinstrike::actors

@@ -6,20 +6,20 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace pinstrike::command {
+namespace pinstrike::actors {
 
 bool is_of_other_protocol(nic::Drop drop) {
     // An Ethernet type that is not supported may be a tag before market data.
     return nic::is_network_control(drop) || drop == nic::Drop::not_udp;
 }
 
-std::vector<std::string> capture_faults(const actors::CounterSnapshot& counters, const End& end) {
+std::vector<std::string> capture_faults(const CounterSnapshot& counters, const RunEnd& end) {
     std::vector<std::string> faults;
     std::uint64_t packets = 0;
     std::uint64_t other = 0;
     std::uint64_t to_lines = 0;
-    for (const actors::PollerSnapshot& poller : counters.pollers) {
-        for (const actors::QueueSnapshot& queue : poller.queues) {
+    for (const PollerSnapshot& poller : counters.pollers) {
+        for (const QueueSnapshot& queue : poller.queues) {
             if (!queue.replays) {
                 continue;
             }
@@ -32,14 +32,14 @@ std::vector<std::string> capture_faults(const actors::CounterSnapshot& counters,
             for (const std::string& sentence : queue.unread) {
                 faults.push_back(fmt::format("port {}: {}", queue.name, sentence));
             }
-            if (!queue.exhausted && end.kind == End::Kind::asked) {
+            if (!queue.exhausted && end.kind == RunEnd::Kind::asked) {
                 faults.push_back(fmt::format(
                     "port {}: its captures were not read to their end: {} after {} packets",
                     queue.name, end.cause, read));
             }
         }
     }
-    if (packets > other && to_lines == 0 && end.kind != End::Kind::time) {
+    if (packets > other && to_lines == 0 && end.kind != RunEnd::Kind::time) {
         faults.push_back(
             fmt::format("{} packets were read from captures, and none reached a line: the account "
                         "gives the reasons",
@@ -48,4 +48,4 @@ std::vector<std::string> capture_faults(const actors::CounterSnapshot& counters,
     return faults;
 }
 
-}  // namespace pinstrike::command
+}  // namespace pinstrike::actors

@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
-namespace pinstrike::command {
+namespace pinstrike::actors {
 
 /// Why a run ended.
-struct End {
+struct RunEnd {
     enum class Kind : std::uint8_t {
         input,
         time,
@@ -32,7 +32,7 @@ struct End {
 /// The problems with the reading of captures, one sentence each; empty without captures. `counters`
 /// are those of the stopped appliance. If --for ended the run, the rest of a capture does not count
 /// as missed.
-[[nodiscard]] std::vector<std::string> capture_faults(const actors::CounterSnapshot& counters,
-                                                      const End& end);
+[[nodiscard]] std::vector<std::string> capture_faults(const CounterSnapshot& counters,
+                                                      const RunEnd& end);
 
-}  // namespace pinstrike::command
+}  // namespace pinstrike::actors

@@ -9,54 +9,54 @@
 #include <algorithm>
 #include <utility>
 
-namespace pinstrike::command {
+namespace pinstrike::actors {
 namespace {
 
-actors::LogCode code_of(nic::dpdk::LogLevel level) {
+LogCode code_of(nic::dpdk::LogLevel level) {
     switch (level) {
         case nic::dpdk::LogLevel::error:
-            return actors::LogCode::dpdk_error;
+            return LogCode::dpdk_error;
         case nic::dpdk::LogLevel::warning:
-            return actors::LogCode::dpdk_warning;
+            return LogCode::dpdk_warning;
         case nic::dpdk::LogLevel::info:
-            return actors::LogCode::dpdk_info;
+            return LogCode::dpdk_info;
         case nic::dpdk::LogLevel::debug:
             break;
     }
-    return actors::LogCode::dpdk_debug;
+    return LogCode::dpdk_debug;
 }
 
-actors::LogCode code_of(actors::peer::PeerEvent::Kind kind) {
+LogCode code_of(peer::PeerEvent::Kind kind) {
     switch (kind) {
-        case actors::peer::PeerEvent::Kind::connected:
-            return actors::LogCode::peer_connected;
-        case actors::peer::PeerEvent::Kind::lost:
-            return actors::LogCode::peer_lost;
-        case actors::peer::PeerEvent::Kind::refused:
-            return actors::LogCode::peer_refused;
-        case actors::peer::PeerEvent::Kind::state_taken:
-            return actors::LogCode::peer_state_taken;
-        case actors::peer::PeerEvent::Kind::state_missing:
-            return actors::LogCode::peer_state_missing;
-        case actors::peer::PeerEvent::Kind::turned_away:
+        case peer::PeerEvent::Kind::connected:
+            return LogCode::peer_connected;
+        case peer::PeerEvent::Kind::lost:
+            return LogCode::peer_lost;
+        case peer::PeerEvent::Kind::refused:
+            return LogCode::peer_refused;
+        case peer::PeerEvent::Kind::state_taken:
+            return LogCode::peer_state_taken;
+        case peer::PeerEvent::Kind::state_missing:
+            return LogCode::peer_state_missing;
+        case peer::PeerEvent::Kind::turned_away:
             break;
     }
-    return actors::LogCode::peer_turned_away;
+    return LogCode::peer_turned_away;
 }
 
 }  // namespace
 
-DriveLog::DriveLog(LogLevel level)
+ControlLog::ControlLog(LogLevel level)
     : writer_(STDERR_FILENO),
-      log_({level, actors::is_journal(STDERR_FILENO),
-            [this](std::string_view line) { return write(line); }, journal()}) {}
+      log_({level, is_journal(STDERR_FILENO), [this](std::string_view line) { return write(line); },
+            journal()}) {}
 
 /// Null unless standard error goes to the journal.
-const actors::JournalWriter* DriveLog::journal() {
-    return actors::is_journal(STDERR_FILENO) ? &journal_.emplace() : nullptr;
+const JournalWriter* ControlLog::journal() {
+    return is_journal(STDERR_FILENO) ? &journal_.emplace() : nullptr;
 }
 
-bool DriveLog::write(std::string_view line) {
+bool ControlLog::write(std::string_view line) {
     if (last_lines_.size() == last_lines_max) {
         last_lines_.pop_front();
     }
@@ -64,66 +64,66 @@ bool DriveLog::write(std::string_view line) {
     return kept_ || writer_.write(line);
 }
 
-void DriveLog::add(actors::LogCode code, std::string subject, std::string text) {
+void ControlLog::add(LogCode code, std::string subject, std::string text) {
     log_.add({code, std::move(subject), std::move(text)});
 }
 
-void DriveLog::say(std::string_view text) {
+void ControlLog::say(std::string_view text) {
     constexpr int patience_ms = 1000;
     static_cast<void>(writer_.write(text, patience_ms));
 }
 
-nic::dpdk::LogSink DriveLog::device_sink() const {
+nic::dpdk::LogSink ControlLog::device_sink() const {
     return [queue = queue_](nic::dpdk::LogLevel level, std::string_view line) {
         queue->put({code_of(level), "dpdk", std::string{line}});
     };
 }
 
 /// All unknown hosts have one subject, however many there are.
-actors::peer::PeerListener DriveLog::peer_sink() const {
-    return [queue = queue_](const actors::peer::PeerEvent& event) {
-        const bool stranger = event.kind == actors::peer::PeerEvent::Kind::turned_away;
+peer::PeerListener ControlLog::peer_sink() const {
+    return [queue = queue_](const peer::PeerEvent& event) {
+        const bool stranger = event.kind == peer::PeerEvent::Kind::turned_away;
         queue->put({code_of(event.kind), stranger ? "strangers" : "peer " + event.peer,
                     stranger ? event.peer + ": " + event.text : event.text});
     };
 }
 
-void DriveLog::log_remarks(const actors::Appliance& appliance) {
+void ControlLog::log_remarks(const Appliance& appliance) {
     for (const std::string& remark : appliance.remarks()) {
         if (std::find(remarks_logged_.begin(), remarks_logged_.end(), remark) ==
             remarks_logged_.end()) {
             remarks_logged_.push_back(remark);
-            add(actors::LogCode::remark, "feed " + appliance.config().name, remark);
+            add(LogCode::remark, "feed " + appliance.config().name, remark);
         }
     }
 }
 
-void DriveLog::step() {
+void ControlLog::step() {
     fetch_mail();
     log_.step();
 }
 
-void DriveLog::fetch_mail() {
-    const actors::LogQueue::Taken taken = queue_->take();
-    for (const actors::LogQueue::Message& message : taken.messages) {
+void ControlLog::fetch_mail() {
+    const LogQueue::Taken taken = queue_->take();
+    for (const LogQueue::Message& message : taken.messages) {
         log_.add(message.entry, message.time);
     }
     if (taken.left_out != 0) {
-        add(actors::LogCode::lines_left_out, "log", fmt::format("{} left out", taken.left_out));
+        add(LogCode::lines_left_out, "log", fmt::format("{} left out", taken.left_out));
     }
 }
 
-void DriveLog::look(const actors::CounterSnapshot& counters) {
-    for (const actors::LogEntry& entry : watch_.look(counters)) {
+void ControlLog::look(const CounterSnapshot& counters) {
+    for (const LogEntry& entry : watch_.look(counters)) {
         log_.add(entry);
     }
 }
 
-void DriveLog::finish(actors::Appliance& appliance) {
-    look(actors::take_counter_snapshot(appliance));
+void ControlLog::finish(Appliance& appliance) {
+    look(take_counter_snapshot(appliance));
     log_remarks(appliance);
     fetch_mail();
     log_.finish();
 }
 
-}  // namespace pinstrike::command
+}  // namespace pinstrike::actors

@@ -18,16 +18,16 @@
 #include <string_view>
 #include <vector>
 
-namespace pinstrike::command {
+namespace pinstrike::actors {
 
-class DriveLog {
+class ControlLog {
   public:
-    explicit DriveLog(LogLevel level);
+    explicit ControlLog(LogLevel level);
 
-    DriveLog(const DriveLog&) = delete;
-    DriveLog& operator=(const DriveLog&) = delete;
+    ControlLog(const ControlLog&) = delete;
+    ControlLog& operator=(const ControlLog&) = delete;
 
-    void add(actors::LogCode code, std::string subject, std::string text);
+    void add(LogCode code, std::string subject, std::string text);
 
     /// Writes text that is not a log entry, such as a summary or a picture of the topology. If
     /// standard error does not accept it within a second, the rest is dropped.
@@ -37,13 +37,13 @@ class DriveLog {
     [[nodiscard]] nic::dpdk::LogSink device_sink() const;
 
     /// The same for events of peers.
-    [[nodiscard]] actors::peer::PeerListener peer_sink() const;
+    [[nodiscard]] peer::PeerListener peer_sink() const;
 
     /// Logs the appliance's remarks that were not logged before.
-    void log_remarks(const actors::Appliance& appliance);
+    void log_remarks(const Appliance& appliance);
 
     /// Logs what changed since the last call. To be called about once a second.
-    void look(const actors::CounterSnapshot& counters);
+    void look(const CounterSnapshot& counters);
 
     /// Must be called often.
     void step();
@@ -53,7 +53,7 @@ class DriveLog {
 
     /// To be called after the appliance's stop: logs the last changes and the entries that were
     /// held back.
-    void finish(actors::Appliance& appliance);
+    void finish(Appliance& appliance);
 
     void set_level(LogLevel level) { log_.set_level(level); }
 
@@ -63,22 +63,22 @@ class DriveLog {
     /// The latest lines, without line ends.
     [[nodiscard]] const std::deque<std::string>& last_lines() const { return last_lines_; }
 
-    [[nodiscard]] const actors::LogCounters& counters() const { return log_.counters(); }
+    [[nodiscard]] const LogCounters& counters() const { return log_.counters(); }
 
   private:
     static constexpr std::size_t last_lines_max = 6;
 
-    const actors::JournalWriter* journal();
+    const JournalWriter* journal();
     bool write(std::string_view line);
 
-    actors::LineWriter writer_;
-    std::optional<actors::JournalWriter> journal_;  ///< set if standard error goes to the journal
+    LineWriter writer_;
+    std::optional<JournalWriter> journal_;  ///< set if standard error goes to the journal
     std::deque<std::string> last_lines_;
     bool kept_ = false;
-    actors::Log log_;
-    std::shared_ptr<actors::LogQueue> queue_ = std::make_shared<actors::LogQueue>();
-    actors::Watch watch_;
+    Log log_;
+    std::shared_ptr<LogQueue> queue_ = std::make_shared<LogQueue>();
+    Watch watch_;
     std::vector<std::string> remarks_logged_;
 };
 
-}  // namespace pinstrike::command
+}  // namespace pinstrike::actors

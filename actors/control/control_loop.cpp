@@ -38,17 +38,17 @@
 #include <utility>
 #include <vector>
 
-namespace pinstrike::command {
+namespace pinstrike::actors {
 namespace {
 
-using actors::admin::AdminSocket;
+using admin::AdminSocket;
 
 /// How long the end of a replay waits for a capture that is being read, because a pipe may bring
 /// nothing.
 constexpr std::int64_t read_patience_ns = 10'000'000'000;
 
 /// All files that are read. No output may be one of them.
-std::vector<std::string> inputs_of(const actors::FeedConfig& config, const std::string& file) {
+std::vector<std::string> inputs_of(const FeedConfig& config, const std::string& file) {
     const auto& tls = config.peer.tls;
     std::vector<std::string> inputs{
         file, config.series_map, config.peer.secret_file, tls.certificate, tls.key, tls.authority};
@@ -109,15 +109,15 @@ class IgnoredPipeSignal {
     struct sigaction before_ {};
 };
 
-std::string starting_text(const actors::FeedConfig& config, const std::string& file) {
+std::string starting_text(const FeedConfig& config, const std::string& file) {
     return fmt::format("pinstrike {}; {}; lines {}, ports {}, pollers {}, cores {}", version,
                        file.empty() ? "no config file" : "config " + file, config.lines.size(),
                        config.ports.size(), config.pollers.size(), config.cores.size());
 }
 
-std::string running_text(const actors::Appliance& appliance) {
+std::string running_text(const Appliance& appliance) {
     constexpr auto mebi = static_cast<double>(mebibyte);
-    const actors::Topology& topology = appliance.topology();
+    const Topology& topology = appliance.topology();
     return fmt::format("all threads run; rings {:.1f} MiB, actors {:.1f} MiB",
                        static_cast<double>(topology.ring_bytes()) / mebi,
                        static_cast<double>(topology.actor_bytes()) / mebi);
@@ -135,8 +135,8 @@ bool has_terminal() {
 /// The work of the control thread while the other threads run.
 class ControlLoop {
   public:
-    ControlLoop(actors::Appliance& appliance, const DriveOptions& options, DriveLog& log,
-                Reloader& reloader, AdminHandler& handler, ServiceLink& service)
+    ControlLoop(Appliance& appliance, const RunFeedOptions& options, ControlLog& log,
+                Reloader& reloader, AdminHandler& handler, ServiceNotify& service)
         : appliance_(appliance),
           options_(options),
           log_(log),
@@ -150,34 +150,34 @@ class ControlLoop {
     }
 
     /// Returns the reason for the end.
-    End run(const ControlSignals& signals) {
+    RunEnd run(const ControlSignals& signals) {
         constexpr std::int64_t tick_ns = 20'000'000;
         while (!appliance_.input_ended()) {
             if (const std::optional<int> signal = signals.wait(tick_ns)) {
                 if (*signal != SIGHUP) {
-                    return {End::Kind::asked, *signal == SIGINT ? "SIGINT" : "SIGTERM"};
+                    return {RunEnd::Kind::asked, *signal == SIGINT ? "SIGINT" : "SIGTERM"};
                 }
                 if (reloader_.file().empty() || has_terminal_) {
-                    return {End::Kind::asked, "SIGHUP"};
+                    return {RunEnd::Kind::asked, "SIGHUP"};
                 }
                 service_.reloading();
                 static_cast<void>(reloader_.reload(appliance_, log_, "SIGHUP"));
-                service_.ready(actors::take_counter_snapshot(appliance_));
+                service_.ready(take_counter_snapshot(appliance_));
             }
             step();
             if (!lost_port_.empty()) {
-                return {End::Kind::port_lost,
+                return {RunEnd::Kind::port_lost,
                         "the interface of port " + lost_port_ + " was replaced"};
             }
             if (!handler_.drain_asked().empty()) {
-                return {End::Kind::asked, handler_.drain_asked()};
+                return {RunEnd::Kind::asked, handler_.drain_asked()};
             }
             if (options_.for_ns &&
                 appliance_.seconds() * 1e9 >= static_cast<double>(*options_.for_ns)) {
-                return {End::Kind::time, "the time of --for is over"};
+                return {RunEnd::Kind::time, "the time of --for is over"};
             }
         }
-        return {End::Kind::input, "the input has ended"};
+        return {RunEnd::Kind::input, "the input has ended"};
     }
 
   private:
@@ -197,7 +197,7 @@ class ControlLoop {
         for (const auto& [port, change] : appliance_.housekeep()) {
             log_change(port, change);
         }
-        const actors::CounterSnapshot counters = actors::take_counter_snapshot(appliance_);
+        const CounterSnapshot counters = take_counter_snapshot(appliance_);
         log_.look(counters);
         service_.send_status(counters);
         if (view_) {
@@ -208,21 +208,20 @@ class ControlLoop {
     void log_change(const std::string& port, nic::InterfaceChange change) {
         const bool lost = change == nic::InterfaceChange::lost;
         lost_port_ = lost ? port : lost_port_;
-        log_.add(lost ? actors::LogCode::port_lost : actors::LogCode::interface_replaced,
-                 "port " + port,
+        log_.add(lost ? LogCode::port_lost : LogCode::interface_replaced, "port " + port,
                  lost ? "its interface was deleted and created again: no packet is received from "
                         "it any more"
                       : "its interface was deleted and created again: its groups are joined on "
                         "the new one");
     }
 
-    actors::Appliance& appliance_;
-    const DriveOptions& options_;
-    DriveLog& log_;
+    Appliance& appliance_;
+    const RunFeedOptions& options_;
+    ControlLog& log_;
     Reloader& reloader_;
     AdminHandler& handler_;
-    ServiceLink& service_;
-    std::optional<actors::top::LiveView> view_;
+    ServiceNotify& service_;
+    std::optional<top::LiveView> view_;
     double looked_s_ = 0;
     std::string lost_port_;
     bool has_terminal_ = has_terminal();
@@ -239,29 +238,27 @@ bool can_write_later(const std::vector<std::string>& outputs) {
 }
 
 /// Drops the rights that were needed to open everything, and logs the remaining ones.
-void confine(const actors::FeedConfig& config, DriveLog& log) {
-    const actors::Confinement confinement =
-        actors::drop_rights(actors::rights_kept(config), config.peer.present());
+void confine(const FeedConfig& config, ControlLog& log) {
+    const Confinement confinement = drop_rights(rights_kept(config), config.peer.present());
     const std::string feed = "feed " + config.name;
     for (const std::string& remark : confinement.remarks) {
-        log.add(actors::LogCode::remark, feed, remark);
+        log.add(LogCode::remark, feed, remark);
     }
     const std::string_view calls =
-        !actors::CallFilter::in_this_build
-            ? "free: this build's sanitizer makes system calls of its own"
-        : config.system_calls == actors::SystemCalls::free ? "free: the config says so"
-                                                           : "filtered";
+        !CallFilter::in_this_build ? "free: this build's sanitizer makes system calls of its own"
+        : config.system_calls == SystemCalls::free ? "free: the config says so"
+                                                   : "filtered";
     log.add(
-        actors::LogCode::confined, feed,
+        LogCode::confined, feed,
         fmt::format("rights kept: {}; system calls of hot threads: {}", confinement.kept, calls));
 }
 
 /// The account in one paragraph.
-std::string summary(const actors::CounterSnapshot& counters) {
-    const actors::Totals totals = actors::totals_of(counters);
+std::string summary(const CounterSnapshot& counters) {
+    const Totals totals = totals_of(counters);
     std::uint64_t series = 0;
     for (const auto& core : counters.cores) {
-        for (const auto& [name, count] : actors::account_rows_of(core)) {
+        for (const auto& [name, count] : account_rows_of(core)) {
             series += name == "series" ? count : 0;
         }
     }
@@ -275,27 +272,26 @@ std::string summary(const actors::CounterSnapshot& counters) {
 }
 
 /// Runs the control loop and returns the reason for the end. The admin socket is closed then.
-End control(actors::Appliance& appliance, const actors::FeedConfig& config,
-            const DriveOptions& options, std::unique_ptr<AdminSocket> admin,
-            const actors::MetricsEndpoint* metrics, const ControlSignals& signals, DriveLog& log,
-            ServiceLink& service) {
+RunEnd control(Appliance& appliance, const FeedConfig& config, const RunFeedOptions& options,
+               std::unique_ptr<AdminSocket> admin, const MetricsEndpoint* metrics,
+               const ControlSignals& signals, ControlLog& log, ServiceNotify& service) {
     Reloader reloader{config, options.config_file};
     AdminHandler handler{std::move(admin), appliance, reloader, log, metrics};
     return ControlLoop{appliance, options, log, reloader, handler, service}.run(signals);
 }
 
-bool write_outputs(actors::Appliance& appliance, const actors::CounterSnapshot& counters,
-                   const DriveOptions& options) {
+bool write_outputs(Appliance& appliance, const CounterSnapshot& counters,
+                   const RunFeedOptions& options) {
     // Writing to a pipe without a reader would block for ever, whereas a file is written soon.
     std::optional<EndWhileOpening> writing;
     if (is_written_directly(options.account_file) || is_written_directly(options.book_file)) {
         writing.emplace("writing account and book");
     }
-    bool good = options.account_file.empty() ||
-                write_text(options.account_file, actors::account_json(counters));
+    bool good =
+        options.account_file.empty() || write_text(options.account_file, account_json(counters));
     if (!options.book_file.empty()) {
         Problems problems;
-        const actors::ActorKind& kind = actors::default_actor_kind();
+        const ActorKind& kind = default_actor_kind();
         kind.write_state(appliance.actors(kind.name()), options.book_file, problems);
         print_problems(problems);
         good = problems.empty() && good;
@@ -303,17 +299,16 @@ bool write_outputs(actors::Appliance& appliance, const actors::CounterSnapshot& 
     return good;
 }
 
-Exit finish(actors::Appliance& appliance, const DriveOptions& options, const End& end,
-            DriveLog& log) {
-    Exit status = end.kind == End::Kind::port_lost ? Exit::failed : Exit::ok;
-    const actors::CounterSnapshot counters =
-        actors::take_counter_snapshot(appliance, actors::Running::stopped);
-    const auto wrong = actors::imbalances(counters);
+Exit finish(Appliance& appliance, const RunFeedOptions& options, const RunEnd& end,
+            ControlLog& log) {
+    Exit status = end.kind == RunEnd::Kind::port_lost ? Exit::failed : Exit::ok;
+    const CounterSnapshot counters = take_counter_snapshot(appliance, Running::stopped);
+    const auto wrong = imbalances(counters);
     for (const std::string& identity : wrong) {
         log.say(fmt::format("pinstrike: the account does not balance: {}\n", identity));
         status = Exit::failed;
     }
-    log.say(fmt::format("{}{}{}\n", actors::account_text(counters), summary(counters),
+    log.say(fmt::format("{}{}{}\n", account_text(counters), summary(counters),
                         wrong.empty() ? "the account balances" : ""));
     for (const std::string& fault : capture_faults(counters, end)) {
         log.say(fmt::format("pinstrike: {}\n", fault));
@@ -330,22 +325,22 @@ Exit finish(actors::Appliance& appliance, const DriveOptions& options, const End
 
 /// What is open while a feed runs.
 struct OpenFeed {
-    std::unique_ptr<actors::Appliance> appliance;      ///< null only with a problem
-    std::unique_ptr<actors::MetricsEndpoint> metrics;  ///< null: no metrics are served
-    std::unique_ptr<AdminSocket> admin;                ///< null: there is no admin socket
+    std::unique_ptr<Appliance> appliance;      ///< null only with a problem
+    std::unique_ptr<MetricsEndpoint> metrics;  ///< null: no metrics are served
+    std::unique_ptr<AdminSocket> admin;        ///< null: there is no admin socket
 };
 
-OpenFeed open_feed(const actors::FeedConfig& config, const DriveOptions& options,
-                   const DriveLog& log, const ServiceLink& service, Problems& problems) {
+OpenFeed open_feed(const FeedConfig& config, const RunFeedOptions& options, const ControlLog& log,
+                   const ServiceNotify& service, Problems& problems) {
     OpenFeed feed;
-    feed.appliance = actors::Appliance::build(config, problems, log.device_sink(), log.peer_sink());
+    feed.appliance = Appliance::build(config, problems, log.device_sink(), log.peer_sink());
     if (feed.appliance == nullptr) {
         return feed;
     }
     if (options.metrics && !config.metrics_address.empty()) {
-        feed.metrics = actors::MetricsEndpoint::open(
+        feed.metrics = MetricsEndpoint::open(
             config.metrics_address,
-            {[&appliance = *feed.appliance] { return actors::take_counter_snapshot(appliance); },
+            {[&appliance = *feed.appliance] { return take_counter_snapshot(appliance); },
              [&service] { return service.alive(); }, log.counters(), config.control_cpu},
             problems);
     }
@@ -355,30 +350,30 @@ OpenFeed open_feed(const actors::FeedConfig& config, const DriveOptions& options
     return feed;
 }
 
-void log_opened(const OpenFeed& feed, const actors::FeedConfig& config, DriveLog& log) {
+void log_opened(const OpenFeed& feed, const FeedConfig& config, ControlLog& log) {
     const std::string subject = "feed " + config.name;
-    log.say(actors::to_text(feed.appliance->topology(), config) +
-            actors::to_text(feed.appliance->series(), config));
+    log.say(to_text(feed.appliance->topology(), config) +
+            to_text(feed.appliance->series(), config));
     log.log_remarks(*feed.appliance);
     if (feed.metrics) {
-        log.add(actors::LogCode::metrics_open, subject,
+        log.add(LogCode::metrics_open, subject,
                 fmt::format("http://{}/metrics", config.metrics_address));
     }
     if (feed.admin) {
-        log.add(actors::LogCode::admin_open, subject, feed.admin->path());
+        log.add(LogCode::admin_open, subject, feed.admin->path());
     }
 }
 
-void log_running(const actors::Appliance& appliance, const std::string& subject, DriveLog& log) {
-    log.add(actors::LogCode::running, subject, running_text(appliance));
-    if (const actors::MemoryFile* const file = appliance.published()) {
-        log.add(actors::LogCode::published, subject,
+void log_running(const Appliance& appliance, const std::string& subject, ControlLog& log) {
+    log.add(LogCode::running, subject, running_text(appliance));
+    if (const MemoryFile* const file = appliance.published()) {
+        log.add(LogCode::published, subject,
                 fmt::format("{}, {} bytes", file->path(), grouped(file->bytes())));
     }
 }
 
 /// Ends the program without an account if a poller is blocked.
-void stop(actors::Appliance& appliance, DriveLog& log) {
+void stop(Appliance& appliance, ControlLog& log) {
     if (!appliance.pollers_end_within(read_patience_ns)) {
         log.say(
             "pinstrike: a poller is blocked while it reads a capture: ended without an account\n");
@@ -390,14 +385,14 @@ void stop(actors::Appliance& appliance, DriveLog& log) {
 
 }  // namespace
 
-Exit drive(const actors::FeedConfig& config, const DriveOptions& options) {
+Exit run_feed(const FeedConfig& config, const RunFeedOptions& options) {
     const ControlSignals signals;
     const IgnoredPipeSignal ignored;
-    DriveLog log(config.log_level);
-    const actors::ServiceManager manager = actors::ServiceManager::of_environment();
-    ServiceLink service(manager);
+    ControlLog log(config.log_level);
+    const ServiceManager manager = ServiceManager::of_environment();
+    ServiceNotify service(manager);
     const std::string subject = "feed " + config.name;
-    log.add(actors::LogCode::starting, subject, starting_text(config, options.config_file));
+    log.add(LogCode::starting, subject, starting_text(config, options.config_file));
     std::vector<std::string> outputs = options.files_at_end;
     outputs.insert(outputs.end(), {options.account_file, options.book_file});
     if (!overwrites_none(outputs, inputs_of(config, options.config_file))) {
@@ -413,24 +408,24 @@ Exit drive(const actors::FeedConfig& config, const DriveOptions& options) {
     }
     log_opened(feed, config, log);
     if (!manager.obstacle().empty()) {
-        log.add(actors::LogCode::remark, subject, manager.obstacle());
+        log.add(LogCode::remark, subject, manager.obstacle());
     }
     opening.reset();
     confine(config, log);
     if (!can_write_later(outputs)) {
         return Exit::failed;
     }
-    actors::Appliance& appliance = *feed.appliance;
+    Appliance& appliance = *feed.appliance;
     appliance.start();
     log_running(appliance, subject, log);
-    service.ready(actors::take_counter_snapshot(appliance));
-    const End end = control(appliance, config, options, std::move(feed.admin), feed.metrics.get(),
-                            signals, log, service);
+    service.ready(take_counter_snapshot(appliance));
+    const RunEnd end = control(appliance, config, options, std::move(feed.admin),
+                               feed.metrics.get(), signals, log, service);
     service.stopping();
     log.keep_off_screen(false);
-    log.add(actors::LogCode::stopping, subject, end.cause);
+    log.add(LogCode::stopping, subject, end.cause);
     stop(appliance, log);
     return finish(appliance, options, end, log);
 }
 
-}  // namespace pinstrike::command
+}  // namespace pinstrike::actors

@@ -13,9 +13,9 @@
 #include <string>
 #include <vector>
 
-namespace pinstrike::command {
+namespace pinstrike::actors {
 
-struct DriveOptions {
+struct RunFeedOptions {
     std::string config_file;  ///< for the log; empty: no file
     std::optional<std::int64_t>
         for_ns;                ///< run time; nullopt: until a signal or the end of the input
@@ -25,13 +25,13 @@ struct DriveOptions {
     bool view = false;         ///< show live figures on standard output once a second
     bool metrics = false;      ///< serve metrics at the config's address
     /// More work to do at the end, when all threads have been joined; may be empty.
-    std::function<Exit(actors::Appliance&)> at_end;
+    std::function<Exit(Appliance&)> at_end;
     std::vector<std::string> files_at_end;  ///< that at_end writes
 };
 
 /// Runs until the input ends, the time is over, SIGINT or SIGTERM comes, or a user asks at the
 /// admin socket to stop. Then it stops in order and writes account and book. SIGHUP reloads the
 /// config file, but a SIGHUP because the terminal was closed stops the program.
-[[nodiscard]] Exit drive(const actors::FeedConfig& config, const DriveOptions& options);
+[[nodiscard]] Exit run_feed(const FeedConfig& config, const RunFeedOptions& options);
 
-}  // namespace pinstrike::command
+}  // namespace pinstrike::actors

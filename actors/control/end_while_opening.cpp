@@ -9,7 +9,7 @@
 #include <system_error>
 #include <utility>
 
-namespace pinstrike::command {
+namespace pinstrike::actors {
 
 EndWhileOpening::EndWhileOpening(std::string doing) : doing_(std::move(doing)) {
     try {
@@ -45,4 +45,4 @@ void EndWhileOpening::watch() const {
     }
 }
 
-}  // namespace pinstrike::command
+}  // namespace pinstrike::actors

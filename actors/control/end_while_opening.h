@@ -9,7 +9,7 @@
 #include <string>
 #include <thread>
 
-namespace pinstrike::command {
+namespace pinstrike::actors {
 
 /// While an object exists, the signals end the program at once, with their default effect, after a
 /// line on standard error. All threads must have blocked them when the object is made.
@@ -34,4 +34,4 @@ class EndWhileOpening {
     std::thread thread_;
 };
 
-}  // namespace pinstrike::command
+}  // namespace pinstrike::actors

@@ -29,20 +29,19 @@
 #include <thread>
 #include <utility>
 
-namespace pinstrike::command {
+namespace pinstrike::actors {
 namespace {
 
-using actors::gateway::Gateway;
-using actors::gateway::GatewayCount;
-using actors::gateway::GatewayNote;
-using actors::gateway::SessionCount;
+using gateway::Gateway;
+using gateway::GatewayCount;
+using gateway::GatewayNote;
+using gateway::SessionCount;
 
 constexpr std::int64_t second_ns = 1'000'000'000;
 constexpr std::int64_t turn_ns = 100'000'000;
 constexpr const char* listener_name = "listener";
 
-actors::LogCode code_of(GatewayNote note) {
-    using actors::LogCode;
+LogCode code_of(GatewayNote note) {
     constexpr std::array codes{LogCode::gateway_open,  LogCode::gateway_missed,
                                LogCode::session_begun, LogCode::login_refused,
                                LogCode::session_ended, LogCode::access_unlogged,
@@ -66,7 +65,7 @@ class Notes {
         }
     }
 
-    [[nodiscard]] std::deque<actors::LogEntry> take() {
+    [[nodiscard]] std::deque<LogEntry> take() {
         const std::lock_guard lock{mutex_};
         return std::exchange(entries_, {});
     }
@@ -76,19 +75,19 @@ class Notes {
 
   private:
     std::mutex mutex_;
-    std::deque<actors::LogEntry> entries_;
+    std::deque<LogEntry> entries_;
     Counter unlogged_;
 };
 
 class Service {
   public:
-    Service(const actors::gateway::GatewayConfig& config, const GatewayOptions& options)
+    Service(const gateway::GatewayConfig& config, const GatewayOptions& options)
         : config_(config),
           options_(options),
           writer_(STDERR_FILENO),
-          log_({LogLevel::info, actors::is_journal(STDERR_FILENO),
+          log_({LogLevel::info, is_journal(STDERR_FILENO),
                 [this](std::string_view line) { return writer_.write(line); },
-                actors::is_journal(STDERR_FILENO) ? &journal_.emplace() : nullptr}),
+                is_journal(STDERR_FILENO) ? &journal_.emplace() : nullptr}),
           gateway_(config, [this](GatewayNote note, std::string subject, std::string sentence) {
               notes_.add(note, std::move(subject), std::move(sentence));
           }) {}
@@ -96,7 +95,7 @@ class Service {
     Exit run() {
         const sigset_t signals = block_signals();
         Problems problems;
-        const int inherited = actors::ServiceManager::kept_descriptor(listener_name);
+        const int inherited = ServiceManager::kept_descriptor(listener_name);
         if (!gateway_.open(inherited, problems) || !open_metrics(problems)) {
             print_problems(problems);
             return exit_of(problems);
@@ -137,9 +136,9 @@ class Service {
         if (config_.metrics_address.empty()) {
             return true;
         }
-        const actors::gateway::Endpoint at = actors::gateway::endpoint_of(config_.metrics_address);
+        const gateway::Endpoint at = gateway::endpoint_of(config_.metrics_address);
         Problem complaint;
-        server_ = actors::HttpServer::open(
+        server_ = HttpServer::open(
             at.host, at.port, [this](const std::string& path) { return answer(path); }, complaint);
         if (server_ == nullptr) {
             add_problem(problems, "",
@@ -150,15 +149,14 @@ class Service {
         return server_ != nullptr;
     }
 
-    [[nodiscard]] actors::HttpAnswer answer(const std::string& path) const {
+    [[nodiscard]] HttpAnswer answer(const std::string& path) const {
         if (path == "/metrics") {
             return {200, gateway_metrics_page(gateway_, log_.counters(), notes_.unlogged(),
                                               server_ ? &server_->counters() : nullptr)};
         }
         if (path == "/healthz") {
-            return is_healthy()
-                       ? actors::HttpAnswer{200, "the gateway's thread advances\n"}
-                       : actors::HttpAnswer{503, "the gateway's thread does not advance\n"};
+            return is_healthy() ? HttpAnswer{200, "the gateway's thread advances\n"}
+                                : HttpAnswer{503, "the gateway's thread does not advance\n"};
         }
         return {404, "/metrics and /healthz are here\n"};
     }
@@ -170,7 +168,7 @@ class Service {
     /// The gateway's thread. An exception (memory ran out) ends the program.
     void serve() {
         try {
-            if (!actors::place_this_thread(config_.cpu, "gateway")) {
+            if (!place_this_thread(config_.cpu, "gateway")) {
                 complain("remark: cpu: the system refused processor {}", config_.cpu);
             }
             gateway_.run(requests_);
@@ -199,14 +197,14 @@ class Service {
     }
 
     void write_log() {
-        for (const actors::LogEntry& entry : notes_.take()) {
+        for (const LogEntry& entry : notes_.take()) {
             log_.add(entry);
         }
     }
 
     void tell_manager() {
         if (is_healthy()) {
-            const actors::gateway::GatewayStatus status = gateway_.status();
+            const gateway::GatewayStatus status = gateway_.status();
             manager_.notify("WATCHDOG=1");
             manager_.notify(fmt::format(
                 "STATUS={} sessions, feed {} {}, {} series", status.sessions.size(), config_.feed,
@@ -228,12 +226,12 @@ class Service {
                                                                 events(GatewayCount::without_id);
         if (!options_.account_file.empty()) {
             nlohmann::ordered_json account;
-            for (std::size_t i = 0; i < actors::gateway::GatewayCount_rows.size(); ++i) {
-                account["gateway"][std::string{actors::gateway::GatewayCount_rows[i].name}] =
+            for (std::size_t i = 0; i < gateway::GatewayCount_rows.size(); ++i) {
+                account["gateway"][std::string{gateway::GatewayCount_rows[i].name}] =
                     events(static_cast<GatewayCount>(i));
             }
-            for (std::size_t i = 0; i < actors::gateway::SessionCount_rows.size(); ++i) {
-                account["sessions"][std::string{actors::gateway::SessionCount_rows[i].name}] =
+            for (std::size_t i = 0; i < gateway::SessionCount_rows.size(); ++i) {
+                account["sessions"][std::string{gateway::SessionCount_rows[i].name}] =
                     sessions.read(static_cast<SessionCount>(i));
             }
             account["balances"] = balances;
@@ -253,15 +251,15 @@ class Service {
         return balances ? Exit::ok : Exit::failed;
     }
 
-    const actors::gateway::GatewayConfig& config_;
+    const gateway::GatewayConfig& config_;
     const GatewayOptions& options_;
-    actors::ServiceManager manager_ = actors::ServiceManager::of_environment();
-    actors::LineWriter writer_;
-    std::optional<actors::JournalWriter> journal_;
-    actors::Log log_;
+    ServiceManager manager_ = ServiceManager::of_environment();
+    LineWriter writer_;
+    std::optional<JournalWriter> journal_;
+    Log log_;
     Notes notes_;
     Gateway gateway_;
-    std::unique_ptr<actors::HttpServer> server_;
+    std::unique_ptr<HttpServer> server_;
     Gateway::Requests requests_;
     /// Release and acquire: who sees it sees `failure_`.
     std::atomic<bool> ended_ = false;
@@ -270,12 +268,12 @@ class Service {
 
 }  // namespace
 
-Exit run_gateway(const actors::gateway::GatewayConfig& config, const GatewayOptions& options) {
+Exit run_gateway(const gateway::GatewayConfig& config, const GatewayOptions& options) {
     ::prctl(PR_SET_DUMPABLE, 0UL);  // a core dump would hold the keys
-    for (const std::string& remark : actors::gateway::gateway_remarks(config)) {
+    for (const std::string& remark : gateway::gateway_remarks(config)) {
         complain("remark: {}", remark);
     }
     return Service{config, options}.run();
 }
 
-}  // namespace pinstrike::command
+}  // namespace pinstrike::actors

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <string>
 
-namespace pinstrike::command {
+namespace pinstrike::actors {
 
 struct GatewayOptions {
     std::int64_t for_ns = 0;   ///< 0: until a signal
@@ -18,7 +18,6 @@ struct GatewayOptions {
 
 /// Serves until SIGTERM (clients connect again), SIGINT or the end of `for_ns` (they do not), and
 /// prints what was served. SIGHUP reads the keys again.
-[[nodiscard]] Exit run_gateway(const actors::gateway::GatewayConfig& config,
-                               const GatewayOptions& options);
+[[nodiscard]] Exit run_gateway(const gateway::GatewayConfig& config, const GatewayOptions& options);
 
-}  // namespace pinstrike::command
+}  // namespace pinstrike::actors

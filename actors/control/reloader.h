@@ -14,37 +14,37 @@
 #include <string>
 #include <vector>
 
-namespace pinstrike::command {
+namespace pinstrike::actors {
 
 struct ReloadOutcome {
     bool applied = false;
-    std::vector<actors::ConfigChange> changes;
+    std::vector<ConfigChange> changes;
     std::vector<std::string> reasons;  ///< why the reload was refused
 };
 
 class Reloader {
   public:
     /// `file`: empty if there is none (a replay).
-    Reloader(const actors::FeedConfig& config, std::string file)
+    Reloader(const FeedConfig& config, std::string file)
         : config_(config), file_(std::move(file)) {}
 
     /// `by`: the user who asked, for the log.
-    ReloadOutcome reload(actors::Appliance& appliance, DriveLog& log, const std::string& by);
+    ReloadOutcome reload(Appliance& appliance, ControlLog& log, const std::string& by);
 
     /// Changes only the log level, until the next reload that changes it.
-    void set_log_level(LogLevel level, DriveLog& log);
+    void set_log_level(LogLevel level, ControlLog& log);
 
     /// The config in use.
-    [[nodiscard]] const actors::FeedConfig& config() const { return config_; }
+    [[nodiscard]] const FeedConfig& config() const { return config_; }
 
     [[nodiscard]] const std::string& file() const { return file_; }
 
   private:
-    void read(ReloadOutcome& outcome, actors::FeedConfig& next);
+    void read(ReloadOutcome& outcome, FeedConfig& next);
 
-    actors::FeedConfig config_;
+    FeedConfig config_;
     std::string file_;
     TimedReader reader_;
 };
 
-}  // namespace pinstrike::command
+}  // namespace pinstrike::actors

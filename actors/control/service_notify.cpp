@@ -9,12 +9,12 @@
 #include <string>
 #include <vector>
 
-namespace pinstrike::command {
+namespace pinstrike::actors {
 namespace {
 
 using nic::monotonic_ns;
 
-std::vector<std::uint64_t> steps_of(actors::Appliance& appliance) {
+std::vector<std::uint64_t> steps_of(Appliance& appliance) {
     std::vector<std::uint64_t> steps;
     for (std::size_t i = 0; i < appliance.pollers_count(); ++i) {
         steps.push_back(appliance.poller(i).counters().steps.read());
@@ -27,30 +27,30 @@ std::vector<std::uint64_t> steps_of(actors::Appliance& appliance) {
 
 }  // namespace
 
-void ServiceLink::ready(const actors::CounterSnapshot& counters) {
+void ServiceNotify::ready(const CounterSnapshot& counters) {
     if (manager_.listens()) {
         manager_.notify("READY=1");
         send_status(counters);
     }
 }
 
-void ServiceLink::reloading() {
+void ServiceNotify::reloading() {
     constexpr std::int64_t ns_per_us = 1000;
     // The time tells systemd whether this message belongs to the current reload or to an earlier
     // one.
     manager_.notify(fmt::format("RELOADING=1\nMONOTONIC_USEC={}", monotonic_ns() / ns_per_us));
 }
 
-void ServiceLink::stopping() {
+void ServiceNotify::stopping() {
     // TimeoutStopSec limits a drain, not the watchdog.
     manager_.notify("STOPPING=1\nSTATUS=draining\nWATCHDOG=1");
 }
 
-void ServiceLink::send_status(const actors::CounterSnapshot& counters) {
+void ServiceNotify::send_status(const CounterSnapshot& counters) {
     if (!manager_.listens()) {
         return;
     }
-    const actors::Totals totals = actors::totals_of(counters);
+    const Totals totals = totals_of(counters);
     const double passed_s = counters.seconds - notified_s_;
     const double rate =
         passed_s > 0 ? static_cast<double>(totals.delivered - delivered_) / passed_s : 0;
@@ -64,7 +64,7 @@ void ServiceLink::send_status(const actors::CounterSnapshot& counters) {
 
 /// Feeds the watchdog four times within its time, if every hot thread has made progress since the
 /// last feed.
-void ServiceLink::step(actors::Appliance& appliance) {
+void ServiceNotify::step(Appliance& appliance) {
     constexpr std::int64_t feeds = 4;
     const std::int64_t now_ns = monotonic_ns();
     if (now_ns - fed_ns_.load(std::memory_order_relaxed) < patience_ns() / feeds ||
@@ -78,14 +78,14 @@ void ServiceLink::step(actors::Appliance& appliance) {
 }
 
 /// The watchdog's time, or without a watchdog the time of the shipped unit.
-std::int64_t ServiceLink::patience_ns() const {
+std::int64_t ServiceNotify::patience_ns() const {
     constexpr std::int64_t default_ns = 10'000'000'000;
     return manager_.watchdog_ns().value_or(default_ns);
 }
 
-bool ServiceLink::alive() const {
+bool ServiceNotify::alive() const {
     const std::int64_t fed_ns = fed_ns_.load(std::memory_order_relaxed);
     return fed_ns != 0 && monotonic_ns() - fed_ns < patience_ns();
 }
 
-}  // namespace pinstrike::command
+}  // namespace pinstrike::actors

@@ -13,20 +13,20 @@
 #include <atomic>
 #include <cstdint>
 
-namespace pinstrike::command {
+namespace pinstrike::actors {
 
-class ServiceLink {
+class ServiceNotify {
   public:
-    explicit ServiceLink(const actors::ServiceManager& manager) : manager_(manager) {}
+    explicit ServiceNotify(const ServiceManager& manager) : manager_(manager) {}
 
     /// All threads run.
-    void ready(const actors::CounterSnapshot& counters);
+    void ready(const CounterSnapshot& counters);
 
     /// Sends the status line. To be called about once a second.
-    void send_status(const actors::CounterSnapshot& counters);
+    void send_status(const CounterSnapshot& counters);
 
     /// Must be called often. Feeds the watchdog if every hot thread makes progress.
-    void step(actors::Appliance& appliance);
+    void step(Appliance& appliance);
 
     /// A reload begins; ready() ends it.
     void reloading();
@@ -41,8 +41,8 @@ class ServiceLink {
   private:
     [[nodiscard]] std::int64_t patience_ns() const;
 
-    const actors::ServiceManager& manager_;
-    actors::Heartbeat heartbeat_;
+    const ServiceManager& manager_;
+    Heartbeat heartbeat_;
     double notified_s_ = 0;
     /// Monotonic time of the last feed; 0: never. Relaxed order is enough, because no other data
     /// depends on it.
@@ -50,4 +50,4 @@ class ServiceLink {
     std::uint64_t delivered_ = 0;
 };
 
-}  // namespace pinstrike::command
+}  // namespace pinstrike::actors

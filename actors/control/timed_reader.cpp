@@ -10,7 +10,7 @@
 #include <thread>
 #include <utility>
 
-namespace pinstrike::command {
+namespace pinstrike::actors {
 
 std::optional<std::string> TimedReader::read(const std::string& path,
                                              std::chrono::nanoseconds timeout, Problems& problems) {
@@ -42,4 +42,4 @@ std::optional<std::string> TimedReader::read(const std::string& path,
     return std::move(outcome.text);
 }
 
-}  // namespace pinstrike::command
+}  // namespace pinstrike::actors

@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-namespace pinstrike::command {
+namespace pinstrike::actors {
 
 /// Reads a text in a separate thread, so that a pipe without a writer, or a file on a server that
 /// is gone, blocks no other thread.
@@ -29,4 +29,4 @@ class TimedReader {
     std::future<Outcome> reading_;  ///< of a thread that is never joined
 };
 
-}  // namespace pinstrike::command
+}  // namespace pinstrike::actors

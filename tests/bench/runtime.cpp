@@ -149,7 +149,7 @@ double push_from_actor() {
     return static_cast<double>(count) / seconds_since(begun) / 1e6;
 }
 
-using Work = pinstrike::command::SumOf<1000>;
+using Work = pinstrike::actors::SumOf<1000>;
 
 class Summer : public MailboxActor {
   public:

@@ -12,9 +12,9 @@
 
 namespace pinstrike::bench {
 
-using Sum100 = command::SumOf<100>;
-using Sum1000 = command::SumOf<1000>;
-using Sha512 = command::Sha512;
+using Sum100 = actors::SumOf<100>;
+using Sum1000 = actors::SumOf<1000>;
+using Sha512 = actors::Sha512;
 
 struct Cell {
     std::size_t actors = 1;

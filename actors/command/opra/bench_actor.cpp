@@ -44,7 +44,7 @@ class Worker final : public actors::runtime::MailboxActor {
 
     void on(std::uint64_t& message) { work_.run(message); }
 
-    void on_stop() override { forget_contents(work_); }
+    void on_stop() override { actors::forget_contents(work_); }
 
   private:
     Work work_;
@@ -68,36 +68,39 @@ struct Sample {
 };
 
 constexpr std::array samples{
-    Sample{"empty", "an empty handler: the cost of the runtime itself", measure_work<NoWork>},
-    Sample{"sum100", "the sum of 100 ints", measure_work<SumOf<100>>},
-    Sample{"sum1000", "the sum of 1000 ints", measure_work<SumOf<1000>>},
-    Sample{"sha512", "SHA-512 of 100 bytes", measure_work<Sha512>},
+    Sample{"empty", "an empty handler: the cost of the runtime itself",
+           measure_work<actors::NoWork>},
+    Sample{"sum100", "the sum of 100 ints", measure_work<actors::SumOf<100>>},
+    Sample{"sum1000", "the sum of 1000 ints", measure_work<actors::SumOf<1000>>},
+    Sample{"sha512", "SHA-512 of 100 bytes", measure_work<actors::Sha512>},
 };
 
 /// Returns no events if there was an error, which was then printed. Sets `whole` to false if a
 /// capture was not read to its end.
-RecordedEvents recorded(const Arguments& given, bool& whole) {
+actors::RecordedEvents recorded(const Arguments& given, bool& whole) {
     if (given.capture.empty()) {
         auto traffic = given.traffic;
         traffic.messages_count = given.isolation.messages;
         return record_events(traffic);
     }
     Problems problems;
-    RecordedEvents events = record_capture(given.capture, given.isolation.messages, problems);
+    actors::RecordedEvents events =
+        actors::record_capture(given.capture, given.isolation.messages, problems);
     print_problems(problems);
     whole = problems.empty();
     return events;
 }
 
-std::optional<Isolation> measure_kind(const Arguments& given, const RecordedEvents& events) {
+std::optional<Isolation> measure_kind(const Arguments& given,
+                                      const actors::RecordedEvents& events) {
     if (events.messages == 0) {
         return std::nullopt;
     }
     actors::FeedConfig config;
     config.cores.resize(1);
     return actors::runtime::measure_isolated(given.isolation, [&](unsigned) {
-        return std::make_unique<IsolatedFeedActor>(events, actors::make_actor(given.name, config),
-                                                   given.isolation.batch);
+        return std::make_unique<actors::IsolatedFeedActor>(
+            events, actors::make_actor(given.name, config), given.isolation.batch);
     });
 }
 
@@ -117,7 +120,7 @@ const Sample* find_sample(std::string_view name) {
 
 /// Measures the actor, which must exist. `events` are for an actor that takes market data. Returns
 /// nothing if such an actor has no events; the reason was printed before.
-std::optional<Isolation> measure(const Arguments& given, const RecordedEvents& events) {
+std::optional<Isolation> measure(const Arguments& given, const actors::RecordedEvents& events) {
     const Sample* const sample = find_sample(given.name);
     return sample != nullptr ? sample->measure(given) : measure_kind(given, events);
 }
@@ -160,8 +163,8 @@ Exit bench_actor(const Arguments& given) {
     Arguments alone = given;
     alone.isolation.copies = 1;
     bool whole = true;
-    const RecordedEvents events =
-        find_sample(given.name) == nullptr ? recorded(given, whole) : RecordedEvents{};
+    const actors::RecordedEvents events =
+        find_sample(given.name) == nullptr ? recorded(given, whole) : actors::RecordedEvents{};
     const auto one = measure(alone, events);
     if (!one) {
         return Exit::failed;

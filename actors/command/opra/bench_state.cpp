@@ -84,15 +84,15 @@ std::vector<feed::Event> quotes_of(std::uint32_t series, bool once) {
 
 /// Millions of quotes per second.
 double book_rate(actors::Book& book, Records quotes) {
-    const double begin = thread_seconds();
-    for_each_batch(quotes, [&](actors::EventBatch batch) { book.on_events(batch); });
-    return static_cast<double>(quotes.size()) / (thread_seconds() - begin) / 1e6;
+    const double begin = actors::thread_seconds();
+    actors::for_each_batch(quotes, [&](actors::EventBatch batch) { book.on_events(batch); });
+    return static_cast<double>(quotes.size()) / (actors::thread_seconds() - begin) / 1e6;
 }
 
 /// The book's rate with private memory, and of this with its table published, and with table and
 /// stream. The three take turns.
-void bench_book(const Arguments& given, PublishedBook& with_stream, PublishedBook& table_only,
-                Records every, Records quotes) {
+void bench_book(const Arguments& given, actors::PublishedBook& with_stream,
+                actors::PublishedBook& table_only, Records every, Records quotes) {
     const auto own = std::make_unique<actors::Book>(
         actors::BookConfig{.series_capacity = 3 * std::size_t{given.series} / 2}, 1);
     own->on_start({});
@@ -107,11 +107,11 @@ void bench_book(const Arguments& given, PublishedBook& with_stream, PublishedBoo
             rates[i].push_back(book_rate(*books[i], quotes));
         }
     }
-    print_row("state: book in private memory", rates[0], "M quotes/s");
-    print_row("state: book, table published, of private memory", ratios(rates[1], rates[0]),
-              "times");
-    print_row("state: book, table and stream published, of private", ratios(rates[2], rates[0]),
-              "times");
+    actors::print_row("state: book in private memory", rates[0], "M quotes/s");
+    actors::print_row("state: book, table published, of private memory",
+                      actors::ratios(rates[1], rates[0]), "times");
+    actors::print_row("state: book, table and stream published, of private",
+                      actors::ratios(rates[2], rates[0]), "times");
 }
 
 struct Close {
@@ -120,8 +120,8 @@ struct Close {
 
 /// Reads the chain again and again, until `reads` series were read, while the book applies quotes.
 /// Returns how many values were torn.
-std::size_t bench_chain(const std::string& what, std::size_t reads, PublishedBook& published,
-                        Records quotes) {
+std::size_t bench_chain(const std::string& what, std::size_t reads,
+                        actors::PublishedBook& published, Records quotes) {
     std::atomic<bool> stop = false;  // both relaxed: no data depends on them
     std::atomic<std::uint64_t> applied = 0;
     std::thread writer{[&] {
@@ -138,22 +138,23 @@ std::size_t bench_chain(const std::string& what, std::size_t reads, PublishedBoo
     std::vector<pinstrike_value> values(chain_series);
     std::vector<double> times;
     std::size_t torn = 0;
-    const double first = wall_seconds();
+    const double first = actors::wall_seconds();
     for (std::size_t read = 0; read < reads; read += values.size()) {
-        const double begin = thread_seconds();
+        const double begin = actors::thread_seconds();
         pinstrike_chain(feed.get(), &filter, values.data(), values.size());
-        times.push_back((thread_seconds() - begin) * 1e3);
+        times.push_back((actors::thread_seconds() - begin) * 1e3);
         torn += static_cast<std::size_t>(std::ranges::count_if(values, is_torn));
     }
-    const double seconds = wall_seconds() - first;
+    const double seconds = actors::wall_seconds() - first;
     stop.store(true, std::memory_order_relaxed);
     writer.join();
-    print_row(what, times, "ms");
+    actors::print_row(what, times, "ms");
     if (!quotes.empty()) {
-        print_row("  meanwhile the book applied",
-                  {static_cast<double>(applied.load()) / seconds / 1e6}, "M quotes/s");
-        print_row("  series read", {static_cast<double>(times.size() * chain_series) / 1e6}, "M");
-        print_row("  torn", {static_cast<double>(torn)}, "values");
+        actors::print_row("  meanwhile the book applied",
+                          {static_cast<double>(applied.load()) / seconds / 1e6}, "M quotes/s");
+        actors::print_row("  series read", {static_cast<double>(times.size() * chain_series) / 1e6},
+                          "M");
+        actors::print_row("  torn", {static_cast<double>(torn)}, "values");
     }
     return torn;
 }
@@ -167,19 +168,20 @@ void bench_attach(const Arguments& given) {
     std::vector<pinstrike_value> values(chain_series);
     std::vector<double> times;
     for (unsigned run = 0; run < given.runs; ++run) {
-        const double begin = wall_seconds();
+        const double begin = actors::wall_seconds();
         const std::unique_ptr<pinstrike_feed, Close> feed{pinstrike_open(feed_name)};
         pinstrike_chain(feed.get(), &filter, values.data(), values.size());
-        times.push_back((wall_seconds() - begin) * 1e3);
+        times.push_back((actors::wall_seconds() - begin) * 1e3);
     }
-    print_row(fmt::format("state: attach to {} series, up to the first chain", given.series), times,
-              "ms");
+    actors::print_row(
+        fmt::format("state: attach to {} series, up to the first chain", given.series), times,
+        "ms");
 }
 
 Exit bench_state(const Arguments& given) {
     Problems problems;
     const auto make = [&](const char* name, std::size_t stream_records) {
-        return PublishedBook::make(
+        return actors::PublishedBook::make(
             name, given.hugepages ? actors::PublishMemory::hugetlbfs : actors::PublishMemory::shm,
             3 * std::size_t{given.series} / 2, stream_records, problems);
     };
@@ -189,7 +191,7 @@ Exit bench_state(const Arguments& given) {
         print_problems(problems);
         return Exit::failed;
     }
-    print_row_head();
+    actors::print_row_head();
     const std::vector<feed::Event> quotes = quotes_of(given.series, false);
     bench_book(given, *published, *table_only, quotes_of(given.series, true), quotes);
     bench_attach(given);

@@ -57,7 +57,7 @@ struct Arguments {
 /// Writes records to a stream as a core does, without a book.
 class Writer {
   public:
-    explicit Writer(PublishedBook& published) : stream_(published.file->core(0)) {}
+    explicit Writer(actors::PublishedBook& published) : stream_(published.file->core(0)) {}
 
     void write(actors::EventBatch batch) {
         actors::StampClock::Stamps stamps{clock_};
@@ -97,7 +97,7 @@ class RingReader {
                 return true;
             });
         }
-        forget_contents(sum_);
+        actors::forget_contents(sum_);
         return state != State::overrun;
     }
 
@@ -112,7 +112,7 @@ class RingReader {
 /// The batches of records, found before any measurement: a core gets them from its rings.
 Batches batches_of(Records records) {
     Batches batches;
-    for_each_batch(records, [&](actors::EventBatch batch) { batches.push_back(batch); });
+    actors::for_each_batch(records, [&](actors::EventBatch batch) { batches.push_back(batch); });
     return batches;
 }
 
@@ -131,7 +131,7 @@ double two_threads(Writer& to, std::size_t ring_records, const Batches& batches)
     const std::uint64_t first = reader.position();
     std::atomic<std::uint64_t> read = 0;  // relaxed: no data depends on it
     std::atomic<bool> done = false;       // release, acquire: with it, all records are written
-    const double begin = wall_seconds();
+    const double begin = actors::wall_seconds();
     std::thread writer{[&] {
         std::uint64_t written = 0;
         for (int round = 0; round < rounds; ++round) {
@@ -150,7 +150,7 @@ double two_threads(Writer& to, std::size_t ring_records, const Batches& batches)
         reader.read();
         read.store(reader.position() - first, std::memory_order_relaxed);
     }
-    const double seconds = wall_seconds() - begin;
+    const double seconds = actors::wall_seconds() - begin;
     writer.join();
     return rate(batches, seconds);
 }
@@ -182,13 +182,13 @@ double writer_beside(Writer& writer, const Batches& batches, unsigned count, boo
     for (const pid_t child : readers) {
         ::kill(child, stopped ? SIGSTOP : SIGCONT);
     }
-    const double begin = thread_seconds();
+    const double begin = actors::thread_seconds();
     for (int round = 0; round < rounds; ++round) {
         for (const actors::EventBatch& batch : batches) {
             writer.write(batch);
         }
     }
-    const double seconds = thread_seconds() - begin;
+    const double seconds = actors::thread_seconds() - begin;
     for (const pid_t child : readers) {
         ::kill(child, SIGKILL);
         ::waitpid(child, nullptr, 0);
@@ -214,7 +214,7 @@ Stream subscribe(pinstrike_feed* feed, const char* root) {
 
 /// The rate at which a stream takes messages, those of other series included, which a book wrote
 /// before. Only the reader's time counts.
-double follow(PublishedBook& published, Records records, pinstrike_stream* stream) {
+double follow(actors::PublishedBook& published, Records records, pinstrike_stream* stream) {
     std::vector<pinstrike_record> got(1024);
     const auto poll = [&] {
         while (pinstrike_poll(stream, got.data(), got.size()) > 0) {
@@ -225,7 +225,7 @@ double follow(PublishedBook& published, Records records, pinstrike_stream* strea
     double seconds = 0;
     std::size_t messages = 0;
     unsigned batches = 0;
-    for_each_batch(records, [&](actors::EventBatch batch) {
+    actors::for_each_batch(records, [&](actors::EventBatch batch) {
         published.book.on_events(batch);
         for (const feed::Event& event : batch) {
             messages += feed::is_line_event(event.header.kind) ? 0U : 1U;
@@ -233,9 +233,9 @@ double follow(PublishedBook& published, Records records, pinstrike_stream* strea
         if (++batches % batches_between != 0) {
             return;
         }
-        const double begin = thread_seconds();
+        const double begin = actors::thread_seconds();
         poll();
-        seconds += thread_seconds() - begin;
+        seconds += actors::thread_seconds() - begin;
     });
     return static_cast<double>(messages) / seconds / millions;
 }
@@ -259,16 +259,16 @@ struct Figures {
 void print(const Figures& figures) {
     constexpr const char* records_unit = "M records/s";
     constexpr const char* messages_unit = "M messages/s";
-    print_row_head();
-    print_row("stream: a writer and a reader on two threads", figures.ring, records_unit);
-    print_row("stream: a reader of all series", figures.all, messages_unit);
-    print_row("stream: a reader of one root, with what it passes over", figures.one_root,
-              messages_unit);
-    print_row("stream: the writer, no reader", figures.alone, records_unit);
-    print_row("stream: the writer beside 8 readers, of none",
-              ratios(figures.readers, figures.alone), "times");
-    print_row("stream: the writer beside a stopped reader, of none",
-              ratios(figures.stopped, figures.alone), "times");
+    actors::print_row_head();
+    actors::print_row("stream: a writer and a reader on two threads", figures.ring, records_unit);
+    actors::print_row("stream: a reader of all series", figures.all, messages_unit);
+    actors::print_row("stream: a reader of one root, with what it passes over", figures.one_root,
+                      messages_unit);
+    actors::print_row("stream: the writer, no reader", figures.alone, records_unit);
+    actors::print_row("stream: the writer beside 8 readers, of none",
+                      actors::ratios(figures.readers, figures.alone), "times");
+    actors::print_row("stream: the writer beside a stopped reader, of none",
+                      actors::ratios(figures.stopped, figures.alone), "times");
 }
 
 /// Empty if the text is a power of two.
@@ -281,15 +281,15 @@ std::string power_of_two_error(const std::string& text) {
 
 Exit bench_stream(const Arguments& given) {
     Problems problems;
-    const auto published = PublishedBook::make(
+    const auto published = actors::PublishedBook::make(
         book_feed, given.memory(), 2 * given.traffic.series_count, given.stream_records, problems);
     const auto ring =
-        PublishedBook::make(ring_feed, given.memory(), 64, given.stream_records, problems);
+        actors::PublishedBook::make(ring_feed, given.memory(), 64, given.stream_records, problems);
     if (published == nullptr || ring == nullptr) {
         print_problems(problems);
         return Exit::failed;
     }
-    const RecordedEvents events = record_events(given.traffic);
+    const actors::RecordedEvents events = record_events(given.traffic);
     const Records records{events.records};
     const Batches batches = batches_of(records);
     const std::string root = some_root(records);

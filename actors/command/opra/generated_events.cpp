@@ -21,7 +21,7 @@ using feed::opra::Opra;
 /// Decodes the blocks of a session and records all events.
 class Recorder final : public feed::opra::traffic::BlockSink {
   public:
-    explicit Recorder(RecordedEvents& events) : events_(events) {}
+    explicit Recorder(actors::RecordedEvents& events) : events_(events) {}
 
     void block(const feed::opra::traffic::SentBlock& sent) override {
         feed::Block block;
@@ -52,7 +52,7 @@ class Recorder final : public feed::opra::traffic::BlockSink {
     [[nodiscard]] static bool wants_tests() { return false; }
 
   private:
-    RecordedEvents& events_;
+    actors::RecordedEvents& events_;
     Opra::Scratch scratch_{};
 };
 
@@ -65,10 +65,10 @@ std::vector<feed::LineConfig> quote_lines() {
 
 }  // namespace
 
-RecordedEvents record_events(feed::opra::TrafficConfig config) {
+actors::RecordedEvents record_events(feed::opra::TrafficConfig config) {
     config.session = false;
     const auto lines = quote_lines();
-    RecordedEvents events;
+    actors::RecordedEvents events;
     events.records.reserve(config.messages_count + config.messages_count / 2);
     Recorder recorder{events};
     feed::opra::traffic::TrafficSession{config, lines, recorder}.run();

@@ -10,6 +10,6 @@ namespace pinstrike::command {
 
 /// Returns the events of config.messages_count messages of a trading day on all quote lines,
 /// without start and end of day.
-[[nodiscard]] RecordedEvents record_events(feed::opra::TrafficConfig config);
+[[nodiscard]] actors::RecordedEvents record_events(feed::opra::TrafficConfig config);
 
 }  // namespace pinstrike::command
