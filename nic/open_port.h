@@ -13,8 +13,8 @@ namespace pinstrike::nic {
 
 /// Opens one Port for each poller that reads `config`, in the order of `groups_by_queue`. The first
 /// Port receives the frames of groups that no poller listens to. Empty, with every problem added,
-/// if a Port cannot be opened. Called by the control thread; afterwards only the thread of its
-/// poller uses each Port. Ports with the same `start` replay their captures together.
+/// if a Port cannot be opened. Called by the control thread; nic/port.h says which threads use a
+/// Port afterwards. Ports with the same `start` replay their captures together.
 [[nodiscard]] Ports open_port(
     const PortConfig& config, const GroupsByQueue& groups_by_queue,
     const FrameSourceFactory& make_source, Problems& problems,

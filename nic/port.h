@@ -71,8 +71,9 @@ class MoreGroups {
 /// One receive queue of a network port, a capture, or a simulator.
 ///
 /// For packets on the fast path, receive() is the only indirect call within a step of a poller,
-/// once per burst. One thread uses a port from its construction to its end, except that a cold
-/// thread may call statistics(), prepare() and follow_interface().
+/// once per burst. While the poll thread runs, only it uses the port, except that other threads may
+/// call name(), counters(), replays(), keeps() and what is marked as cold. Another thread may open
+/// the port before that, and destroy it afterwards.
 class Port {
   public:
     virtual ~Port() = default;

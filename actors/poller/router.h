@@ -1,9 +1,9 @@
 // path: hot
 //
 // The last step of the poll thread: selects the core for a message and brings the message into that
-// core's ring. A Router is the sink of a poller's decoder. On the fast path, the decoder writes the
-// events of a block into slots that the router reserves, which with one core are in its ring. Any
-// other message is pushed.
+// core's ring. The decoder reaches it through Poller::LineEvents. On the fast path, the decoder
+// writes the events of a block into slots that the router reserves before, which with one core are
+// in its ring. Any other message is pushed.
 //
 // With WhenFull::wait (replays), the router waits for a core whose ring is full. With
 // WhenFull::refuse (live), it refuses the message, counts it, and writes a gap event for it as soon
