@@ -74,7 +74,7 @@ void Appliance::start() {
     running_ = true;
     for (CoreThread& core : parts_->cores) {
         core.thread = start_thread([&core, this] {
-            run_core(*core.core, core.config.cpu, core.bell.get(), parts_->clock, *core.control);
+            run_core(*core.core, core.config.cpu, core.waker.get(), parts_->clock, *core.control);
         });
     }
     for (const CoreThread& core : parts_->cores) {
@@ -139,8 +139,8 @@ void Appliance::stop() {
     finish_recovery(*parts_);
     for (CoreThread& core : parts_->cores) {
         core.control->stop.store(true, std::memory_order_release);
-        if (core.bell) {
-            core.bell->wake();
+        if (core.waker) {
+            core.waker->wake();
         }
     }
     for (CoreThread& core : parts_->cores) {
@@ -181,7 +181,7 @@ void Appliance::clear_maxima() {
 }
 
 std::uint64_t Appliance::sleeps(std::size_t core) const {
-    return parts_->cores[core].bell ? parts_->cores[core].bell->sleeps().read() : 0;
+    return parts_->cores[core].waker ? parts_->cores[core].waker->sleeps().read() : 0;
 }
 
 double Appliance::seconds() const {

@@ -112,7 +112,7 @@ class PartsBuilder {
 
   private:
     void make_state_exchange(const peer::PeerListener& listener);
-    void make_pollers(const std::vector<Parking*>& core_wakers);
+    void make_pollers(const std::vector<Parking*>& wakers);
     [[nodiscard]] PollerSetup poller_setup(std::size_t index);
     [[nodiscard]] std::vector<Producer<feed::Event>> rings_to_cores();
     void make_core(std::size_t index);
@@ -232,25 +232,25 @@ void PartsBuilder::make_state_exchange(const peer::PeerListener& listener) {
 
 void PartsBuilder::make_threads() {
     inputs_.resize(config_.cores.size());
-    std::vector<Parking*> core_wakers;
+    std::vector<Parking*> wakers;
     for (const CoreConfig& core : config_.cores) {
         CoreThread thread;
         thread.config = core;
         if (core.wait == WaitStrategy::park) {
-            thread.bell = std::make_unique<Parking>();
+            thread.waker = std::make_unique<Parking>();
         }
-        core_wakers.push_back(thread.bell.get());
+        wakers.push_back(thread.waker.get());
         parts_.cores.push_back(std::move(thread));
     }
-    make_pollers(core_wakers);
+    make_pollers(wakers);
     for (std::size_t i = 0; i < config_.cores.size(); ++i) {
         make_core(i);
     }
 }
 
-void PartsBuilder::make_pollers(const std::vector<Parking*>& core_wakers) {
+void PartsBuilder::make_pollers(const std::vector<Parking*>& wakers) {
     RecoveryThread& recovery = parts_.recovery;
-    const bool keeps = recovery.peers && recovery.peers->history() != nullptr;
+    const bool with_history = recovery.peers && recovery.peers->history() != nullptr;
     std::vector<RecoveryRepairRings> repair_rings;
     for (std::size_t i = 0; i < config_.pollers.size(); ++i) {
         PollerThread thread;
@@ -261,7 +261,7 @@ void PartsBuilder::make_pollers(const std::vector<Parking*>& core_wakers) {
             setup.repair_rings = std::move(ends);
             repair_rings.push_back(std::move(others));
         }
-        if (keeps) {
+        if (with_history) {
             auto ring = Ring<FirstCopy>::make(history_slots(config_, thread.config));
             setup.history = std::make_unique<HistoryRingWriter>(std::move(ring.producer));
             recovery.peers->add_history_ring({thread.config.lines, std::move(ring.consumer)});
@@ -273,8 +273,8 @@ void PartsBuilder::make_pollers(const std::vector<Parking*>& core_wakers) {
         }
         const RouterConfig routing{config_.sharding, config_.when_full,
                                    setup.lines.size() + more_lines_max};
-        thread.task = make_poller(config_.kind, std::move(setup),
-                                  Router{routing, rings_to_cores(), core_wakers});
+        thread.task =
+            make_poller(config_.kind, std::move(setup), Router{routing, rings_to_cores(), wakers});
         PINSTRIKE_CHECK(thread.task != nullptr);  // load_config checks the venue
         thread.control->filter =
             filter_of(config_, poller_calls(config_, parts_.topology.pollers[i].ports));

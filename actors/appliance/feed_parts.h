@@ -39,7 +39,7 @@ struct PollerThread {
 
 struct CoreThread {
     CoreConfig config;
-    std::unique_ptr<Parking> bell;  ///< null if the core spins
+    std::unique_ptr<Parking> waker;  ///< null if the core spins
     std::unique_ptr<Core> core;
     std::unique_ptr<ThreadControl> control = std::make_unique<ThreadControl>();
     std::thread thread;

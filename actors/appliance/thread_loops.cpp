@@ -1,4 +1,4 @@
-// path: cold
+// path: mixed, hot: the loops of pollers and cores
 #include "actors/appliance/thread_loops.h"
 
 #include "actors/host/confine/rights.h"
@@ -15,6 +15,8 @@
 
 namespace pinstrike::actors {
 namespace {
+
+// --- hot: the time is read once for each step, and only an idle thread sleeps ---
 
 constexpr std::int64_t spin_before_sleep_ns = 50'000;  // about the cost of a wake-up
 constexpr std::int64_t poller_nap_ns_max = 1'000'000;  // about 1 % of a CPU after a long idle time
@@ -66,6 +68,27 @@ void poll_until_stopped(PollerTask& poller, WaitStrategy wait, const nic::Clock&
         }
     }
 }
+
+/// Runs the core until `control.stop` is set.
+void run_until_stopped(Core& core, Parking* waker, const nic::Clock& clock,
+                       ThreadControl& control) {
+    Idleness idleness;
+    while (!control.stop.load(std::memory_order_acquire)) {
+        const std::int64_t now_ns = clock.wall_ns();
+        if (core.step(now_ns) != 0) {
+            idleness.ends();
+        } else if (waker != nullptr && idleness.grows(now_ns) != 0) {
+            waker->park(
+                [&] { return core.has_work() || control.stop.load(std::memory_order_acquire); },
+                core_nap_ns);
+            core.slept();
+        } else {
+            _mm_pause();
+        }
+    }
+}
+
+// --- cold ---
 
 void recover_until_stopped(RecoveryTask* recovery, peer::PeerTask* peers, const nic::Clock& clock,
                            ThreadControl& control) {
@@ -122,7 +145,7 @@ void run_poller(PollerTask& poller, CpuIndex cpu, WaitStrategy wait, bool live,
     control.ended.store(true, std::memory_order_release);
 }
 
-void run_core(Core& core, CpuIndex cpu, Parking* bell, const nic::Clock& clock,
+void run_core(Core& core, CpuIndex cpu, Parking* waker, const nic::Clock& clock,
               ThreadControl& control) {
     control.misplaced.store(!place_this_thread(cpu, core.info().name), std::memory_order_relaxed);
     drop_all_rights();
@@ -131,20 +154,7 @@ void run_core(Core& core, CpuIndex cpu, Parking* bell, const nic::Clock& clock,
     control.started.store(true, std::memory_order_release);
     {
         const FrozenHeap frozen;
-        Idleness idleness;
-        while (!control.stop.load(std::memory_order_acquire)) {
-            const std::int64_t now_ns = clock.wall_ns();
-            if (core.step(now_ns) != 0) {
-                idleness.ends();
-            } else if (bell != nullptr && idleness.grows(now_ns) != 0) {
-                bell->park(
-                    [&] { return core.has_work() || control.stop.load(std::memory_order_acquire); },
-                    core_nap_ns);
-                core.slept();
-            } else {
-                _mm_pause();
-            }
-        }
+        run_until_stopped(core, waker, clock, control);
         core.drain(clock.wall_ns());
     }
     core.stop();

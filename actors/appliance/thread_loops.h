@@ -51,9 +51,9 @@ void run_poller(PollerTask& poller, CpuIndex cpu, WaitStrategy wait, bool live,
                 const nic::Clock& clock, ThreadControl& control);
 
 /// Starts the actors, runs them until `control.stop` is set, drains the rings, stops the actors.
-/// Producers must have ended when `control.stop` is set. `bell`: wakes the thread; null if it
+/// Producers must have ended when `control.stop` is set. `waker`: wakes the thread; null if it
 /// spins.
-void run_core(Core& core, CpuIndex cpu, Parking* bell, const nic::Clock& clock,
+void run_core(Core& core, CpuIndex cpu, Parking* waker, const nic::Clock& clock,
               ThreadControl& control);
 
 /// Steps recovery and the peer task until `control.stop` is set; either may be null. An exception

@@ -3,21 +3,24 @@
 // The path of a packet, from a NIC's queue to the rings of the cores, on one thread. The functions
 // from step() on are in the order in which a packet meets them:
 //
-//     receive a burst              nic     one indirect call
-//     parse_udp                    nic     a datagram, or the reason to drop the frame
-//     PollerLines::find            here    which line, which stream
-//     Codec::open                  feed    a block with valid header and checksum, or a reason
-//     Arbiter::classify_by_header  feed    all of it, nothing of it, or the slow path
-//     LineDay::original            feed    data of the trading day; else the slow path
-//     Codec::decode_fast           feed    messages, checked while they are written into the rings
-//     Arbiter::commit_next         feed    the line is past the block
-//     Router::publish              here    once for each step, which takes a burst of each port
+//     Port::receive                nic/port.h                    a burst, with one indirect call
+//     parse_udp                    nic/packet/datagram.h         a datagram, or a reason to drop it
+//     PollerLines::find            actors/poller/poller_lines.h  which line, which stream
+//     Codec::open                  feed/event/codec.h            a valid block, or a reason
+//     Arbiter::classify_by_header  feed/arbitration/arbiter.h    all, nothing, or the slow path
+//     LineDay::original            feed/lines/line_day.h         whether it is of the trading day
+//     Router::next_slots           actors/poller/router.h        slots for the events of the block
+//     Codec::decode_fast           feed/event/codec.h            checked messages, in these slots
+//     Router::commit               actors/poller/router.h        several cores: to their rings
+//     Arbiter::commit_next         feed/arbitration/arbiter.h    the line is past the block
+//     Router::publish              actors/poller/router.h        once for each step
 //
 // Nothing here blocks, allocates, or reads a clock: the caller passes the time of a step. Captures
 // and all timers run on the time of the captured packets, so a replay gives the same events at any
 // pace. Several captures of one poller are merged by time.
 //
-// `Codec` is a venue's codec (feed/event/codec.h).
+// `Codec` is a venue's codec; feed/event/codec.h says what its functions do. A step takes a burst
+// of each port.
 #pragma once
 
 #include "actors/poller/arbitration_clock.h"
@@ -118,7 +121,7 @@ class Poller final : public PollerTask, private feed::ArbiterSink {
         return input.filled;
     }
 
-    /// Decides once for the whole burst whether a history is kept: `keeps`.
+    /// Decides once for the whole burst whether its blocks are recorded in a history.
     void process_burst(Input& input) {
         if (tap_ != nullptr && tap_->wants()) [[unlikely]] {
             copy_to_tap(input);
@@ -132,14 +135,14 @@ class Poller final : public PollerTask, private feed::ArbiterSink {
         while (input.processed < input.filled) {
             parse_and_route<true>(input, input.burst[input.processed++]);
         }
-        if (input.keeps) {
+        if (input.can_hold_packets) {
             history_->end_burst(*input.port, input.kept, input.filled);
         } else {
             history_->publish();
         }
     }
 
-    template <bool keeps>
+    template <bool with_history>
     void parse_and_route(Input& input, const nic::Packet& packet) {
         nic::Datagram datagram;
         const nic::Drop drop = nic::parse_udp(packet, input.udp_checksum, datagram);
@@ -154,12 +157,12 @@ class Poller final : public PollerTask, private feed::ArbiterSink {
             return input.drop_unknown(datagram);
         }
         input.to_lines.add();
-        process_datagram<keeps>(input, lines_[route->line], *route, datagram.payload,
-                                packet.ts_receive_ns);
+        process_datagram<with_history>(input, lines_[route->line], *route, datagram.payload,
+                                       packet.ts_receive_ns);
     }
 
     /// All blocks of a datagram, in order.
-    template <bool keeps>
+    template <bool with_history>
     [[gnu::always_inline]] void process_datagram(Input& input, Line& line, const LineRoute& route,
                                                  std::span<const std::byte> rest,
                                                  std::int64_t ts_receive_ns) {
@@ -173,7 +176,7 @@ class Poller final : public PollerTask, private feed::ArbiterSink {
             line.retransmission_packets.add();
         }
         while (true) {
-            process_block<keeps>(input, line, route, block, result, ts_receive_ns);
+            process_block<with_history>(input, line, route, block, result, ts_receive_ns);
             if (rest.empty()) [[likely]] {
                 return;
             }
@@ -182,7 +185,7 @@ class Poller final : public PollerTask, private feed::ArbiterSink {
         }
     }
 
-    template <bool keeps>
+    template <bool with_history>
     [[gnu::always_inline]] void process_block(Input& input, Line& line, const LineRoute& route,
                                               feed::Block& block, const feed::OpenResult& result,
                                               std::int64_t ts_receive_ns) {
@@ -197,14 +200,14 @@ class Poller final : public PollerTask, private feed::ArbiterSink {
         const feed::Verdict verdict = line.arbiter.classify_by_header(block, route.stream);
         if (verdict == feed::Verdict::deliver_all && decode_fast(line, block)) [[likely]] {
             line.arbiter.commit_next(block, route.stream);
-            note_first<keeps>(input, line, block, route.stream);
+            note_first<with_history>(input, line, block, route.stream);
         } else if (verdict == feed::Verdict::duplicate_all && line.codec.begins_with_data(block))
             [[likely]] {
             line.arbiter.commit_duplicate(block, route.stream);
             line.skew.second(block, route.stream);
         } else {
             feed::Block walked = block;  // so that `block` can stay in registers
-            process_walked<keeps>(input, line, walked, route.stream);
+            process_walked<with_history>(input, line, walked, route.stream);
         }
     }
 
@@ -266,13 +269,13 @@ class Poller final : public PollerTask, private feed::ArbiterSink {
     }
 
     /// The first copy of a block was delivered.
-    template <bool keeps>
+    template <bool with_history>
     void note_first(Input& input, Line& line, const feed::Block& block, feed::Stream stream) {
         if (sample_ts_exchange_ns_ == 0) {
             sample_ts_exchange_ns_ = block.ts_exchange_ns;
         }
         line.skew.first(block, stream);
-        if constexpr (keeps) {
+        if constexpr (with_history) {
             keep(input, line, block);
         }
     }
@@ -296,7 +299,7 @@ class Poller final : public PollerTask, private feed::ArbiterSink {
 
     // Off the fast path (poller_slow_path.h).
 
-    template <bool keeps>
+    template <bool with_history>
     [[gnu::noinline]] void process_walked(Input& input, Line& line, feed::Block& block,
                                           feed::Stream stream);
     bool commit_slow(Line& line, const feed::Block& block, feed::Stream stream);
@@ -336,7 +339,7 @@ class Poller final : public PollerTask, private feed::ArbiterSink {
 
     /// Gives the block, which lies in the packet that was processed last, to the history.
     void keep(Input& input, const Line& line, const feed::Block& block) {
-        if (!input.keeps) {
+        if (!input.can_hold_packets) {
             history_->copy(block, line.index);
         } else if (input.kept.has_room(input.filled)) {
             history_->keep(block, line.index);

@@ -13,7 +13,7 @@ namespace pinstrike::actors {
 /// Processes a block that does not take the fast path: walks all its messages before anything is
 /// delivered. A separate function, so that it does not take registers from the fast path.
 template <class Codec>
-template <bool keeps>
+template <bool with_history>
 void Poller<Codec>::process_walked(Input& input, Line& line, feed::Block& block,
                                    feed::Stream stream) {
     count_rejects(line, line.codec.walk(scratch_, block));
@@ -21,13 +21,13 @@ void Poller<Codec>::process_walked(Input& input, Line& line, feed::Block& block,
         case feed::Verdict::deliver_all:
             select(line);
             decode(block, 0, block.messages, 0);
-            note_first<keeps>(input, line, block, stream);
+            note_first<with_history>(input, line, block, stream);
             break;
         case feed::Verdict::duplicate_all:
             line.skew.second(block, stream);
             break;
         case feed::Verdict::slow:
-            if (commit_slow(line, block, stream) && keeps) {
+            if (commit_slow(line, block, stream) && with_history) {
                 keep(input, line, block);
             }
             break;

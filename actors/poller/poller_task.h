@@ -38,8 +38,8 @@ struct PollerInput : PollerPort {
     PollerInput(PollerPort given, std::size_t position)
         : PollerPort(std::move(given)),
           index(position),
-          keeps(port->keeps()),
-          kept(keeps ? nic::kept_packets_max : 0),
+          can_hold_packets(port->keeps()),
+          kept(can_hold_packets ? nic::kept_packets_max : 0),
           burst(burst_packets) {}
 
     [[nodiscard]] bool allows(std::uint32_t source) const noexcept {
@@ -61,8 +61,8 @@ struct PollerInput : PollerPort {
         drops.bump(nic::Drop::unknown_group);
     }
 
-    std::size_t index;  ///< within the poller
-    bool keeps;
+    std::size_t index;      ///< within the poller
+    bool can_hold_packets;  ///< the port can hold the packets of a burst for the history
     KeptPackets kept;
     std::vector<nic::Packet> burst;
     std::size_t filled = 0;     ///< packets in the burst

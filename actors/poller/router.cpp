@@ -13,15 +13,15 @@
 namespace pinstrike::actors {
 
 Router::Router(const RouterConfig& config, std::vector<Producer<feed::Event>> rings,
-               const std::vector<Parking*>& core_wakers)
+               const std::vector<Parking*>& wakers)
     : config_(config) {
-    PINSTRIKE_CHECK(!rings.empty() && rings.size() == core_wakers.size());
+    PINSTRIKE_CHECK(!rings.empty() && rings.size() == wakers.size());
     constexpr std::size_t spare_share = 16;
     for (std::size_t i = 0; i < rings.size(); ++i) {
         const std::size_t capacity = rings[i].capacity();
         PINSTRIKE_CHECK(capacity >= 2 * feed::message_records_max);
         CoreOutput output{std::move(rings[i])};
-        output.core_waker = core_wakers[i];
+        output.waker = wakers[i];
         output.spare = config.when_full == WhenFull::refuse ? capacity / spare_share : 0;
         output.closed = output.spare;
         output.counters = std::make_unique<RingCounters>();
@@ -30,7 +30,7 @@ Router::Router(const RouterConfig& config, std::vector<Producer<feed::Event>> ri
         outputs_.push_back(std::move(output));
     }
     if (outputs_.size() > 1) {
-        apart_.resize(offered_records_max, feed::Event{});
+        multi_core_buffer_.resize(batch_records_max, feed::Event{});
     }
 }
 

@@ -68,9 +68,9 @@ struct RouterConfig {
 
 class Router {
   public:
-    /// `core_wakers[i]` wakes the core of `rings[i]`; null if that core spins.
+    /// `wakers[i]` wakes the core of `rings[i]`; null if that core spins.
     Router(const RouterConfig& config, std::vector<Producer<feed::Event>> rings,
-           const std::vector<Parking*>& core_wakers);
+           const std::vector<Parking*>& wakers);
 
     /// Selects the line of the calls that follow, by its index within the poller.
     void begin(std::size_t line) noexcept { line_ = line; }
@@ -86,7 +86,7 @@ class Router {
         if (outputs_.size() == 1) {
             return outputs_[0].ring.next_slots(records, outputs_[0].closed);
         }
-        return records <= apart_.size() ? apart_.data() : nullptr;
+        return records <= multi_core_buffer_.size() ? multi_core_buffer_.data() : nullptr;
     }
 
     /// The first `records` slots that next_slots() returned have been filled with `messages`
@@ -160,14 +160,14 @@ class Router {
     }
 
   private:
-    static constexpr std::size_t offered_records_max = 2 * feed::block_messages_max;
+    static constexpr std::size_t batch_records_max = 2 * feed::block_messages_max;
 
     /// The output to one core.
     struct CoreOutput {
         explicit CoreOutput(Producer<feed::Event> half) : ring(std::move(half)) {}
 
         Producer<feed::Event> ring;
-        Parking* core_waker = nullptr;
+        Parking* waker = nullptr;
         std::size_t spare = 0;  ///< slots that data leaves free while no events are pending
         /// Slots that data must leave free now. More than the capacity while events are pending, so
         /// that no data precedes a control or a gap that the core has yet to get.
@@ -195,8 +195,8 @@ class Router {
         void publish() noexcept {
             if (ring.publish()) {
                 count();
-                if (core_waker != nullptr) {
-                    core_waker->wake();
+                if (waker != nullptr) {
+                    waker->wake();
                 }
             }
         }
@@ -225,7 +225,7 @@ class Router {
 
     /// Copies each message in the buffer to the ring of its core.
     [[gnu::noinline]] void push_all(std::size_t records) noexcept {
-        const feed::Event* event = apart_.data();
+        const feed::Event* event = multi_core_buffer_.data();
         const feed::Event* const end = event + records;
         while (event != end) {
             const std::size_t count = event->header.records;
@@ -244,7 +244,7 @@ class Router {
     RouterConfig config_;
     std::vector<CoreOutput> outputs_;
     std::size_t line_ = 0;
-    std::vector<feed::Event> apart_;  ///< buffer of next_slots() if there are several cores
+    std::vector<feed::Event> multi_core_buffer_;  ///< slots of next_slots(), unless one core
 };
 
 }  // namespace pinstrike::actors

@@ -49,8 +49,8 @@ PollerSetup looped_setup(std::unique_ptr<nic::Port> port, nic::ChecksumCheck udp
 }
 
 Router router_to(std::vector<Producer<feed::Event>> producers, std::size_t lines_count) {
-    const std::vector<Parking*> core_wakers(producers.size(), nullptr);
-    return {{Sharding::series, WhenFull::refuse, lines_count}, std::move(producers), core_wakers};
+    const std::vector<Parking*> wakers(producers.size(), nullptr);
+    return {{Sharding::series, WhenFull::refuse, lines_count}, std::move(producers), wakers};
 }
 
 }  // namespace pinstrike::actors

@@ -33,31 +33,31 @@ TEST(ParkingStress, no_wakeup_is_lost) {
     constexpr std::uint64_t turns = 20'000;
     auto there = Ring<std::uint64_t>::make(512);
     auto back = Ring<std::uint64_t>::make(512);
-    Parking bell_there;
-    Parking bell_back;
-    const auto receive = [](Consumer<std::uint64_t>& ring, Parking& bell) {
+    Parking waker_there;
+    Parking waker_back;
+    const auto receive = [](Consumer<std::uint64_t>& ring, Parking& waker) {
         while (ring.empty()) {
-            bell.park([&] { return !ring.empty(); }, 600 * second_ns);
+            waker.park([&] { return !ring.empty(); }, 600 * second_ns);
         }
         const std::uint64_t value = ring.peek(1)[0];
         ring.release(1);
         return value;
     };
-    const auto send = [](Producer<std::uint64_t>& ring, Parking& bell, std::uint64_t value) {
+    const auto send = [](Producer<std::uint64_t>& ring, Parking& waker, std::uint64_t value) {
         ASSERT_TRUE(ring.try_push({&value, 1}));
-        bell.wake();
+        waker.wake();
     };
     std::thread echo{[&, in = std::move(there.consumer), out = std::move(back.producer)]() mutable {
         for (std::uint64_t i = 0; i < turns; ++i) {
-            send(out, bell_back, receive(in, bell_there));
+            send(out, waker_back, receive(in, waker_there));
         }
     }};
     for (std::uint64_t i = 0; i < turns; ++i) {
-        send(there.producer, bell_there, i);
-        ASSERT_EQ(receive(back.consumer, bell_back), i);
+        send(there.producer, waker_there, i);
+        ASSERT_EQ(receive(back.consumer, waker_back), i);
     }
     echo.join();
-    EXPECT_GT(bell_there.sleeps().read() + bell_back.sleeps().read(), 0U);
+    EXPECT_GT(waker_there.sleeps().read() + waker_back.sleeps().read(), 0U);
 }
 
 }  // namespace
