@@ -134,9 +134,10 @@ class Sequencer {
         expected_number_ = numbering_.number_at(position);
     }
 
-    // What the fast path touches: one cache line, the first two counters included. Lines take
-    // turns packet by packet, so each cache line of their state is fetched anew.
-    // The number that may be delivered at once.
+    // What the fast path touches: one cache line, the first two counters included. Lines take turns
+    // packet by packet, so each cache line of their state is fetched anew.
+
+    /// The number that may be delivered at once.
     alignas(cache_line_bytes) std::uint64_t in_order_ = no_number;
     std::uint64_t expected_number_ = 0;          // E: of the position expected()
     std::uint64_t duplicates_from_ = no_number;  // all from here to E are delivered
@@ -144,6 +145,11 @@ class Sequencer {
     std::int64_t earliest_ts_ns_ = ArbiterSink::no_ts_ns;
     std::int64_t newest_ts_ns_ = ArbiterSink::no_ts_ns;
     LineCounters counters_;
+    static_assert(LineCount::highest < LineCount{2} && LineCount::delivered < LineCount{2});
+    static_assert(sizeof(in_order_) + sizeof(expected_number_) + sizeof(duplicates_from_) +
+                      sizeof(last_number_) + sizeof(earliest_ts_ns_) + sizeof(newest_ts_ns_) +
+                      2 * sizeof(Counter) <=
+                  cache_line_bytes);
 
     Numbering numbering_;
     Position turn_ = 2 * numbering_.last;  // the position of E is turn_ + expected_number_

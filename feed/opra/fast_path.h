@@ -92,6 +92,7 @@ struct DecodedOther {
 }
 
 /// Whether a block has the length of one of short quotes without appendages, with or without a pad.
+/// A shorter block does not: the subtraction of unsigned sizes then gives a large number.
 [[nodiscard]] inline bool has_size_of_short_quotes(FastPathBlock block) {
     return block.size - (block::header_bytes + block.messages * short_quote::bytes) <= 1;
 }

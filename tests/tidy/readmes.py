@@ -10,6 +10,8 @@ PARTS = ("config", "nic", "feed", "actors")
 # The build's lists of what may grow: each word has a folder beside the list.
 KINDS = {"feed/meson.build": "venues", "nic/meson.build": "port_kinds", "actors/meson.build": "actor_kinds"}
 NOT_NAMED = ("README.md", "meson.build")
+COLUMNS = 120
+WRITTEN_BY_PROGRAM = "tests/bench/report.md"
 DECISION = ("Question", "Choice", "Reason", "Price")
 
 # Folders of tests that test no single folder of the program.
@@ -112,6 +114,19 @@ def check_decisions(files):
                 parts += re.findall(r"^\*\*(\w+)\.\*\*", line)
 
 
+def check_columns(root, files):
+    """Lines of prose have a limited length. Tables, code and the targets of links have not."""
+    for path in files:
+        if path.suffix != ".md" or path == root / WRITTEN_BY_PROGRAM:
+            continue
+        code = False
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+            code = code != line.startswith("```")
+            length = len(re.sub(r"https?://\S+|\]\([^)]*\)", "", line))
+            if not code and not re.match(r" *\||    ", line) and length > COLUMNS:
+                yield path, number, "columns", f"{length} columns, at most {COLUMNS}"
+
+
 def check_tests(root, folders):
     """A folder of tests has the path of the folder that it tests."""
     for folder in sorted(folders):
@@ -131,4 +146,5 @@ def check(root, files):
     yield from check_folders(root, folders)
     yield from check_kinds(root, folders)
     yield from check_decisions(files)
+    yield from check_columns(root, files)
     yield from check_tests(root, folders)

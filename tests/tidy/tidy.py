@@ -298,7 +298,7 @@ def has_words(path):
     """Whether people write and read the file; a record or an input keeps its words."""
     where = path.relative_to(ROOT)
     return path.suffix not in (".pcap", ".pcapng", ".png", ".svg", ".json", ".csv") and \
-        not str(where).startswith("tests/fuzz/corpus/") and where != Path("tests/bench/report.md") and \
+        not str(where).startswith("tests/fuzz/corpus/") and where != Path(readmes.WRITTEN_BY_PROGRAM) and \
         path != Path(__file__).resolve()
 
 
