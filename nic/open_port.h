@@ -6,6 +6,7 @@
 #include "config/problem.h"
 #include "nic/capture/replay_start.h"
 #include "nic/port_kind.h"
+#include "nic/sim/frame_source.h"
 
 #include <memory>
 

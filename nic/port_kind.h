@@ -11,7 +11,6 @@
 #include "nic/port.h"
 #include "nic/port_config.h"
 #include "nic/port_needs.h"
-#include "nic/sim/frame_source.h"
 
 #include <cstddef>
 #include <functional>
@@ -24,6 +23,7 @@
 
 namespace pinstrike::nic {
 
+class FrameSource;
 class ReplayStart;
 struct Pace;
 

@@ -19,13 +19,22 @@ import names  # noqa: E402
 import readmes  # noqa: E402
 import sizes  # noqa: E402
 PARTS = ["config", "nic", "feed", "actors"]  # include direction: a part sees those before it
-# Inside them: a module sees those of the rows before its own. Loose files see all of their part.
+# Inside them: a module sees those of the rows before its own.
 MODULES = {
     "nic": [{"packet"}, {"multicast"}, {"capture", "sim", "uring", "dpdk"}],
     "feed": [{"event", "dbn"}, {"arbitration", "lines"}, {"recovery", "traffic"}, {"opra"}],
     "actors": [{"threads"}, {"runtime"}, {"publish"}, {"core"}, {"recovery"}, {"poller"}, {"book"},
                {"peer"}, {"gateway"}, {"topology"}, {"host"}, {"appliance"}, {"telemetry"}, {"control"}, {"bench"},
                {"command"}],
+}
+# Files beside the modules, without what follows the first dot, and their place among those rows: 0.5 is
+# between the first and the second row. The files of one place see each other.
+LOOSE_FILES = {
+    "nic": {0.5: {"clock", "file_descriptor", "port", "port_config", "port_keys", "port_kind", "port_kind_rows",
+                  "port_kinds", "port_needs", "port_rules"},
+            2.5: {"frame_sender", "open_port"}},
+    "feed": {-0.5: {"venue"}, 2.5: {"venue_services"}, 3.5: {"venue_codecs"}},
+    "actors": {},
 }
 # A folder without a row counts as a new kind of port, venue or actor: this is its row.
 UNKNOWN_MODULES = {"nic": (2, "a kind of port"), "feed": (3, "a venue"), "actors": (6.5, "an actor")}
@@ -181,14 +190,20 @@ def check_layout(files):
             found(path, 1, "layout", f"no top-level folder {parts[0]}")
         if path.suffix == ".py" and not str(path.relative_to(ROOT)).startswith(PYTHON_FOLDERS):
             found(path, 1, "layout", f"Python is only in {', '.join(PYTHON_FOLDERS)}")
+        if len(parts) == 2 and parts[0] in LOOSE_FILES and path.suffix in names.CODE and \
+                module_of("/".join(parts)) is None:
+            found(path, 1, "module", "has no place in LOOSE_FILES of tests/tidy/tidy.py")
 
 
 def module_of(name):
-    """(part, row of MODULES, module, what it counts as without a row) of a path below the root; None
-    for a loose file."""
+    """(part, row of MODULES, module, what it counts as without a row) of a path below the root; the
+    module of a loose file is "*". None for what has no row."""
     parts = Path(name).parts
-    if len(parts) < 3 or parts[0] not in MODULES:
+    if len(parts) < 2 or parts[0] not in MODULES:
         return None
+    if len(parts) == 2:
+        return next(((parts[0], place, "*", None) for place, files in LOOSE_FILES[parts[0]].items()
+                     if parts[1].split(".")[0] in files), None)
     for row, modules in enumerate(MODULES[parts[0]]):
         if parts[1] in modules:
             return parts[0], row, parts[1], None
@@ -197,7 +212,7 @@ def module_of(name):
 
 def check_modules(path, number, name):
     here, seen = module_of(path.relative_to(ROOT)), module_of(name)
-    if here and seen and here[0] == seen[0] and here[2] != seen[2] and seen[1] >= here[1]:
+    if here and seen and here[0] == seen[0] and here[1:3] != seen[1:3] and seen[1] >= here[1]:
         without_row = "".join(
             f"; {part}/{module} has no row in MODULES of tests/tidy/tidy.py, so it counts as {kind}"
             for part, _, module, kind in (here, seen) if kind)
