@@ -192,6 +192,13 @@ class Router {
             }
         }
 
+        /// The slots before `end`, from the ring's next one, were filled with `messages` messages.
+        void commit_to(const feed::Event* end, std::uint64_t messages) noexcept {
+            routed_count += messages;
+            ring.commit_to(end);
+            pushed_count += messages;
+        }
+
         void publish() noexcept {
             if (ring.publish()) {
                 count();
@@ -209,31 +216,31 @@ class Router {
     };
 
     /// The core of a series or an underlying; for a text, the core that gets all texts of its line.
-    [[nodiscard]] CoreOutput& output_for(const feed::Event& event) noexcept {
-        const std::size_t cores = outputs_.size();
-        if (cores == 1) {
-            return outputs_[0];
-        }
+    [[nodiscard]] static std::size_t core_index(const feed::Event& event, Sharding sharding,
+                                                std::size_t cores) noexcept {
         if (event.header.kind == feed::EventKind::underlying) [[unlikely]] {
-            return outputs_[core_of(feed::hash_symbol(event.body.underlying.symbol), cores)];
+            return core_of(feed::hash_symbol(event.body.underlying.symbol), cores);
         }
         if (event.header.kind == feed::EventKind::text) [[unlikely]] {
-            return outputs_[event.header.line % cores];
+            return event.header.line % cores;
         }
-        return outputs_[core_of(event.body.series, config_.sharding, cores)];
+        return core_of(event.body.series, sharding, cores);
     }
 
-    /// Copies each message in the buffer to the ring of its core.
-    [[gnu::noinline]] void push_all(std::size_t records) noexcept {
-        const feed::Event* event = multi_core_buffer_.data();
-        const feed::Event* const end = event + records;
-        while (event != end) {
-            const std::size_t count = event->header.records;
-            push({event, count});
-            event += count;
-        }
+    [[nodiscard]] CoreOutput& output_for(const feed::Event& event) noexcept {
+        const std::size_t cores = outputs_.size();
+        return outputs_[cores == 1 ? 0 : core_index(event, config_.sharding, cores)];
     }
 
+    /// Where the next message of a core goes, while the buffer is copied.
+    struct CopyPlace {
+        feed::Event* slot;
+        std::uint64_t messages;
+    };
+
+    void push_all(std::size_t records) noexcept;
+    [[nodiscard]] bool all_have_room(std::size_t records) noexcept;
+    void copy_all(const feed::Event* event, const feed::Event* end) noexcept;
     void push_when_full(CoreOutput& output, std::span<const feed::Event> message) noexcept;
     void wait_for_room(CoreOutput& output, std::size_t records) noexcept;
     void deliver(CoreOutput& output, const feed::Event& event) noexcept;
@@ -245,6 +252,7 @@ class Router {
     std::vector<CoreOutput> outputs_;
     std::size_t line_ = 0;
     std::vector<feed::Event> multi_core_buffer_;  ///< slots of next_slots(), unless one core
+    std::vector<CopyPlace> places_;               ///< by core, if there are several
 };
 
 }  // namespace pinstrike::actors

@@ -91,14 +91,15 @@ class StampClock {
     /// the first events moves them by it until they state the time again.
     static constexpr std::uint64_t step_ms_max = 1 << 16;
 
-    /// A quarter of the range of stamps. If times differ by more, stamps cannot follow.
-    static constexpr std::uint64_t far_ms = std::uint64_t{1} << 30;
-
-    static constexpr std::uint64_t far_ns = far_ms * ms_ns;
+    /// 13 days, about a quarter of the range of stamps. If times differ by more, stamps cannot
+    /// follow. A power of two, so that the comparison for each event is a shift.
+    static constexpr unsigned far_bits = 50;
+    static constexpr std::uint64_t far_ns = std::uint64_t{1} << far_bits;
+    static constexpr std::uint64_t far_ms = far_ns / ms_ns;
 
     /// Whether an event was received in a later millisecond than the last one, or far before it.
     [[gnu::always_inline]] static bool is_elsewhere(std::int64_t ts_ns, std::uint64_t from_ns) {
-        return static_cast<std::uint64_t>(ts_ns) - from_ns >= far_ns;  // wraps far before
+        return (static_cast<std::uint64_t>(ts_ns) - from_ns) >> far_bits != 0;  // wraps far before
     }
 
     [[gnu::noinline]] std::uint64_t follow(std::int64_t ts_ns) {

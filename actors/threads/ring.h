@@ -132,6 +132,9 @@ class Producer {
         claimed_ += count;
     }
 
+    /// Claims the slots from the last next_slots() up to `end`.
+    void commit_to(const T* end) noexcept { commit(static_cast<std::size_t>(end - next_slot())); }
+
     /// Whether `count` slots are free. Loads the consumer's index only if the known value is not
     /// enough.
     [[nodiscard]] bool has_room(std::size_t count) noexcept {

@@ -23,7 +23,8 @@ SAME_TRAFFIC = 0.002
 SKIPPED = 77
 
 # Preset and actor cores; the design load is stated for "full, mix".
-CASES = [("full", 1), ("full-mix", 1), ("ordinary", 1), ("ordinary-mix", 1), ("ordinary-mix", 2)]
+CASES = [("full", 1), ("full-mix", 1), ("ordinary", 1), ("ordinary-mix", 1), ("full-mix", 2),
+         ("ordinary-mix", 2)]
 
 
 def case_name(preset, cores):

@@ -488,7 +488,7 @@ plant(("endings",), [
 
 plant(("publish",), [
     ("a wrong first time of receipt stays the base", "base_ms_ == 0 || apart_ms > far_ms", "base_ms_ == 0"),
-    ("a time far ahead of the others is kept", "static_cast<std::uint64_t>(ts_ns) - from_ns >= far_ns",
+    ("a time far ahead of the others is kept", "(static_cast<std::uint64_t>(ts_ns) - from_ns) >> far_bits != 0",
      "ts_ns >= static_cast<std::int64_t>(from_ns + far_ns)"),
     ("the pages of a core are on any node", "(void)::syscall(SYS_mbind,", "(void)sizeof("),
     ("a start that was killed before its link leaves its file", "if (of_feed && entry",

@@ -410,7 +410,8 @@ TEST_F(MarketTest, a_start_of_day_clears_last_trade_and_open_interest_too) {
     EXPECT_EQ(interval.size, 0U);
     EXPECT_EQ(interval.header.event_ns, undefined_time);
     expect_no_level(interval.level);
-    EXPECT_FALSE(market.instruments().find(key.id)->has_open_interest);
+    market.give_state(Schema::statistics, key.id, events.now_ns,
+                      [](std::span<const std::byte>) { ADD_FAILURE(); });
 }
 
 TEST_F(MarketTest, a_flush_is_compared_with_stamps_that_wrapped) {

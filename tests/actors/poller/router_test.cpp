@@ -231,20 +231,29 @@ TEST(Router, nothing_is_offered_where_there_is_no_room) {
     EXPECT_EQ(several.router->next_slots(slots), nullptr);
 }
 
+/// Small blocks are pushed by message, larger ones are copied with one check for each ring.
 TEST(Router, what_several_cores_are_offered_goes_to_those_of_the_series) {
     Scene pushed{3};
     Scene offered{3};
-    Event* place = offered.router->next_slots(300);
-    ASSERT_NE(place, nullptr);
-    const Event* const begin = place;
-    for (std::uint32_t i = 0; i < 100; ++i) {
-        const bool two = i % 7 == 0;
-        const Event event = quote_of(series_of("SPX", i % 10), i, two ? 2 : 1);
-        const std::array<Event, 2> records{event, quote_of(series_of("second record"), 1000 + i)};
-        pushed.router->push({records.data(), event.header.records});
-        place = std::copy_n(records.begin(), event.header.records, place);
+    std::uint32_t number = 0;
+    for (const std::uint32_t messages : {1U, 5U, 6U, 7U, 8U, 100U}) {
+        Event* place = offered.router->next_slots(std::size_t{3} * messages);
+        ASSERT_NE(place, nullptr);
+        const Event* const begin = place;
+        for (std::uint32_t i = 0; i < messages; ++i) {
+            const bool two = ++number % 7 == 0;
+            Event event = quote_of(series_of("SPX", number % 10), number, two ? 2 : 1);
+            if (number % 11 == 0) {
+                event.header.kind = EventKind::underlying;
+                event.body.underlying.symbol = number;
+            }
+            const std::array<Event, 2> records{event,
+                                               quote_of(series_of("second record"), 1000 + number)};
+            pushed.router->push({records.data(), event.header.records});
+            place = std::copy_n(records.begin(), event.header.records, place);
+        }
+        offered.router->commit(messages, static_cast<std::size_t>(place - begin));
     }
-    offered.router->commit(100, static_cast<std::size_t>(place - begin));
     for (std::size_t core = 0; core < 3; ++core) {
         pushed.router->publish();
         offered.router->publish();
