@@ -59,9 +59,20 @@ void Router::push_all(std::size_t records) noexcept {
     if (records > 2 * outputs_.size() && all_have_room(records)) [[likely]] {
         return copy_all(event, end);
     }
+    const std::size_t cores = outputs_.size();
     while (event != end) {
         const std::size_t count = event->header.records;
-        push({event, count});
+        CoreOutput& output = outputs_[core_index(*event, config_.sharding, cores)];
+        ++output.routed_count;
+        feed::Event* const slots = output.ring.claim(count, output.closed);
+        if (slots == nullptr) [[unlikely]] {
+            push_when_full(output, {event, count});
+        } else {
+            ++output.pushed_count;
+            for (std::size_t i = 0; i < count; ++i) {
+                copy_record(slots + i, event + i);
+            }
+        }
         event += count;
     }
 }
