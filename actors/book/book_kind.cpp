@@ -27,6 +27,10 @@ unsigned cores_of(const ActorSetup& setup) {
     return std::max(setup.cores_count, 1U);
 }
 
+CoreShape shape_of(const ActorSetup& setup) {
+    return book_shape(setup.configs.get<BookConfig>(), cores_of(setup), setup.underlyings_whole);
+}
+
 class BookKind final : public ActorKind {
   public:
     [[nodiscard]] std::string_view name() const override { return BookConfig::kind; }
@@ -38,17 +42,17 @@ class BookKind final : public ActorKind {
     [[nodiscard]] std::unique_ptr<Actor> make(const ActorSetup& setup) const override {
         BookConfig config = setup.configs.get<BookConfig>();
         config.is_test_symbol = setup.is_test_symbol;
-        return setup.memory != nullptr ? std::make_unique<Book>(config, std::move(*setup.memory))
-                                       : std::make_unique<Book>(config, cores_of(setup));
+        return std::make_unique<Book>(config, setup.memory != nullptr
+                                                  ? std::move(*setup.memory)
+                                                  : CoreMemory{shape_of(setup)});
     }
 
     [[nodiscard]] std::optional<CoreShape> published_shape(const ActorSetup& setup) const override {
-        return book_shape(setup.configs.get<BookConfig>(), cores_of(setup));
+        return shape_of(setup);
     }
 
     [[nodiscard]] std::size_t bytes(const ActorSetup& setup) const override {
-        const unsigned cores = cores_of(setup);
-        return book_bytes(setup.configs.get<BookConfig>(), cores) / cores;
+        return CoreMemory::bytes_for(shape_of(setup));
     }
 
     [[nodiscard]] std::optional<ActorSection> section() const override {
@@ -78,7 +82,8 @@ class BookKind final : public ActorKind {
 
     [[nodiscard]] std::optional<SeriesRoom> series_room(const ActorSetup& setup) const override {
         const auto config = setup.configs.get<BookConfig>();
-        return SeriesRoom{config.series_capacity, series_share(config, cores_of(setup)),
+        return SeriesRoom{config.series_capacity,
+                          series_share(config, cores_of(setup), setup.underlyings_whole),
                           "book.series_capacity"};
     }
 

@@ -19,14 +19,18 @@
 
 namespace pinstrike::actors {
 
-/// The number of series for which each of `cores_count` books has memory.
-[[nodiscard]] std::size_t series_share(const BookConfig& config, unsigned cores_count);
+/// The number of series for which each of `cores_count` books has memory. `underlyings_whole`: all
+/// series of an underlying have the same core.
+[[nodiscard]] std::size_t series_share(const BookConfig& config, unsigned cores_count,
+                                       bool underlyings_whole = false);
 
-/// The shape of the memory of each of `cores_count` books, without a stream.
-[[nodiscard]] CoreShape book_shape(const BookConfig& config, unsigned cores_count);
+/// The shape of the memory of each of these books, without a stream.
+[[nodiscard]] CoreShape book_shape(const BookConfig& config, unsigned cores_count,
+                                   bool underlyings_whole = false);
 
-/// Bytes of private memory of all books of a config together.
-[[nodiscard]] std::size_t book_bytes(const BookConfig& config, unsigned cores_count);
+/// Bytes of private memory of all these books together.
+[[nodiscard]] std::size_t book_bytes(const BookConfig& config, unsigned cores_count,
+                                     bool underlyings_whole = false);
 
 struct BookStore {
     using Table = FlatTable<BookEntry>;

@@ -32,6 +32,7 @@ struct ActorSetup {
     /// Whether the venue reserves a symbol (SeriesKey::symbol_word()) for tests; null: it reserves
     /// none.
     bool (*is_test_symbol)(std::uint64_t symbol_word) = nullptr;
+    bool underlyings_whole = false;  ///< all series of an underlying have the same core
     /// Published memory of one core, for the actor with a published_shape(); null: it maps its own.
     CoreMemory* memory = nullptr;
 };

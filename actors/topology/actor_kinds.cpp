@@ -25,8 +25,11 @@ const ActorKind* find_actor_kind(std::string_view kind) {
 }
 
 ActorSetup actor_setup(const FeedConfig& config) {
-    return {config.actors, static_cast<unsigned>(config.cores.size()), config.test_symbols,
-            feed::venue_services(config.kind).is_test_symbol};
+    return {.configs = config.actors,
+            .cores_count = static_cast<unsigned>(config.cores.size()),
+            .test_symbols = config.test_symbols,
+            .is_test_symbol = feed::venue_services(config.kind).is_test_symbol,
+            .underlyings_whole = config.sharding == Sharding::underlying};
 }
 
 std::vector<ChoiceDoc> actor_kind_words() {

@@ -171,11 +171,14 @@ void Host::make_cores(std::vector<std::vector<actors::Consumer<feed::Event>>> in
     book_config.series_capacity = 1 << 13;
     book_config.test_symbols = plan_.host.test_symbols;
     book_config.is_test_symbol = feed::venue_services("opra").is_test_symbol;
-    series_share_ = actors::series_share(book_config, count);
+    const bool underlyings_whole = plan_.host.sharding == actors::Sharding::underlying;
+    series_share_ = actors::series_share(book_config, count, underlyings_whole);
     std::vector<std::optional<actors::StateRings>> state_rings;
     for (unsigned i = 0; i < count; ++i) {
         Core& core = cores_.emplace_back();
-        auto book = std::make_unique<actors::Book>(book_config, count);
+        auto book = std::make_unique<actors::Book>(
+            book_config,
+            actors::CoreMemory{actors::book_shape(book_config, count, underlyings_whole)});
         if (plan_.state.taken) {
             auto [near, far] = actors::StateRings::make();
             book->join_transfer({plan_.twin.there, plan_.state.journal_messages}, std::move(near));

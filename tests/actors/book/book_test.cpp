@@ -473,13 +473,6 @@ TEST(BookCapacity, AnEmptyKeyIsRefused) {
     EXPECT_EQ(book.counters().read(BookCount::series_refused), 2U);
 }
 
-TEST(BookCapacity, FullSizeFitsInAGibibyte) {
-    for (unsigned cores = 1; cores <= 32; ++cores) {
-        EXPECT_LE(book_bytes(BookConfig{.series_capacity = 2'200'000}, cores), 1ULL << 30)
-            << cores << " cores";
-    }
-}
-
 // ---------------------------------------------------------------- announced series
 
 class AnnouncedTest : public BookTest {

@@ -211,7 +211,7 @@ TEST_F(SeriesListTest, a_core_that_gets_more_than_its_share_is_refused) {
     EXPECT_EQ(problems_.size(), 1U);
     EXPECT_THAT(reported(), HasSubstr("found 900 series of core"));
     EXPECT_THAT(reported(),
-                HasSubstr(std::to_string(series_share(config_.actors.get<BookConfig>(), 4))));
+                HasSubstr(std::to_string(series_share(config_.actors.get<BookConfig>(), 4, true))));
 }
 
 TEST_F(SeriesListTest, a_file_without_a_series_is_refused_and_says_why) {
