@@ -190,7 +190,8 @@ class Example(unittest.TestCase):
             with open(log, "w", encoding="utf-8") as output:
                 for command in (["run", "config/demo.yaml"], ["gateway", "config/gateway.yaml"]):
                     process = running.enter_context(subprocess.Popen(
-                        [PINSTRIKE, *command], cwd=folder, env=environment, stdout=subprocess.DEVNULL, stderr=output))
+                        [Path(PINSTRIKE).resolve(), *command], cwd=folder, env=environment,
+                        stdout=subprocess.DEVNULL, stderr=output))
                     running.callback(process.send_signal, signal.SIGINT)
             end = time.monotonic() + 60
             while "feed_attached" not in log.read_text() and time.monotonic() < end:
