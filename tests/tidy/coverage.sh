@@ -19,7 +19,7 @@ tests=(--suite unit --suite property --suite contract)
 if [ $# -gt 0 ]; then
     tests=("$@")
 fi
-meson test -C "$build" "${tests[@]}"
+meson test -C "$build" --timeout-multiplier 10 "${tests[@]}" # without optimisation, they are slow
 llvm-profdata-19 merge -sparse "$build"/profiles/*.profraw -o "$build/coverage.profdata"
 # Coverage counts for the executables that ran.
 mapfile -t programs < <(find "$build/tests" -type f -name 'test_*' -perm -100)
