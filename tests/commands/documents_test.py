@@ -405,6 +405,17 @@ def check_sentences():
             fail(f"Neither README nor deploy/CAPACITY.md says, as the report does: {sentence}")
 
 
+def book_bytes_of_series(folder, cores, sharding):
+    """Bytes for each of 2.2 M series, as `check` computes them."""
+    config = folder / "capacity.yaml"
+    names = ", ".join(f"{{name: core{i}}}" for i in range(cores))
+    config.write_text("name: capacity\nkind: opra\nlines: 1\nports: [{name: port, kind: sim}]\n"
+                      f"pollers: [{{name: poller0}}]\ncores: [{names}]\nsharding: {sharding}\n"
+                      "book: {series_capacity: 2200000}\n")
+    text = run([PINSTRIKE, "check", "--config-only", config]).stdout
+    return float(re.search(r"memory rings .*, actors ([\d.]+) MiB", text)[1]) * 2**20 / 2_200_000
+
+
 def check_capacity():
     """The figures of CAPACITY.md are those of the report and of `check`."""
     page = (ROOT / "deploy/CAPACITY.md").read_text()
@@ -428,6 +439,13 @@ def check_capacity():
         pages = run([PINSTRIKE, "check", "--hugepages", config]).stdout.split()
         if (*sizes, pages[1]) != tuple(row[1:]):
             fail(f"deploy/CAPACITY.md: {row}, check says {sizes}, {pages}")
+    with tempfile.TemporaryDirectory(prefix="pinstrike-documents-") as folder:
+        found = [round(book_bytes_of_series(Path(folder), *case)) for case in
+                 ((1, "series"), (4, "series"), (8, "series"), (4, "underlying"))]
+    sentence = re.search(r"(\d+) bytes a series on one core, (\d+) on four\s+and (\d+) on eight"
+                         r".*?(\d+) bytes on four cores", page, re.DOTALL)
+    if sentence is None or list(map(int, sentence.groups())) != found:
+        fail(f"deploy/CAPACITY.md: expected the bytes of a series in a book, as check says: {found}")
     if (len(quoted), len(hosts), len(configs)) != (4, 3, 2):
         fail("deploy/CAPACITY.md has other tables than were expected")
 
