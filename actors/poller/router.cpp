@@ -59,6 +59,7 @@ void Router::push_all(std::size_t records) noexcept {
     if (records > 2 * outputs_.size() && all_have_room(records)) [[likely]] {
         return copy_all(event, end);
     }
+    // As push(), written here again: a call for each message would take a tenth more instructions.
     const std::size_t cores = outputs_.size();
     while (event != end) {
         const std::size_t count = event->header.records;

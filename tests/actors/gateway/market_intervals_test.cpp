@@ -64,6 +64,19 @@ TEST_F(MarketTest, a_series_that_did_not_change_in_an_interval_gives_nothing) {
     EXPECT_EQ(client.got.size(), 2U);
 }
 
+TEST_F(MarketTest, an_interval_has_a_flush_of_a_series_without_a_quote_in_it) {
+    follow(Schema::cbbo_1s);
+    apply(usual_quote());
+    market.advance(hour_begin_ns + second_ns);
+    events.now_ns = hour_begin_ns + second_ns;
+    apply(events.control(1));
+    market.advance(hour_begin_ns + 2 * second_ns);
+    const auto records = client.of<IntervalRecord>(Schema::cbbo_1s);
+    ASSERT_EQ(records.size(), 2U);
+    expect_usual_level(records[0].level);
+    expect_no_level(records[1].level);
+}
+
 TEST_F(MarketTest, an_interval_without_a_trade_so_far_has_no_time_of_one) {
     follow(Schema::cbbo_1s);
     apply(usual_quote());

@@ -372,19 +372,6 @@ TEST_F(MarketTest, clients_get_a_record_without_sides_after_a_flush) {
     EXPECT_EQ(client.got.size(), 3U);
 }
 
-TEST_F(MarketTest, an_interval_has_a_flush_of_a_series_without_a_quote_in_it) {
-    follow(Schema::cbbo_1s);
-    apply(usual_quote());
-    market.advance(hour_begin_ns + second_ns);
-    events.now_ns = hour_begin_ns + second_ns;
-    apply(events.control(1));
-    market.advance(hour_begin_ns + 2 * second_ns);
-    const auto records = client.of<IntervalRecord>(Schema::cbbo_1s);
-    ASSERT_EQ(records.size(), 2U);
-    expect_usual_level(records[0].level);
-    expect_no_level(records[1].level);
-}
-
 TEST_F(MarketTest, the_record_without_sides_comes_before_the_next_record_of_the_series) {
     follow(Schema::cmbp_1);
     apply(usual_quote());
