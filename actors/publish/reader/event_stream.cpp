@@ -58,7 +58,23 @@ std::uint8_t id_period(std::uint64_t stamp) {
 
 EventStream::EventStream(std::unique_ptr<FeedReader> feed, Filter filter, std::size_t part_series)
     : feed_(std::move(feed)), filter_(std::move(filter)), part_series_(part_series) {
+    constexpr unsigned more_tries_max = 10;  // of a writer that was preempted
+    for (unsigned i = 0; i < more_tries_max && !feed_->is_over(); ++i) {
+        if (try_begin()) {
+            return;
+        }
+    }
     begin();
+}
+
+/// False: the writer is in the middle of a write.
+bool EventStream::try_begin() {
+    try {
+        begin();
+    } catch (const WriteUnfinished&) {
+        return false;
+    }
+    return true;
 }
 
 /// Begins with the state of all cores.
@@ -90,7 +106,7 @@ void EventStream::begin_core(Core& core) {
     for (unsigned i = 0; i < tries_max; ++i) {
         Patience patience;
         if (!read_tail(view, patience, tail)) {
-            throw Error("the writer stopped in the middle of a write to the stream");
+            throw WriteUnfinished("the writer stopped in the middle of a write to the stream");
         }
         core.follower.begin_round(filter_.roots().empty() ? view.series.size() : 0,
                                   2 * view.series.size());
@@ -178,18 +194,22 @@ std::size_t EventStream::fill(std::span<pinstrike_record> records) {
     }
     texts_.clear();
     snapshot_is_new_ = has_more_ = false;
-    std::size_t count = 0;
-    if (attachment_ == feed_->attachments()) {
+    const bool attached = attachment_ == feed_->attachments();
+    if (attached) {
+        std::size_t count = 0;
         const std::size_t first = next_core_++;
         for (std::size_t i = 0; i < cores_.size(); ++i) {
             count += take(*cores_[(first + i) % cores_.size()], records.subspan(count));
         }
-        if (count != 0 || !attach_again()) {
+        if (count != 0) {
             return count;
         }
     }
+    const bool again = attach_again();
+    if ((attached && !again) || !try_begin()) {
+        return 0;
+    }
     waited_count_ = waited_taken_ = 0;
-    begin();
     pinstrike_record restarted{};
     restarted.kind = PINSTRIKE_RESTARTED;
     records.front() = restarted;
@@ -213,7 +233,7 @@ std::size_t EventStream::take(Core& core, std::span<pinstrike_record> records) {
     std::size_t passed = 0;
     while (count < records.size() && passed < passed_max) {
         if (core.full && !snapshot_is_new_) {  // only the series of today are followed again
-            renew(core, PINSTRIKE_RENEWED, records[count++]);
+            count += renew(core, PINSTRIKE_RENEWED, records[count]) ? 1 : 0;
             break;
         }
         if (core.next_found < core.found_count) {
@@ -225,11 +245,13 @@ std::size_t EventStream::take(Core& core, std::span<pinstrike_record> records) {
         if (state != CoreCursor::State::event) {
             const bool renews = state != CoreCursor::State::nothing || core.reads_state;
             if (renews && !snapshot_is_new_) {  // one part a call, also of several cores
-                renew(core,
-                      state == CoreCursor::State::overrun    ? PINSTRIKE_MISSED
-                      : state == CoreCursor::State::diverged ? PINSTRIKE_RENEWED
-                                                             : PINSTRIKE_STATE,
-                      records[count++]);
+                const bool renewed =
+                    renew(core,
+                          state == CoreCursor::State::overrun    ? PINSTRIKE_MISSED
+                          : state == CoreCursor::State::diverged ? PINSTRIKE_RENEWED
+                                                                 : PINSTRIKE_STATE,
+                          records[count]);
+                count += renewed ? 1 : 0;
             }
             break;
         }
@@ -267,23 +289,31 @@ std::size_t EventStream::find(Core& core) {
     return passed;
 }
 
-/// Reads a part of a core's state: the first one again, or the next one.
-void EventStream::renew(Core& core, pinstrike_kind kind, pinstrike_record& notice) {
+/// Reads a part of a core's state: the first one again, or the next one. False: the writer is in
+/// the middle of a write, so that it is to be tried again later.
+bool EventStream::renew(Core& core, pinstrike_kind kind, pinstrike_record& notice) {
     snapshot_.clear();
-    snapshot_is_new_ = true;
     notice = {};
     notice.kind = static_cast<std::uint8_t>(kind);
     notice.core = core.cursor.core().index;
-    if (kind != PINSTRIKE_STATE) {
-        const std::uint64_t first = core.cursor.position();
-        begin_core(core);
-        if (kind == PINSTRIKE_MISSED) {
-            notice.of.missed.first = first;
-            notice.of.missed.last = core.cursor.position() - 1;
+    bool renewed = false;
+    try {
+        if (kind != PINSTRIKE_STATE) {
+            const std::uint64_t first = core.cursor.position();
+            begin_core(core);
+            renewed = true;  // the user has to know it, even if the first part can not be read yet
+            if (kind == PINSTRIKE_MISSED) {
+                notice.of.missed.first = first;
+                notice.of.missed.last = core.cursor.position() - 1;
+            }
         }
+        read_part(core, part_series_);
+        renewed = true;
+    } catch (const WriteUnfinished&) {
     }
-    read_part(core, part_series_);
+    snapshot_is_new_ = renewed;
     notice.of.missed.more = core.reads_state ? 1 : 0;
+    return renewed;
 }
 
 /// Events of lines reach every core. One of them is enough, but for what only one core lost.

@@ -91,12 +91,13 @@ class EventStream {
     static void look_for_id(const Core& core, FollowedSeries& series, std::uint64_t stamp);
     FollowedSeries* meet(Core& core, const feed::SeriesKey& key, std::uint64_t hash);
     void begin();
+    bool try_begin();
     void begin_core(Core& core);
     void read_part(Core& core, std::size_t enough);
     void read_met(Core& core, std::size_t enough);
     void take_state(Core& core, const feed::SeriesKey& key, ReadResult result,
                     const SeriesParts& parts);
-    void renew(Core& core, pinstrike_kind kind, pinstrike_record& notice);
+    bool renew(Core& core, pinstrike_kind kind, pinstrike_record& notice);
     bool attach_again();
 
     std::unique_ptr<FeedReader> feed_;

@@ -160,7 +160,8 @@ void SeriesLists::refresh(RootList& list, std::uint64_t symbol, const CoreView& 
         return;
     } while (patience.again());
     if (seen.removals % 2 != 0) {  // it was never read
-        throw Error("the writer stopped while it removed a series: its directory cannot be read");
+        throw WriteUnfinished(
+            "the writer stopped while it removed a series: its directory cannot be read");
     }
 }
 

@@ -8,41 +8,16 @@
 #include "actors/publish/stamp.h"
 #include "tests/actors/book/events.h"
 #include "tests/actors/book/session.h"
+#include "tests/actors/publish/publish_folder.h"
 
 #include <gtest/gtest.h>
 
 #include <chrono>
-#include <cstdlib>
-#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
 
 namespace pinstrike::actors::test {
-
-/// A folder that the writer and the readers of this process use.
-class PublishFolder {
-  public:
-    explicit PublishFolder(
-        const std::filesystem::path& parent = std::filesystem::temp_directory_path()) {
-        std::string name = parent / "pinstrike-test-XXXXXX";
-        path_ = ::mkdtemp(name.data());
-        ::setenv("PINSTRIKE_FOLDER", path_.c_str(), 1);
-    }
-
-    ~PublishFolder() {
-        ::unsetenv("PINSTRIKE_FOLDER");
-        std::filesystem::remove_all(path_);
-    }
-
-    PublishFolder(const PublishFolder&) = delete;
-    PublishFolder& operator=(const PublishFolder&) = delete;
-
-    [[nodiscard]] const std::string& path() const { return path_; }
-
-  private:
-    std::string path_;
-};
 
 /// A published feed and its books, one for each core.
 class PublishedFeed {

@@ -7,6 +7,7 @@
 #include "actors/publish/stream_writer.h"
 #include "tests/actors/publish/published.h"
 #include "tests/actors/publish/reader/reading.h"
+#include "tests/actors/publish/reader/value_text.h"
 
 #include <gtest/gtest.h>
 

@@ -2,14 +2,11 @@
 //
 // Every order of a writer and a reader at the points between their steps: no read is torn, and a
 // snapshot and the stream behind it have each event once.
-#include "actors/book/bbo_rules.h"
-#include "actors/book/flat_table.h"
-#include "actors/book/line_memory.h"
 #include "actors/publish/core_memory.h"
 #include "actors/publish/reader/core_cursor.h"
 #include "actors/publish/reader/series_reader.h"
-#include "actors/publish/stream_writer.h"
 #include "tests/actors/events.h"
+#include "tests/actors/publish/quote_writer.h"
 #include "tests/actors/weave.h"
 
 #include <gtest/gtest.h>
@@ -30,64 +27,13 @@ using weave::Weaver;
 
 constexpr unsigned few_tries = 2;  ///< more only repeat the same orders
 
-/// What a book does with quotes of one core, without its other work.
-class Writer {
-  public:
-    explicit Writer(std::size_t stream_records)
-        : shape_{.series = 40, .slots = 64, .stream_records = stream_records}, memory_(shape_) {}
-
-    BookEntry& insert(const feed::SeriesKey& key) { return *table_.insert(key); }
-
-    /// A quote whose values all follow from its number.
-    void quote(const feed::SeriesKey& key, std::uint32_t number) {
-        // The second record is not used, but g++ does not know that.
-        std::array<feed::Event, 2> records{testing::quote_of(key, number)};
-        feed::Event& event = records[0];
-        event.header.indicator = 'F';
-        event.body.quote.bid = static_cast<std::int32_t>(number);
-        event.body.quote.offer_size = number;
-        BookEntry& entry = *table_.find(key);
-        const std::uint64_t stamp = clock_.next(0);
-        begin_quote(entry, stamp);
-        ++entry.quotes;
-        state_quote(entry, event);
-        end_quote(entry, stamp | event.header.line);
-        stream_.append(std::span{&event, 1}, clock_);
-    }
-
-    /// Volume and number of trades are the same.
-    void trade(const feed::SeriesKey& key) {
-        BookEntry& entry = *table_.find(key);
-        const FlatTable<BookEntry>::Writing guard{table_.group_of(entry)};
-        entry.record = 1 | PINSTRIKE_TRADES;
-        pinstrike_trades& trades = memory_.span<pinstrike_trades>(memory_.core().trades)[1];
-        ++trades.volume;
-        RING_HOOK("writer:trade");
-        ++trades.trades;
-    }
-
-    void flush() { lines()[1].flush_quotes(clock_.next(0)); }
-
-    [[nodiscard]] std::span<LineMemory> lines() const {
-        return memory_.span<LineMemory>(memory_.core().lines);
-    }
-
-    [[nodiscard]] reader::CoreView view() const {
-        const auto* const bytes = reinterpret_cast<const std::byte*>(&memory_.core());
-        return reader::view_core({bytes, CoreMemory::bytes_for(shape_)}, 0, 0);
-    }
-
-  private:
-    CoreShape shape_;
-    CoreMemory memory_;
-    FlatTable<BookEntry> table_{shape_.series, memory_.span<BookEntry>(memory_.core().entries),
-                                memory_.span<pinstrike_group>(memory_.core().groups)};
-    StampClock clock_;
-    StreamWriter stream_{memory_};
-};
-
 void fail_on_stuck(const std::string& trace) {
     ADD_FAILURE() << "stuck: " << trace;
+}
+
+/// Of private memory, which begins with the core.
+reader::CoreView view_of(const pinstrike_core& core, std::size_t bytes) {
+    return reader::view_core({reinterpret_cast<const std::byte*>(&core), bytes}, 0, 0);
 }
 
 const feed::SeriesKey spy = testing::series_of("SPY");
@@ -95,22 +41,23 @@ const feed::SeriesKey spy = testing::series_of("SPY");
 class WeaveReader : public ::testing::Test {
   protected:
     /// Walks the orders of a writer and a reader of new memory.
-    std::size_t walk(std::size_t stream_records, const std::function<void(Writer&)>& prepare,
-                     const std::function<void(Writer&)>& write,
+    std::size_t walk(std::size_t stream_records, const std::function<void(QuoteWriter&)>& prepare,
+                     const std::function<void(QuoteWriter&)>& write,
                      const std::function<void(const reader::CoreView&)>& read,
                      const std::function<void()>& check) {
         return weaver_.walk(
             [&, stream_records] {
-                writer_ = std::make_unique<Writer>(stream_records);
+                const CoreShape shape{.series = 40, .slots = 64, .stream_records = stream_records};
+                writer_ = std::make_unique<QuoteWriter>(CoreMemory{shape});
                 prepare(*writer_);
-                view_ = writer_->view();
+                view_ = view_of(writer_->core(), CoreMemory::bytes_for(shape));
                 return std::vector<Weaver::Body>{[&] { write(*writer_); }, [&] { read(view_); }};
             },
             check, fail_on_stuck, 3);
     }
 
     Weaver weaver_;
-    std::unique_ptr<Writer> writer_;
+    std::unique_ptr<QuoteWriter> writer_;
     reader::CoreView view_;
 };
 
@@ -120,11 +67,11 @@ TEST_F(WeaveReader, a_series_is_never_torn) {
     std::size_t whole_reads = 0;
     const std::size_t orders = walk(
         4,
-        [](Writer& writer) {
+        [](QuoteWriter& writer) {
             writer.insert(spy);
             writer.quote(spy, 1);
         },
-        [](Writer& writer) {
+        [](QuoteWriter& writer) {
             writer.quote(spy, 2);
             writer.trade(spy);
             writer.trade(spy);
@@ -155,13 +102,13 @@ TEST_F(WeaveReader, a_series_is_found_while_others_move) {
     ReadResult result{};
     walk(
         0,
-        [&](Writer& writer) {
+        [&](QuoteWriter& writer) {
             for (std::int64_t strike = 1; strike < 30; ++strike) {
                 writer.insert(key_at(strike));
             }
             writer.insert(spy);
         },
-        [&](Writer& writer) {
+        [&](QuoteWriter& writer) {
             for (std::int64_t strike = 30; strike < 33; ++strike) {
                 writer.insert(key_at(strike));
             }
@@ -180,8 +127,8 @@ TEST_F(WeaveReader, a_line_is_never_torn) {
     pinstrike_line line{};
     bool read = false;
     walk(
-        0, [](Writer&) {},
-        [](Writer& writer) {
+        0, [](QuoteWriter&) {},
+        [](QuoteWriter& writer) {
             writer.flush();
             writer.flush();
         },
@@ -204,11 +151,11 @@ TEST_F(WeaveReader, a_stream_has_what_its_snapshot_has_not) {
     bool complete = false;
     walk(
         8,
-        [](Writer& writer) {
+        [](QuoteWriter& writer) {
             writer.insert(spy);
             writer.quote(spy, 1);
         },
-        [](Writer& writer) {
+        [](QuoteWriter& writer) {
             writer.quote(spy, 2);
             writer.quote(spy, 3);
         },
@@ -246,11 +193,11 @@ TEST_F(WeaveReader, an_overrun_reader_knows_it) {
     std::size_t overruns = 0;
     walk(
         2,
-        [](Writer& writer) {
+        [](QuoteWriter& writer) {
             writer.insert(spy);
             writer.quote(spy, 1);
         },
-        [](Writer& writer) {
+        [](QuoteWriter& writer) {
             for (std::uint32_t number = 2; number <= 5; ++number) {
                 writer.quote(spy, number);
             }

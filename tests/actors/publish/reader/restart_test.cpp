@@ -236,6 +236,37 @@ TEST(Restarts, a_stream_that_a_dead_writer_left_half_written_is_no_stream) {
     EXPECT_NE(std::string{pinstrike_error()}.find("middle of a write"), std::string::npos);
 }
 
+/// A writer that is preempted there leaves it for a while, a dead one for ever.
+TEST(Restarts, a_stream_waits_while_a_write_is_unfinished) {
+    const PublishFolder folder;
+    auto published = std::make_unique<PublishedFeed>(1, 64);
+    const FeedHandle feed = open_test_feed();
+    const StreamHandle stream = subscribe(feed.get());
+    for (std::uint32_t number = 1; number <= 100; ++number) {
+        quote(*published->books[0], key_of("SPY"), number);
+    }
+    std::uint64_t* version = &published->file->core(0).core().tail_version;
+    ++*version;
+    EXPECT_EQ(drain(stream.get()).size(), 0U) << "its state cannot be read again yet";
+    ++*version;
+    auto got = drain(stream.get());
+    ASSERT_EQ(got.size(), 1U);
+    EXPECT_EQ(got[0].kind, PINSTRIKE_MISSED);
+    EXPECT_EQ(got[0].of.missed.last, 99U);
+    EXPECT_EQ(snapshot_of(stream.get()).size(), 1U);
+
+    published.reset();
+    published = std::make_unique<PublishedFeed>();
+    version = &published->file->core(0).core().tail_version;
+    ++*version;
+    EXPECT_EQ(drain(stream.get()).size(), 0U);
+    ++*version;
+    EXPECT_EQ(pinstrike_wait(stream.get(), 1'000'000'000), 1);
+    got = drain(stream.get());
+    ASSERT_EQ(got.size(), 1U);
+    EXPECT_EQ(got[0].kind, PINSTRIKE_RESTARTED);
+}
+
 TEST(Restarts, a_core_that_stands_still_is_stuck) {
     const PublishFolder folder;
     const PublishedFeed published;
