@@ -54,10 +54,13 @@ GOALS = [("records for one client of all series", "gateway: make, one of all", 1
          ("the same records made and sent to a client that decodes them", "gateway: make and send", 10)]
 
 
+def on_processor(number):
+    return ["taskset", "-c", str(number)]
+
+
 @contextlib.contextmanager
-def running(command, until, folder):
+def running(command, until, environment):
     """A command that has printed the word `until` on standard error, until the end."""
-    environment = dict(os.environ, PINSTRIKE_FOLDER=str(folder / "memory"))
     with subprocess.Popen([str(word) for word in command], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
                           env=environment) as process:
         try:
@@ -74,6 +77,7 @@ class Served:
 
     def __init__(self, options, folder):
         self.options, self.folder, self.port = options, folder, free_port()
+        self.environment = dict(os.environ, PINSTRIKE_FOLDER=str(folder / "memory"))
         self.client = options.build / "tests/bench/bench_gateway_client"
         (folder / "memory").mkdir(mode=0o750)
         (folder / "feed.yaml").write_text(FEED)
@@ -84,10 +88,11 @@ class Served:
 
     def feed(self):
         return running([self.options.pinstrike, "run", self.folder / "feed.yaml", "--admin", self.folder / "admin.sock",
-                        "--account", self.folder / "account.json"], "running", self.folder)
+                        "--account", self.folder / "account.json"], "running", self.environment)
 
-    def gateway(self):
-        return running([self.options.pinstrike, "gateway", self.folder / "gateway.yaml"], "feed_attached", self.folder)
+    def gateway(self, config=None, before=()):
+        return running([*before, self.options.pinstrike, "gateway", config or self.folder / "gateway.yaml"],
+                       "feed_attached", self.environment)
 
     def arguments(self, seconds):
         return [self.client, str(self.port), KEY, str(seconds)]
@@ -108,6 +113,20 @@ class Served:
         if not python.exists():
             return None
         return float(output_of(python, "-c", PYTHON_CLIENT, self.port, KEY, SECONDS, timeout=120))
+
+    def measure_added(self):
+        """The same of quotes that one thread publishes, of which a gateway that does not sleep adds its time."""
+        program = self.options.build / "tests/bench/bench_gateway_writer"
+        writer = [*on_processor(0), program, "bench", RATE, SECONDS + 10]
+        config = self.folder / "spin.yaml"
+        config.write_text(f"feed: bench\naddress: 127.0.0.1:{self.port}\nkeys: keys\nwait: spin\n")
+        with subprocess.Popen([str(word) for word in writer], env=self.environment) as published:
+            try:
+                time.sleep(1)
+                with self.gateway(config, on_processor(1)):
+                    return json.loads(output_of(*on_processor(0), *self.arguments(SECONDS)))
+            finally:
+                published.kill()
 
     @contextlib.contextmanager
     def stopped_client(self):
@@ -139,13 +158,16 @@ def measure_gateway(report, options):
                 with served.stopped_client():
                     beside.append(served.measure())
             python = served.python_rate()
+        added = [served.measure_added() for _ in range(options.runs)]
         account = json.loads((Path(name) / "account.json").read_text())
     lost = sum(line["lost"] for line in account["lines"])
+    rule = "|---" * 7 + "|"
+    percentiles = ("p50", "p99", "p999")
+    times = [f"{median(added, part, name):.1f}" for part in ("to_send_us", "to_read_us") for name in percentiles]
     lines = ["| clients | records a second | to send, us: p50 | p99 | p99.9 | to read, us: p50 | p99 | p99.9 | "
              "book, ns a batch |", "|---" * 9 + "|"]
     for what, found in (("one", alone), ("one beside a stopped one", beside)):
-        cells = [f"{median(found, part, name):.1f}" for part in ("to_send_us", "to_read_us")
-                 for name in ("p50", "p99", "p999")]
+        cells = [f"{median(found, part, name):.1f}" for part in ("to_send_us", "to_read_us") for name in percentiles]
         lines.append(f"| {what} | {median(found, 'records_per_second'):,.0f} | {' | '.join(cells)} | "
                      f"{median(found, 'book_ns'):.0f} |")
     report.section("Gateway", "`bench_gateway`: records from events that were made before.", table(rows),
@@ -154,13 +176,19 @@ def measure_gateway(report, options):
                    "receive time of a packet to the send time of its record, *to read* to its read by the client. The "
                    f"stopped client reads nothing (SIGSTOP). Medians of {options.runs} runs of {SECONDS} s, in turns. "
                    f"The feed lost {lost} messages.", "\n".join(lines),
+                   "What a gateway adds (`wait: spin`, alone on a processor): `bench_gateway_writer` publishes "
+                   f"{RATE:,} quotes a second in bursts of 50 us, and shares the other processor with the client. *To "
+                   "send* is from the publication to the send time that the record states; the write to the socket "
+                   "follows when the records of the burst are made.",
+                   "| records a second | to send, us: p50 | p99 | p99.9 | to read, us: p50 | p99 | p99.9 |\n"
+                   f"{rule}\n| {median(added, 'records_per_second'):,.0f} | {' | '.join(times)} |",
                    "The published Python client: not measured (`meson test databento_client` installs it)." if python is
                    None else f"The published Python client (0.88.0) gives {python:,.0f} records a second of this feed "
                    "to a callback that counts them.")
     for what, start, goal in GOALS:
         report.goal(what, goal, median_of(rows, start), "M records/s")
-    report.goal("receive to the gateway's send, p50", 20, median(alone, "to_send_us", "p50"), "us", lower=True)
-    report.goal("receive to the gateway's send, p99", 200, median(alone, "to_send_us", "p99"), "us", lower=True)
+    report.goal("publication to the gateway's send, p50", 20, median(added, "to_send_us", "p50"), "us", lower=True)
+    report.goal("publication to the gateway's send, p99", 200, median(added, "to_send_us", "p99"), "us", lower=True)
     report.goal("rate of a client beside a stopped one, of alone", 0.98,
                 median(beside, "records_per_second") / median(alone, "records_per_second"), "times")
     report.goal("time of the book beside a stopped client, of without", 1.02,

@@ -1,9 +1,13 @@
-"""Published memory: `pinstrike bench state` and `bench stream`."""
+"""Published memory: `pinstrike bench state` and `bench stream`, and the Python package."""
 
+import json
 import sys
+from pathlib import Path
 
 from parts.running import median_of, output_of, rows_of, table
 
+ROOT = Path(__file__).parents[3]
+PYTHON_TESTS = ROOT / "tests/actors/publish/python"
 SERIES = 1_500_000
 # (what, start of the row, goal, unit, whether lower is better)
 GOALS = [
@@ -32,3 +36,35 @@ def measure_published(report, options):
     for what, start, goal, unit, lower in GOALS:
         report.goal(what, goal, median_of(rows, start), unit, lower)
     report.part["rows"] = rows
+    measure_python(report, options)
+
+
+def measure_python(report, options):
+    """The package is installed by pip as users do it."""
+    picture = report.folder / "report-python.svg"
+    text = output_of(sys.executable, PYTHON_TESTS / "in_venv.py", options.build / "tests/actors/publish/python/venv",
+                     ROOT / "actors/publish/python", PYTHON_TESTS / "bench.py", options.pinstrike,
+                     options.build / "actors/publish/reader/libpinstrike.so", "--json", "--picture", picture)
+    line = next((line for line in text.splitlines() if line.startswith("{")), None)
+    if line is None:
+        report.section("Published memory, from Python", f"Not measured: {text.strip()}")
+        return
+    found = json.loads(line)
+    rows = [f"| {label} | " + " | ".join(f"{rate / 1e6:.1f}" for rate in rates) + " |"
+            for label, rates in found["curves"].items()]
+    rows += [f"| {label} | {rate / 1e6:.1f} |" + " |" * (len(found["batches"]) - 1)
+             for label, rate in found["callbacks"].items()]
+    head = "| million messages a second; batches of | " + " | ".join(map(str, found["batches"])) + " |"
+    chain = found["chain"]
+    report.section("Published memory, from Python",
+                   "`ninja -C build python_rates`: one thread takes messages of the whole market from a stream, by its "
+                   "CPU time. A callback gets one message.",
+                   "\n".join([head, "|---" * (len(found["batches"]) + 1) + "|", *rows]),
+                   "![python](report-python.svg)",
+                   f"A chain of {chain['series']:,} series while the feed runs: {chain['python_ms']:.2f} ms, in C "
+                   f"{chain['c_ms']:.2f} ms.")
+    best = max(max(rates) for label, rates in found["curves"].items() if label.startswith("batches"))
+    for what, goal, rate in (("Python, messages in batches", 20, best),
+                             ("Python, messages by callback", 2, found["callbacks"]["callback for quotes"])):
+        report.goal(what, goal, rate / 1e6, "M messages/s")
+    report.goal(f"Python, a chain of {chain['series']:,} series", 1, chain["python_ms"], "ms", lower=True)

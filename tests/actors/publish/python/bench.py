@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""Measures the package beside the C reader: bench.py PINSTRIKE LIBPINSTRIKE [PNG]
+"""Measures the package beside the C reader: bench.py PINSTRIKE LIBPINSTRIKE [--picture FILE] [--json]
 
 A feed publishes simulated traffic. For each figure it runs until it has published many messages and is then stopped
 (SIGSTOP), and a reader takes them. A rate is messages of the whole market by the CPU time of the reader's thread, the
 median of several turns. Chains are read while the feed runs. The picture needs matplotlib.
 """
 
+import argparse
 import ctypes
+import json
 import signal
 import statistics
 import sys
@@ -158,25 +160,39 @@ def draw(curves, lines, path):
     pyplot.savefig(path, dpi=120)
 
 
+def chain_figures(feed, bench, c_reader):
+    names, counts = np.unique(feed.chain()["root"], return_counts=True)
+    roots = [str(name) for name in names[:int(np.searchsorted(counts.cumsum(), CHAIN_SERIES)) + 1]]
+    return {"series": len(feed.chain(*roots)), "c_ms": bench.chain_ms(c_reader.chain(roots)),
+            "python_ms": bench.chain_ms(lambda: feed.chain(*roots))}
+
+
 def main():
-    publisher = Publisher(sys.argv[1])
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("pinstrike")
+    parser.add_argument("library")
+    parser.add_argument("--picture", metavar="FILE", help="rate by batch, .png or .svg")
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args()
+    publisher = Publisher(options.pinstrike)
     try:
         config = publisher.folder / "bench.yaml"
         config.write_text(CONFIG)
         process = publisher.start("run", config)
         feed = eventually(lambda: pinstrike.open("bench"))
         eventually(lambda: len(feed.chain()) > 4 * CHAIN_SERIES, 60)
-        bench, c_reader = Bench(process, feed), CReader(sys.argv[2])
+        bench, c_reader = Bench(process, feed), CReader(options.library)
         curves, lines = measure(bench, c_reader)
-        print_figures(curves, lines)
-        names, counts = np.unique(feed.chain()["root"], return_counts=True)
-        roots = [str(name) for name in names[:int(np.searchsorted(counts.cumsum(), CHAIN_SERIES)) + 1]]
-        in_c, chain = bench.chain_ms(c_reader.chain(roots)), bench.chain_ms(lambda: feed.chain(*roots))
-        print(f"a chain of {len(feed.chain(*roots))} series: {chain:.2f} ms, in C {in_c:.2f} ms")
-        if len(sys.argv) > 3:
-            draw(curves, lines, sys.argv[3])
+        chain = chain_figures(feed, bench, c_reader)
     finally:
         publisher.close()
+    if options.json:
+        print(json.dumps({"batches": BATCHES, "curves": curves, "callbacks": lines, "chain": chain}))
+    else:
+        print_figures(curves, lines)
+        print(f"a chain of {chain['series']} series: {chain['python_ms']:.2f} ms, in C {chain['c_ms']:.2f} ms")
+    if options.picture:
+        draw(curves, lines, options.picture)
 
 
 if __name__ == "__main__":
