@@ -277,6 +277,9 @@ bool MemoryFile::link(Problems& problems) {
 }
 
 MemoryFile::~MemoryFile() {
+    for (std::size_t core = 0; ids_ && core < plan_.cores.size(); ++core) {
+        give_ids(core, 1, used_records(core));  // to the latest series too
+    }
     if (at_ != nullptr) {
         std::atomic_ref<std::uint32_t>{header().state}.store(PINSTRIKE_ENDED,
                                                              std::memory_order_release);
@@ -347,13 +350,27 @@ std::uint64_t MemoryFile::stream_records(std::size_t core) const {
 /// two seconds.
 void MemoryFile::give_ids() {
     constexpr std::size_t series_each_call = 1024;
-    const CoreMemory memory = core(next_core_);
+    const std::size_t end = used_records(next_core_);
+    const std::size_t count = std::min(series_each_call, end - std::min(next_series_, end));
+    give_ids(next_core_, next_series_, next_series_ + count);
+    next_series_ += count;
+    if (next_series_ >= end) {
+        next_series_ = 1;
+        next_core_ = (next_core_ + 1) % plan_.cores.size();
+    }
+}
+
+/// Behind the records of a core's directory that series have or had.
+std::size_t MemoryFile::used_records(std::size_t core) const {
+    const std::atomic_ref<std::uint32_t> count{core_header(core).series_count};
+    return count.load(std::memory_order_acquire) + 1;
+}
+
+/// Gives ids to the series of some records of a core.
+void MemoryFile::give_ids(std::size_t core_index, std::size_t first, std::size_t end) {
+    const CoreMemory memory = core(core_index);
     const auto series = memory.span<pinstrike_series>(memory.core().series);
-    const std::size_t used =
-        std::atomic_ref<std::uint32_t>{memory.core().series_count}.load(std::memory_order_acquire);
-    const std::size_t end = std::min({used + 1, next_series_ + series_each_call, series.size()});
-    for (; next_series_ < end; ++next_series_) {
-        pinstrike_series& one = series[next_series_];
+    for (pinstrike_series& one : series.subspan(first, end - first)) {
         const std::atomic_ref<std::uint32_t> id{one.id};
         const std::atomic_ref<std::uint64_t> name{one.name};
         const std::uint64_t named = name.load(std::memory_order_acquire);
@@ -373,10 +390,6 @@ void MemoryFile::give_ids() {
                         key.strike_e8)) {
             (void)id.compare_exchange_strong(given, 0, std::memory_order_acq_rel);
         }
-    }
-    if (next_series_ > used) {
-        next_series_ = 1;
-        next_core_ = (next_core_ + 1) % plan_.cores.size();
     }
 }
 

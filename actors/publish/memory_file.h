@@ -59,7 +59,8 @@ class MemoryFile {
     /// wrote to it since the last call.
     void wake_readers();
 
-    /// To be called after wake_readers(). Gives ids to some series that are not on the day's list.
+    /// To be called after wake_readers(). Gives ids to some series that are not on the day's list;
+    /// the end of the file gives them to all.
     void give_ids();
 
     [[nodiscard]] std::size_t bytes() const { return bytes_; }
@@ -91,6 +92,8 @@ class MemoryFile {
     void prefer_nodes();
     bool link(Problems& problems);
     void write_header();
+    void give_ids(std::size_t core_index, std::size_t first, std::size_t end);
+    [[nodiscard]] std::size_t used_records(std::size_t core) const;
 
     [[nodiscard]] pinstrike_header& header() const;
     [[nodiscard]] pinstrike_core& core_header(std::size_t index) const;

@@ -58,7 +58,7 @@ std::uint8_t id_period(std::uint64_t stamp) {
 
 EventStream::EventStream(std::unique_ptr<FeedReader> feed, Filter filter, std::size_t part_series)
     : feed_(std::move(feed)), filter_(std::move(filter)), part_series_(part_series) {
-    constexpr unsigned more_tries_max = 10;  // of a writer that was preempted
+    constexpr unsigned more_tries_max = 3;  // of a writer that was preempted
     for (unsigned i = 0; i < more_tries_max && !feed_->is_over(); ++i) {
         if (try_begin()) {
             return;

@@ -236,6 +236,19 @@ TEST(Restarts, a_stream_that_a_dead_writer_left_half_written_is_no_stream) {
     EXPECT_NE(std::string{pinstrike_error()}.find("middle of a write"), std::string::npos);
 }
 
+TEST(Restarts, each_series_of_a_feed_that_ended_has_an_id) {
+    const PublishFolder folder;
+    auto published = std::make_unique<PublishedFeed>(2, 4096, true);
+    quote(*published->books[0], key_of("SPY"), 1);
+    quote(*published->books[1], key_of("QQQ"), 1);
+    const FeedHandle feed = open_test_feed();
+    EXPECT_EQ(chain_of(feed.get()).at(0).key.id, 0U) << "nobody has called give_ids()";
+    published.reset();
+    const auto values = chain_of(feed.get());
+    ASSERT_EQ(values.size(), 2U);
+    EXPECT_EQ(values[0].key.id + values[1].key.id, 1U + 2U);
+}
+
 /// A writer that is preempted there leaves it for a while, a dead one for ever.
 TEST(Restarts, a_stream_waits_while_a_write_is_unfinished) {
     const PublishFolder folder;
