@@ -42,6 +42,7 @@ except ImportError:
 import gateway_client as client  # noqa: E402
 import gateway_day  # noqa: E402
 import gateway_truth  # noqa: E402
+import recorded_clients  # noqa: E402
 from endpoint import free_port  # noqa: E402
 from gateway_client import KEY, Record  # noqa: E402
 from gateway_day import PINSTRIKE  # noqa: E402
@@ -233,6 +234,23 @@ class Kept(gateway_day.WithGateway):
                 self.assertIn(definition.instrument, session.live.symbology_map)
                 self.assertEqual(session.live.symbology_map[definition.instrument], symbol)
                 session.stop()
+
+    def test_it_sends_the_bytes_that_were_recorded(self):
+        sent = {}
+        with self.gateway() as gateway:
+            gateway.wait_for("feed_attached")
+            for name, (schema, stype, symbols, options) in recorded_clients.SESSIONS.items():
+                recorder = recorded_clients.Recorder(gateway.port)
+                session = Session(recorder.port, ts_out="send_times" in options,
+                                  compression=databento.Compression.ZSTD if "zstd" in options
+                                  else databento.Compression.NONE)
+                session.subscribe(schema, symbols.split(","), stype, snapshot="snapshot" in options,
+                                  start=0 if "all_state" in options else None)
+                session.live.start()
+                session.wait(has(client.SYSTEM, 1))
+                session.stop()
+                sent[name] = recorder.close()
+        self.assertEqual(recorded_clients.compare("python", sent), {})
 
     def test_it_reconnects_after_a_restart_of_the_gateway(self):
         with self.gateway(managed=True) as gateway:

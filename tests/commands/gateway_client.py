@@ -9,10 +9,11 @@ KEY = "db-0123456789abcdef0123456789abc"
 UNDEFINED_PRICE = 2**63 - 1
 UNDEFINED_TIME = 2**64 - 1
 
-# Lines of the published clients after their login, which differ in the order of keys.
+# Logins of the published clients, which differ in keys and their order.
 PYTHON_LOGIN = ("auth={auth}|dataset=OPRA.PILLAR|encoding=dbn|ts_out={ts_out}|compression=none|heartbeat_interval_s=30|"
-                "slow_reader_behavior={slow}|client=Python 0.88.0\n")
-RUST_LOGIN = ("auth={auth}|dataset=OPRA.PILLAR|encoding=dbn|ts_out={ts_out}|compression=none|client=Rust 0.64.0\n")
+                "slow_reader_behavior={slow}|client=Databento/0.88.0 Python/3.11 Linux/6.1\n")
+RUST_LOGIN = ("auth={auth}|dataset=OPRA.PILLAR|encoding=dbn|compression=none|ts_out={ts_out}|"
+              "client=Databento/0.64.0 Rust linux-x86_64\n")
 
 TRADE, MBP_1, DEFINITION, ERROR, MAPPING, SYSTEM, CMBP_1 = 0x00, 0x01, 0x13, 0x15, 0x16, 0x17, 0xB1
 
@@ -53,7 +54,7 @@ class Record:
 
 
 class Client:
-    """A session. `slow`: the behaviour that is asked for when the client reads too slowly."""
+    """A session that begins with the text `login`. `slow`: what is asked for when the client reads too slowly."""
 
     def __init__(self, port, key=KEY, ts_out=False, login=PYTHON_LOGIN, slow="skip", receive_bytes=None):
         self.socket = socket.socket()
@@ -67,7 +68,7 @@ class Client:
         self.version = self.line()
         challenge = self.line().removeprefix("cram=")
         digest = hashlib.sha256(f"{challenge}|{key}".encode()).hexdigest()
-        self.send(login.format(auth=f"{digest}-{key[-5:]}", ts_out=int(ts_out), slow=slow))
+        self.send(login.format(auth=f"{digest}-{key[-5:]}", digest=digest, ts_out=int(ts_out), slow=slow))
         self.answer = self.line()
 
     def send(self, line):
@@ -81,6 +82,16 @@ class Client:
             self.bytes += got
         line, self.bytes = self.bytes.split(b"\n", 1)
         return line.decode()
+
+    def take(self, count):
+        """The next bytes as they come."""
+        while len(self.bytes) < count:
+            got = self.socket.recv(4096)
+            if not got:
+                raise EOFError(self.bytes)
+            self.bytes += got
+        taken, self.bytes = self.bytes[:count], self.bytes[count:]
+        return taken
 
     def subscribe(self, schema, symbols="ALL_SYMBOLS", stype="raw_symbol", more=""):
         self.send(f"schema={schema}|stype_in={stype}|symbols={symbols}{more}|id=0|is_last=1\n")

@@ -22,6 +22,7 @@ import unittest
 import gateway_client as client
 import gateway_day
 import gateway_truth
+import recorded_clients
 from gateway_client import Client
 from gateway_day import WithGateway, WithHours, resident_bytes
 from gateway_truth import NO_SIDE, PUBLISHERS, nanos, sides_of
@@ -166,6 +167,23 @@ class Behaving(WithGateway):
                                             PUBLISHERS[stated["participant"]]) if stated else NO_SIDE)
             mapping = next(record for record in records if record.type == client.MAPPING)
             self.assertEqual(client.text_of(mapping.data[17:88]), f"{root}.OPT")
+
+    def test_published_clients_are_served_by_the_bytes_that_they_send(self):
+        expected = {"definition": client.DEFINITION, "cmbp-1": client.CMBP_1}
+        with self.gateway() as gateway:
+            gateway.wait_for("feed_attached")
+            for name, sessions in recorded_clients.recordings().items():
+                for what, (schema, _, _, options) in recorded_clients.SESSIONS.items():
+                    with self.subTest(client=name, session=what):
+                        session = Client(gateway.port, ts_out="send_times" in options, login=sessions[what])
+                        self.assertRegex(session.answer, r"^success=1\|session_id=\d+$")
+                        if "zstd" in options:  # the frame begins with zstd's number
+                            self.assertEqual(session.take(4), b"\x28\xb5\x2f\xfd")
+                            continue
+                        records = list(session.records(5, lambda record: record.type == expected[schema]))
+                        self.assertRegex(records[0].text, rf"^Subscription request [01] for {schema} data succeeded$")
+                        self.assertEqual(records[-1].type, expected[schema])
+                        session.close()
 
     def test_what_cannot_be_served_is_said_after_the_start(self):
         with self.gateway() as gateway:

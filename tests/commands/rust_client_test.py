@@ -21,6 +21,7 @@ from pathlib import Path
 import gateway_client as client
 import gateway_day
 import gateway_truth
+import recorded_clients
 from gateway_client import KEY, Record
 
 OLDEST = (1, 88)  # of what the client's crates need
@@ -149,6 +150,19 @@ class Kept(gateway_day.WithGateway):
                 self.assertEqual(session.end(), (0, ""))
                 answers = [record for record in session.records() if record.type == client.SYSTEM]
                 self.assertEqual(answers[-1].code, 5, answers[-1].text)
+
+    def test_it_sends_the_bytes_that_were_recorded(self):
+        sent = {}
+        with self.gateway() as gateway:
+            gateway.wait_for("feed_attached")
+            for name, (schema, stype, symbols, options) in recorded_clients.SESSIONS.items():
+                recorder = recorded_clients.Recorder(gateway.port)
+                session = Session(self.folder, recorder.port, schema, *sorted(options), stype=stype, symbols=symbols)
+                session.wait_for(client.SYSTEM)
+                session.process.kill()
+                session.end()
+                sent[name] = recorder.close()
+        self.assertEqual(recorded_clients.compare("rust", sent), {})
 
     def test_it_reconnects_after_a_restart_of_the_gateway(self):
         with self.gateway(managed=True) as gateway:
