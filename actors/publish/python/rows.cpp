@@ -26,6 +26,15 @@ constexpr auto powers_of_ten = [] {
     return powers;
 }();
 
+/// By any byte, so that no price needs a comparison; more decimals than fit are as many as fit.
+constexpr auto divisors = [] {
+    std::array<double, 256> all{};
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        all[i] = static_cast<double>(powers_of_ten[std::min(i, powers_of_ten.size() - 1)]);
+    }
+    return all;
+}();
+
 template <Prices prices>
 using Price = std::conditional_t<prices == Prices::exact, std::int64_t, double>;
 
@@ -36,10 +45,9 @@ constexpr Price<prices> no_price =
 
 /// A price that has no room in units of 1e-8 is none.
 template <Prices prices>
-Price<prices> price(std::int64_t value, unsigned decimals) {
+Price<prices> price(std::int64_t value, std::uint8_t decimals) {
     if constexpr (prices == Prices::numbers) {
-        const auto power = powers_of_ten[std::min<std::size_t>(decimals, powers_of_ten.size() - 1)];
-        return static_cast<double>(value) / static_cast<double>(power);
+        return static_cast<double>(value) / divisors[decimals];
     } else {
         std::int64_t exact = 0;
         const bool fits =

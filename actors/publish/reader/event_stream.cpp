@@ -362,9 +362,8 @@ bool EventStream::deliver_of_series(Core& core, const Found& found, pinstrike_re
         look_for_id(core, *series, found.stamp);
     }
     if (event.header.kind == feed::EventKind::quote) [[likely]] {
-        core.follower.apply_quote(*series, event, found.stamp);
         write_quote(record, event, core.cursor.core().index, found.stamp);
-        core.follower.write_best(*series, record.bid, record.offer);
+        core.follower.apply_quote(*series, event, found.stamp, record.bid, record.offer);
         record.has_best = 1;
     } else {
         core.follower.apply(*series, event, found.stamp);

@@ -137,6 +137,18 @@ void state_sides(pinstrike_side& bid, pinstrike_side& offer, const feed::Event& 
                    appendage == nullptr ? nullptr : &appendage->offer);
 }
 
+/// Applies a quote to a series that its line has brought up to date.
+[[gnu::always_inline]] inline void state_quote(FollowedSeries& series, const feed::Event& event,
+                                               std::uint64_t stamp) {
+    series.stamp = stamp | event.header.line;
+    series.has_quotes = true;
+    if (event.header.records == 1) [[likely]] {
+        state_plain(series, event);
+    } else {
+        state_sides(series.bid, series.offer, event, appendage_of(event));
+    }
+}
+
 /// Sets a side by a late quote, unless the side has newer state.
 void yield(pinstrike_side& side, const pinstrike_side& to, BestEffect effect,
            std::uint32_t sequence, bool appended) {
@@ -317,26 +329,33 @@ bool Follower::arrive(FollowedSeries& series, const feed::Header& header, std::u
     return (header.flags & feed::flag_before_flush) != 0 || line_of(series.stamp) != header.line;
 }
 
-void Follower::apply_quote(FollowedSeries& series, const feed::Event& event, std::uint64_t stamp) {
+void Follower::apply_quote(FollowedSeries& series, const feed::Event& event, std::uint64_t stamp,
+                           pinstrike_best& bid, pinstrike_best& offer) {
     const feed::Header& header = event.header;
-    const bool usual = line_of(series.stamp) == header.line &&
-                       stands(series, line_at(header.line)) && !is_late(header);
+    const pinstrike_line& line = line_at(header.line);
+    const bool usual =
+        line_of(series.stamp) == header.line && stands(series, line) && !is_late(header);
     if (!usual) [[unlikely]] {
-        if ((header.flags & feed::flag_before_day) != 0) {
-            return;
-        }
-        const bool foreign = arrive(series, header, stamp);
-        if (is_late(header)) {
-            apply_late_quote(series, event, foreign);
-            return;
-        }
+        apply_unusual_quote(series, event, stamp);
+        write_best(series, bid, offer);
+        return;
     }
-    series.stamp = stamp | header.line;
-    series.has_quotes = true;
-    if (header.records == 1) [[likely]] {
-        state_plain(series, event);
+    state_quote(series, event, stamp);
+    write_side(bid, series.bid, line);
+    write_side(offer, series.offer, line);
+}
+
+void Follower::apply_unusual_quote(FollowedSeries& series, const feed::Event& event,
+                                   std::uint64_t stamp) {
+    const feed::Header& header = event.header;
+    if ((header.flags & feed::flag_before_day) != 0) {
+        return;
+    }
+    const bool foreign = arrive(series, header, stamp);
+    if (is_late(header)) {
+        apply_late_quote(series, event, foreign);
     } else {
-        state_sides(series.bid, series.offer, event, appendage_of(event));
+        state_quote(series, event, stamp);
     }
 }
 
@@ -385,11 +404,6 @@ void Follower::apply_late_quote(FollowedSeries& series, const feed::Event& event
 void Follower::write_best(const FollowedSeries& series, pinstrike_best& bid,
                           pinstrike_best& offer) {
     const pinstrike_line& line = line_of_series(series);
-    if (stands(series, line)) [[likely]] {
-        write_side(bid, series.bid, line);
-        write_side(offer, series.offer, line);
-        return;
-    }
     const bool is_known = known(series, line);
     pinstrike_side of_bid = is_known ? series.bid : pinstrike_side{};
     pinstrike_side of_offer = is_known ? series.offer : pinstrike_side{};

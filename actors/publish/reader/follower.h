@@ -67,14 +67,13 @@ class Follower {
     /// Applies an event of a line.
     void apply_to_line(const feed::Event& event, std::uint64_t stamp);
 
-    /// Applies a quote of the series.
-    void apply_quote(FollowedSeries& series, const feed::Event& event, std::uint64_t stamp);
+    /// Applies a quote of the series, and writes the sides as they are then, also if the quote
+    /// changed nothing.
+    void apply_quote(FollowedSeries& series, const feed::Event& event, std::uint64_t stamp,
+                     pinstrike_best& bid, pinstrike_best& offer);
 
     /// Applies another message of the series.
     void apply(FollowedSeries& series, const feed::Event& event, std::uint64_t stamp);
-
-    /// The sides as they are now, also if the latest message of the series changed nothing.
-    void write_best(const FollowedSeries& series, pinstrike_best& bid, pinstrike_best& offer);
 
   private:
     static constexpr std::size_t page_lines = 256;
@@ -116,7 +115,9 @@ class Follower {
     bool catch_up(FollowedSeries& series, std::uint64_t stamp);
     bool arrive(FollowedSeries& series, const feed::Header& header, std::uint64_t stamp);
     void leave_line(FollowedSeries& series);
+    void apply_unusual_quote(FollowedSeries& series, const feed::Event& event, std::uint64_t stamp);
     void apply_late_quote(FollowedSeries& series, const feed::Event& event, bool foreign);
+    void write_best(const FollowedSeries& series, pinstrike_best& bid, pinstrike_best& offer);
 
     std::array<std::unique_ptr<Page>, page_lines> lines_;
     ZeroArray<FollowedSeries> table_;  ///< at least twice as many as series

@@ -8,6 +8,8 @@
 #include "actors/publish/stamp.h"
 #include "feed/event/event.h"
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 
 namespace pinstrike::reader {
@@ -33,9 +35,19 @@ inline void lower(pinstrike_side& side, std::uint32_t mark) {
     side.said &= ~(mark << mark_shift);
 }
 
-/// Decimals of a denominator code; 0 if it is no code.
+/// Decimals of each denominator code; 0 of what is no code.
+inline constexpr auto decimals_of_codes = [] {
+    std::array<std::uint8_t, 256> table{};
+    for (std::size_t byte = 0; byte < table.size(); ++byte) {
+        const char code = static_cast<char>(byte);
+        table[byte] =
+            feed::is_code(code) ? static_cast<std::uint8_t>(feed::decimals(code)) : std::uint8_t{0};
+    }
+    return table;
+}();
+
 [[nodiscard]] inline std::uint8_t decimals_of(char code) {
-    return feed::is_code(code) ? static_cast<std::uint8_t>(feed::decimals(code)) : std::uint8_t{0};
+    return decimals_of_codes[static_cast<unsigned char>(code)];
 }
 
 /// The line of an entry's latest message.
