@@ -70,6 +70,7 @@ LineSnapshot line_snapshot(PollerTask& poller, std::size_t i, Running running) {
     }
     line.up = state.up();
     line.down = state.watch.down();
+    line.watched = state.watch.is_watched();
     line.retransmission_packets = state.retransmission_packets.read();
     if (running == Running::stopped) {
         for (const feed::Arbiter::NumberRange& gap : arbiter.gaps()) {

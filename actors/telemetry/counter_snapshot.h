@@ -99,8 +99,9 @@ struct LineSnapshot {
     std::array<feed::LineState, feed::streams_count> states{};
     std::array<std::int64_t, feed::streams_count> heard_ns{};  ///< wall time of the latest packet
     feed::StreamsReceived received = feed::both_streams;
-    bool up = false;    ///< not down, and at least one packet was received
-    bool down = false;  ///< both streams are silent during the session
+    bool up = false;       ///< not down, and at least one packet was received
+    bool down = false;     ///< both streams are silent during the session
+    bool watched = false;  ///< silence counts at present
     std::uint64_t retransmission_packets = 0;
     /// Numbers declared lost and not found, first and last; only of a stopped appliance.
     std::vector<std::pair<std::uint64_t, std::uint64_t>> gaps;

@@ -83,7 +83,7 @@ OVERVIEW = Dashboard(
     ])
 
 LINE = variable("line", "Line", 'feed=~"$feed",instance=~"$instance"', "OPRA's line number",
-                "pinstrike_line_down")
+                "pinstrike_line_delivered_messages_total")
 ON_LINE = '{S},line=~"$line"'
 
 

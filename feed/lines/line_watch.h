@@ -50,6 +50,9 @@ class LineWatch {
     template <class Report>
     void look(const Moment& now, const std::array<std::uint64_t, streams_count>& packets,
               bool on_air, Report report) {
+        if (on_air != is_watched()) {
+            watched_.set(on_air ? 1 : 0);
+        }
         bool down = true;
         for (std::size_t i = 0; i < streams_count; ++i) {
             if (!received_[i]) {
@@ -91,6 +94,9 @@ class LineWatch {
     /// No received stream is up.
     [[nodiscard]] bool down() const { return down_.read() != 0; }
 
+    /// Silence counts at present; if not, the states are those at the end of the last session.
+    [[nodiscard]] bool is_watched() const { return watched_.read() != 0; }
+
     /// Wall time of the look() that found the stream's latest packet, since the Unix epoch; 0:
     /// none.
     [[nodiscard]] std::uint64_t heard_ns(Stream stream) const {
@@ -122,6 +128,7 @@ class LineWatch {
     StreamsReceived received_;
     std::array<Watched, streams_count> streams_;
     Counter down_;
+    Counter watched_;
 };
 
 }  // namespace pinstrike::feed

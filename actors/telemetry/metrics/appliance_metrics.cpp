@@ -73,7 +73,9 @@ void add_port(Families& out, const QueueSnapshot& queue, const std::string& thre
 
 void add_stream(Families& out, const LineSnapshot& line, std::size_t stream, Labels labels) {
     labels.push_back({"stream", stream == 0 ? "A" : "B"});
-    out.value(Metric::stream_state, labels, static_cast<double>(line.states[stream]));
+    if (line.watched) {
+        out.value(Metric::stream_state, labels, static_cast<double>(line.states[stream]));
+    }
     out.value(Metric::stream_last_packet_timestamp_seconds, labels,
               static_cast<double>(line.heard_ns[stream]) * 1e-9);
     out.histogram(Metric::stream_lead_seconds, labels, line.skews[stream]);
@@ -85,7 +87,9 @@ void add_line(Families& out, const LineSnapshot& line, std::span<const Row> reje
     add_counts(out, "line", feed::LineCount_rows, line.counts, labels);
     out.value(Metric::line_retransmission_packets_total, labels,
               number(line.retransmission_packets));
-    out.value(Metric::line_down, labels, line.down ? 1 : 0);
+    if (line.watched) {
+        out.value(Metric::line_down, labels, line.down ? 1 : 0);
+    }
     for (std::size_t stream = 0; stream < feed::streams_count; ++stream) {
         if (line.received[stream]) {
             add_stream(out, line, stream, labels);

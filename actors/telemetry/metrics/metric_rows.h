@@ -37,21 +37,24 @@ inline constexpr std::string_view metric_prefix = "pinstrike_";
     ROW(port_link_up, gauge, "1 while the port's link is up") \
     ROW(port_handed_packets_total, counter, "Packets passed to lines: those not dropped") \
     ROW(port_dropped_packets_total, counter, "Packets dropped before any line") \
-    ROW(stream_state, gauge, "0 up, 1 silent, 2 down") \
+    ROW(stream_state, gauge, "0 up, 1 silent, 2 down. Absent as line_down") \
     ROW(stream_last_packet_timestamp_seconds, gauge, \
         "When its latest packet was noticed; 0: none yet") \
     ROW(stream_lead_seconds, histogram, \
         "Stream skew: how much earlier than the line's other stream it delivered a block that it " \
         "delivered first; one block at a time. How often: stream_accepted_messages_total") \
     ROW(line_retransmission_packets_total, counter, "Datagrams of the retransmission groups") \
-    ROW(line_down, gauge, "1 while neither stream has packets though the line's session is on") \
+    ROW(line_down, gauge, \
+        "1 while neither stream has packets though the line's session is on. Absent outside its " \
+        "session, and of a line that sends no line integrity") \
     ROW(line_rejected_blocks_total, counter, \
         "Blocks refused as a whole or from some message on, or accepted with a remark") \
     ROW(loop_steps_total, counter, "Loop steps of a poll or actor thread") \
     ROW(loop_busy_seconds_total, counter, "Time in loop steps that found work") \
     ROW(loop_idle_seconds_total, counter, "Time in loop steps that found none") \
     ROW(loop_busy_ratio, gauge, "Share of the time since the start in loop steps with work") \
-    ROW(loop_longest_step_seconds, gauge, "Longest loop step that found work, since the start") \
+    ROW(loop_longest_step_seconds, gauge, \
+        "Longest loop step that found work, since the start or `ctl clear`") \
     ROW(loop_stop_seconds, histogram, \
         "Preemption: loop steps of 5 us or longer in which the thread did nothing. Preemption " \
         "during work is not detected") \
@@ -64,7 +67,8 @@ inline constexpr std::string_view metric_prefix = "pinstrike_";
     ROW(latency_disturbed_seconds, histogram, \
         "Of latency_seconds, those that overlap a preemption (loop_stop_seconds) of one of their " \
         "threads, or the backlog it left") \
-    ROW(ring_high_water_records, gauge, "Most records found waiting, since the start") \
+    ROW(ring_high_water_records, gauge, \
+        "Most records found waiting, since the start or `ctl clear`") \
     ROW(ring_capacity_records, gauge, "Records of 64 bytes the ring holds") \
     ROW(thread_refused_calls_total, counter, \
         "System calls of a hot thread that are not on its list and were blocked") \

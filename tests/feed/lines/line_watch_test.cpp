@@ -102,8 +102,10 @@ TEST(LineWatch, ExpectsNothingOffTheAir) {
     for (int i = 1; i < 100; ++i) {
         line.look(10 * i, 1, 1, false);
         EXPECT_EQ(line.changes, Changes{});
+        EXPECT_FALSE(line.watch.is_watched());
     }
     line.look(1000, 1, 1);
+    EXPECT_TRUE(line.watch.is_watched());
     line.look(1001, 1, 1);
     EXPECT_EQ(line.changes, Changes{});
     line.look(1002, 1, 1);
