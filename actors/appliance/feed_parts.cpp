@@ -174,7 +174,7 @@ bool PartsBuilder::open_publisher(Problems& problems) {
     }
     MemoryPlan plan = memory_plan(config_);
     plan.trade_date = parts_.replays() ? 0 : trade_date_now();  // a capture does not state its date
-    plan.listed = parts_.series.ids;
+    plan.listed = std::move(parts_.series.listed);
     plan.nodes = core_nodes(config_, read_machine());
     auto file = MemoryFile::make(std::move(plan), problems);
     if (file) {

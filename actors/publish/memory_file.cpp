@@ -39,18 +39,11 @@ std::string reason(const char* what) {
     return fmt::format("{}: {}", what, std::strerror(errno));
 }
 
-/// Removes files of earlier starts that have no writer: also those that a start left which was
-/// killed before it made its link.
+/// Removes files of earlier starts that have no writer.
 void remove_dead(const std::string& folder, const std::string& feed) {
-    std::error_code error;
-    for (const auto& entry : std::filesystem::directory_iterator{folder, error}) {
-        const std::string name = entry.path().filename().string();
-        const bool of_feed =
-            name.size() > feed.size() + 1 && name.starts_with(feed) && name[feed.size()] == '.' &&
-            name.find_first_not_of("0123456789", feed.size() + 1) == std::string::npos;
-        if (of_feed && entry.symlink_status(error).type() == std::filesystem::file_type::regular &&
-            !has_writer(entry.path())) {
-            ::unlink(entry.path().c_str());
+    for (const std::string& path : files_of(folder, feed)) {
+        if (!has_writer(path)) {
+            ::unlink(path.c_str());
         }
     }
 }
@@ -86,7 +79,10 @@ bool can_publish_as(const std::string& feed, Problems& problems) {
 }  // namespace
 
 MemoryFile::MemoryFile(MemoryPlan plan)
-    : plan_(std::move(plan)), bytes_(bytes_for(plan_)), start_ns_(wall_ns()) {}
+    : plan_(std::move(plan)),
+      bytes_(bytes_for(plan_)),
+      start_ns_(wall_ns()),
+      pass_{std::vector<std::size_t>(plan_.cores.size(), 1)} {}
 
 std::size_t MemoryFile::bytes_for(const MemoryPlan& plan) {
     std::uint64_t at = sizeof(pinstrike_header) + plan.cores.size() * sizeof(pinstrike_core);
@@ -104,7 +100,7 @@ std::unique_ptr<MemoryFile> MemoryFile::make(MemoryPlan plan, Problems& problems
     }
     made->write_header();
     made->ids_.emplace(made->plan_.kept ? std::string{} : made->ids_path(), made->plan_.trade_date,
-                       made->plan_.listed);
+                       std::exchange(made->plan_.listed, {}));
     return made->link(problems) ? std::move(made) : nullptr;
 }
 
@@ -349,14 +345,22 @@ std::uint64_t MemoryFile::stream_records(std::size_t core) const {
 /// Looks at a few series of the directory at each call, so that a pass over two million takes about
 /// two seconds.
 void MemoryFile::give_ids() {
+    constexpr std::size_t new_each_call = 4096;
     constexpr std::size_t series_each_call = 1024;
-    const std::size_t end = used_records(next_core_);
-    const std::size_t count = std::min(series_each_call, end - std::min(next_series_, end));
-    give_ids(next_core_, next_series_, next_series_ + count);
-    next_series_ += count;
-    if (next_series_ >= end) {
-        next_series_ = 1;
-        next_core_ = (next_core_ + 1) % plan_.cores.size();
+    for (std::size_t core = 0; core < plan_.cores.size(); ++core) {  // the latest records first
+        std::size_t& known = pass_.known[core];
+        const std::size_t count = std::min(new_each_call, used_records(core) - known);
+        give_ids(core, known, known + count);
+        known += count;
+    }
+    // A record that a removed series had may have another series now, so all are looked at in turn.
+    const std::size_t end = pass_.known[pass_.core];
+    const std::size_t count = std::min(series_each_call, end - std::min(pass_.record, end));
+    give_ids(pass_.core, pass_.record, pass_.record + count);
+    pass_.record += count;
+    if (pass_.record >= end) {
+        pass_.record = 1;
+        pass_.core = (pass_.core + 1) % plan_.cores.size();
     }
 }
 
@@ -416,18 +420,21 @@ bool forget_memory(const std::string& feed, Problems& problems) {
         return false;
     }
     const std::string link = folder + '/' + feed;
-    const std::string file = target_of(link);
-    if (file.empty()) {
+    std::vector<std::string> files = files_of(folder, feed);
+    std::ranges::move(files_of(huge_file_folder(), feed), std::back_inserter(files));
+    if (files.empty() && target_of(link).empty()) {
         add_problem(problems, link,
                     "no memory is published or left under this name" + hint_for(feed, folder));
         return false;
     }
-    if (has_writer(file)) {
+    if (std::ranges::any_of(files, has_writer)) {
         add_problem(problems, link, "a process publishes under this name; stop it first",
                     Remedy::retry);
         return false;
     }
-    ::unlink(file.c_str());
+    for (const std::string& file : files) {
+        ::unlink(file.c_str());
+    }
     ::unlink(link.c_str());
     ::unlink(beside(folder, feed, "ids").c_str());
     return true;

@@ -33,8 +33,9 @@ struct MemoryPlan {
     CoreShape shape;                 ///< of each core
     bool by_underlying = false;      ///< the cores share the series by underlying
     std::uint32_t trade_date = 0;    ///< as 20261127; 0: unknown
-    std::uint32_t listed = 0;        ///< ids of the day's list of series
-    bool kept = false;               ///< the file stays after the end
+    std::vector<feed::SeriesKey> listed =
+        {};             ///< the day's list of series, by feed::comes_before()
+    bool kept = false;  ///< the file stays after the end
 };
 
 class MemoryFile {
@@ -59,8 +60,8 @@ class MemoryFile {
     /// wrote to it since the last call.
     void wake_readers();
 
-    /// To be called after wake_readers(). Gives ids to some series that are not on the day's list;
-    /// the end of the file gives them to all.
+    /// To be called after wake_readers(). Gives ids to some series that have none; the end of the
+    /// file gives them to all.
     void give_ids();
 
     [[nodiscard]] std::size_t bytes() const { return bytes_; }
@@ -82,6 +83,13 @@ class MemoryFile {
     [[nodiscard]] static std::size_t bytes_for(const MemoryPlan& plan);
 
   private:
+    /// How far give_ids() has come.
+    struct IdPass {
+        std::vector<std::size_t> known;  ///< by core: behind the records that it has seen once
+        std::size_t core = 0;            ///< where all are looked at in turn
+        std::size_t record = 1;
+    };
+
     explicit MemoryFile(MemoryPlan plan);
 
     bool lock_name(const std::string& folder);
@@ -111,8 +119,7 @@ class MemoryFile {
     std::uint64_t seen_tails_ = 0;  ///< sum of the streams' positions at the last call
     std::atomic<std::uint64_t> woken_{0};
     std::optional<SeriesIds> ids_;
-    std::size_t next_core_ = 0;
-    std::size_t next_series_ = 1;
+    IdPass pass_;
 };
 
 /// Removes the memory that a feed left. False, with a Problem: there is none, or a process

@@ -358,6 +358,10 @@ ptrdiff_t pinstrike_chain(pinstrike_feed* feed, const struct pinstrike_filter* f
 int pinstrike_get(pinstrike_feed* feed, const struct pinstrike_key* key,
                   struct pinstrike_value* value);
 
+/* The id of a series, also of one that is only announced. 0: it has none (yet). key.id is not read.
+ */
+uint32_t pinstrike_id(pinstrike_feed* feed, const struct pinstrike_key* key);
+
 /* Events of a feed, each once and, for each core, in the order of its line; those with
  * PINSTRIKE_IS_LATE came late. */
 typedef struct pinstrike_stream pinstrike_stream;

@@ -248,6 +248,11 @@ class feed {
         return found == 1 ? std::optional{value} : std::nullopt;
     }
 
+    /// As pinstrike_id().
+    [[nodiscard]] std::uint32_t id_of(const pinstrike_key& key) {
+        return pinstrike_id(feed_.get(), &key);
+    }
+
     /// As pinstrike_subscribe(). The stream may live longer than this object.
     [[nodiscard]] client::stream subscribe(const filter& which = {}) {
         return which.use([this](const pinstrike_filter* only) {

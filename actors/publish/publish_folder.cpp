@@ -125,12 +125,32 @@ std::string file_folder(PublishMemory memory, const std::string& links, Problems
     if (memory != PublishMemory::hugetlbfs) {
         return links;
     }
-    const std::string mount = huge_page_mount();
-    if (mount.empty()) {
+    const std::string folder = huge_file_folder();
+    if (folder.empty()) {
         add_problem(problems, "publish.memory", "expected a mounted hugetlbfs, found none");
         return {};
     }
-    return own_folder(mount + "/pinstrike", problems);
+    return own_folder(folder, problems);
+}
+
+std::string huge_file_folder() {
+    const std::string mount = huge_page_mount();
+    return mount.empty() ? mount : mount + "/pinstrike";
+}
+
+std::vector<std::string> files_of(const std::string& folder, const std::string& feed) {
+    std::vector<std::string> files;
+    std::error_code error;
+    for (const auto& entry : std::filesystem::directory_iterator{folder, error}) {
+        const std::string name = entry.path().filename().string();
+        const bool of_feed =
+            name.size() > feed.size() + 1 && name.starts_with(feed) && name[feed.size()] == '.' &&
+            name.find_first_not_of("0123456789", feed.size() + 1) == std::string::npos;
+        if (of_feed && entry.symlink_status(error).type() == std::filesystem::file_type::regular) {
+            files.push_back(entry.path().string());
+        }
+    }
+    return files;
 }
 
 std::string target_of(const std::string& link) {
@@ -182,14 +202,12 @@ std::optional<PublishSpace> publish_space(const std::string& feed, PublishMemory
         limit_by_pages(status, space);
     }
 
-    struct stat file {};
+    for (const std::string& path : files_of(huge ? huge_file_folder() : links, feed)) {
+        struct stat file {};
 
-    struct stat folder {};
-
-    const std::string path = target_of(links + '/' + feed);
-    if (::stat(path.c_str(), &file) == 0 && ::stat(space.folder.c_str(), &folder) == 0 &&
-        file.st_dev == folder.st_dev) {
-        space.own_bytes = static_cast<std::uint64_t>(file.st_blocks) * 512;
+        if (::stat(path.c_str(), &file) == 0) {
+            space.own_bytes += static_cast<std::uint64_t>(file.st_blocks) * 512;
+        }
     }
     return space;
 }

@@ -19,6 +19,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace pinstrike::actors {
 
@@ -37,6 +38,13 @@ inline constexpr const char* published_shm_folder = "/dev/shm/pinstrike";
 /// The file to which the link leads; empty: there is no link.
 [[nodiscard]] std::string target_of(const std::string& link);
 
+/// The memory files of all starts of a feed in a folder: also those that a start left which was
+/// killed before it made its link.
+[[nodiscard]] std::vector<std::string> files_of(const std::string& folder, const std::string& feed);
+
+/// The folder of a mounted hugetlbfs for files; empty: none is mounted.
+[[nodiscard]] std::string huge_file_folder();
+
 /// Whether a process holds the writer's lock on the file.
 [[nodiscard]] bool has_writer(const std::string& path);
 
@@ -45,8 +53,8 @@ struct PublishSpace {
     std::string folder;  ///< where it is mounted or a folder in it; empty: no hugetlbfs is mounted
     std::uint64_t total_bytes = 0;
     std::uint64_t free_bytes = 0;
-    /// Of the feed's file of the present or an earlier start. It is free for the next start, unless
-    /// readers still map it.
+    /// Of the feed's files of the present and earlier starts. It is free for the next start, unless
+    /// readers still map them.
     std::uint64_t own_bytes = 0;
     std::uint64_t page_bytes = ordinary_page_bytes;
 };

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <type_traits>
 #include <utility>
@@ -30,8 +31,9 @@ bool write_one(int descriptor, const T& value) {
 
 }  // namespace
 
-SeriesIds::SeriesIds(std::string file, std::uint32_t trade_date, std::uint32_t listed)
-    : listed_(listed) {
+SeriesIds::SeriesIds(std::string file, std::uint32_t trade_date,
+                     std::vector<feed::SeriesKey> listed)
+    : listed_(std::move(listed)) {
     if (file.empty() || trade_date == 0) {
         return;
     }
@@ -41,7 +43,7 @@ SeriesIds::SeriesIds(std::string file, std::uint32_t trade_date, std::uint32_t l
     const bool same =
         descriptor_ >= 0 &&
         ::read(descriptor_, &head, sizeof head) == static_cast<ssize_t>(sizeof head) &&
-        head == Head{.trade_date = trade_date, .listed = listed};
+        head == Head{.trade_date = trade_date, .listed = listed_count()};
     if (same) {
         read_kept();
     } else {
@@ -59,7 +61,7 @@ SeriesIds::~SeriesIds() {
 void SeriesIds::read_kept() {
     feed::SeriesKey key;
     while (::read(descriptor_, &key, sizeof key) == static_cast<ssize_t>(sizeof key)) {
-        ids_.try_emplace(key, listed_ + static_cast<std::uint32_t>(ids_.size()) + 1);
+        ids_.try_emplace(key, listed_count() + static_cast<std::uint32_t>(ids_.size()) + 1);
     }
     const auto end = static_cast<off_t>(sizeof(Head) + ids_.size() * sizeof key);
     if (::ftruncate(descriptor_, end) != 0 || ::lseek(descriptor_, end, SEEK_SET) != end) {
@@ -68,17 +70,24 @@ void SeriesIds::read_kept() {
 }
 
 void SeriesIds::begin_file(std::uint32_t trade_date) {
-    const bool begun = descriptor_ >= 0 && ::ftruncate(descriptor_, 0) == 0 &&
-                       ::lseek(descriptor_, 0, SEEK_SET) == 0 &&
-                       write_one(descriptor_, Head{.trade_date = trade_date, .listed = listed_});
+    const bool begun =
+        descriptor_ >= 0 && ::ftruncate(descriptor_, 0) == 0 &&
+        ::lseek(descriptor_, 0, SEEK_SET) == 0 &&
+        write_one(descriptor_, Head{.trade_date = trade_date, .listed = listed_count()});
     if (!begun && descriptor_ >= 0) {
         ::close(std::exchange(descriptor_, -1));
     }
 }
 
+/// The book sets the ids of the list itself, when it announces the series. It forgets a series that
+/// has no message for a day, which may come again.
 std::uint32_t SeriesIds::id_of(const feed::SeriesKey& key) {
+    const auto found = std::ranges::lower_bound(listed_, key, feed::comes_before);
+    if (found != listed_.end() && *found == key) {
+        return static_cast<std::uint32_t>(found - listed_.begin()) + 1;
+    }
     const auto [at, fresh] =
-        ids_.try_emplace(key, listed_ + static_cast<std::uint32_t>(ids_.size()) + 1);
+        ids_.try_emplace(key, listed_count() + static_cast<std::uint32_t>(ids_.size()) + 1);
     if (fresh && descriptor_ >= 0 && !write_one(descriptor_, key)) {
         ::close(std::exchange(descriptor_, -1));  // the disk is full: ids are not kept any more
     }

@@ -1,8 +1,8 @@
 // path: cold
 //
-// Ids of series that are not on the day's list. They follow the ids of the list, in the order in
-// which the series are first seen, and are kept in a file for the day, so that they are the same
-// after a restart.
+// Ids of series. A series on the day's list has its position there, from 1. The ids of others
+// follow those of the list, in the order in which the series are first seen, and are kept in a file
+// for the day, so that they are the same after a restart.
 #pragma once
 
 #include "feed/event/series_key.h"
@@ -11,15 +11,17 @@
 #include <cstdint>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 namespace pinstrike::actors {
 
 class SeriesIds {
   public:
-    /// `listed`: the number of ids of the list. Reads the ids that an earlier start of the same
-    /// trade date with the same list kept in `file`, or begins the file anew. Without a file (an
-    /// empty path, or one that cannot be written) the ids last until the end of the process.
-    SeriesIds(std::string file, std::uint32_t trade_date, std::uint32_t listed);
+    /// `listed`: the list, sorted by feed::comes_before(). Reads the ids that an earlier start of
+    /// the same trade date with a list of the same length kept in `file`, or begins the file anew.
+    /// Without a file (an empty path, or one that cannot be written) the ids last until the end of
+    /// the process.
+    SeriesIds(std::string file, std::uint32_t trade_date, std::vector<feed::SeriesKey> listed);
     ~SeriesIds();
 
     SeriesIds(const SeriesIds&) = delete;
@@ -36,7 +38,11 @@ class SeriesIds {
     void read_kept();
     void begin_file(std::uint32_t trade_date);
 
-    std::uint32_t listed_;
+    [[nodiscard]] std::uint32_t listed_count() const {
+        return static_cast<std::uint32_t>(listed_.size());
+    }
+
+    std::vector<feed::SeriesKey> listed_;
     std::unordered_map<feed::SeriesKey, std::uint32_t, Hash> ids_;
     int descriptor_ = -1;
 };

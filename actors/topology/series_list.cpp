@@ -94,13 +94,13 @@ class ShardAssignment {
         std::ranges::sort(all_, feed::comes_before);
         const auto repeated = std::ranges::unique(all_);
         all_.erase(repeated.begin(), repeated.end());
-        list_.ids = static_cast<std::uint32_t>(all_.size());
         for (auto& own : list_.by_core) {
             for (feed::SeriesMap& map : own) {
                 const auto at = std::ranges::lower_bound(all_, map.series, feed::comes_before);
                 map.id = at == all_.end() ? 0 : static_cast<std::uint32_t>(at - all_.begin()) + 1;
             }
         }
+        list_.listed = std::move(all_);
     }
 
     const FeedConfig& config_;

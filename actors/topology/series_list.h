@@ -34,9 +34,9 @@ struct SeriesList {
     std::array<std::uint64_t, SeriesRow_count> rows{};  ///< counts by SeriesRow
     Problems malformed;  ///< the first few malformed rows, with their places
     std::vector<std::vector<feed::SeriesMap>>
-        by_core;                      ///< series by core, in the order of the config
-    std::vector<std::size_t> counts;  ///< sizes of by_core
-    std::uint32_t ids = 0;            ///< ids that were given: the series of the whole list
+        by_core;                          ///< series by core, in the order of the config
+    std::vector<std::size_t> counts;      ///< sizes of by_core
+    std::vector<feed::SeriesKey> listed;  ///< the whole list in the order of ids, if it has any
 
     [[nodiscard]] std::uint64_t count(SeriesRow row) const {
         return rows[static_cast<std::size_t>(row)];

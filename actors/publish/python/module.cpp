@@ -8,6 +8,7 @@
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
@@ -186,8 +187,7 @@ void add_results(nb::module_& module) {
     nb::class_<Batch>(module, "Batch")
         .def_ro("messages", &Batch::messages)
         .def(
-            "take_block",
-            [](Batch& batch, std::size_t place) { return std::move(batch.blocks.at(place)); },
+            "block", [](const Batch& batch, std::size_t place) { return batch.blocks.at(place); },
             "place"_a)
         .def("take_snapshot", [](Batch& batch) { return std::exchange(batch.snapshot, {}); });
 }

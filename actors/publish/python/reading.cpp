@@ -186,7 +186,8 @@ const pinstrike_record* Stream::next(std::size_t& place) {
 Batch Stream::poll(std::size_t max) {
     Batch batch;
     for (std::size_t place = 0; place < kinds_count; ++place) {
-        batch.blocks.emplace_back(layouts_[place].row_bytes, rows_max_[place]);
+        batch.blocks.push_back(
+            std::make_shared<Block>(layouts_[place].row_bytes, rows_max_[place]));
     }
     read_again_ = false;
     for (std::size_t left = max; left > 0 && !read_again_;) {
@@ -197,13 +198,13 @@ Batch Stream::poll(std::size_t max) {
         left -= count;
         std::size_t place = 0;
         while (const pinstrike_record* const record = next(place)) {
-            layouts_[place].write(batch.blocks[place].add(), *record,
+            layouts_[place].write(batch.blocks[place]->add(), *record,
                                   static_cast<std::uint32_t>(batch.messages++));
         }
     }
     for (std::size_t place = 0; place < kinds_count; ++place) {
-        rows_max_[place] = batch.blocks[place].rows();
-        batch.blocks[place].fit();
+        rows_max_[place] = batch.blocks[place]->rows();
+        batch.blocks[place]->fit();
     }
     if (read_again_) {
         batch.snapshot = snapshot();

@@ -104,8 +104,8 @@ class Feed {
 
 /// The messages of one call, by place.
 struct Batch {
-    std::vector<Block> blocks;
-    std::optional<Block> snapshot;  ///< state that was read again
+    std::vector<std::shared_ptr<Block>> blocks;  ///< shared with each array that views one
+    std::optional<Block> snapshot;               ///< state that was read again
     std::size_t messages = 0;
 };
 

@@ -110,6 +110,8 @@ std::size_t FeedReader::visit_roots(const Filter& filter, std::span<const std::u
                            [&core](const Listed& series) { return series.core != core.index; });
         selected_.erase(others, selected_.end());
     }
+    // The last root may be that of series without one, with which the whole list is sorted again.
+    std::erase_if(selected_, [&core](const Listed& series) { return series.core != core.index; });
     read_selected(filter, patience, visit);
     return count;
 }
@@ -168,6 +170,17 @@ std::size_t FeedReader::chain(const Filter& filter, pinstrike_value* values, std
         ++count;
     });
     return count;
+}
+
+std::uint32_t FeedReader::id_of(const feed::SeriesKey& key) const {
+    Patience patience;
+    SeriesParts parts;
+    for (const CoreView& core : mapping_->cores()) {
+        if (read_series(core, key, patience, parts) == ReadResult::read && parts.id != 0) {
+            return parts.id;
+        }
+    }
+    return 0;
 }
 
 bool FeedReader::get(const feed::SeriesKey& key, pinstrike_value& value) {

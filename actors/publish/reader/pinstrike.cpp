@@ -141,6 +141,13 @@ int pinstrike_get(pinstrike_feed* feed, const pinstrike_key* key, pinstrike_valu
     });
 }
 
+uint32_t pinstrike_id(pinstrike_feed* feed, const pinstrike_key* key) {
+    return guarded<uint32_t>(0, [=] {
+        const auto series = series_key_of(checked(key));
+        return series ? checked(feed).reader->id_of(*series) : 0;
+    });
+}
+
 pinstrike_stream* pinstrike_subscribe(pinstrike_feed* feed, const pinstrike_filter* filter) {
     return guarded<pinstrike_stream*>(nullptr, [=] {
         // With a reader of its own a stream may live longer than the feed, and in another thread.

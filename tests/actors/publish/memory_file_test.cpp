@@ -3,7 +3,9 @@
 // The memory file: the pages of each core, its file system, and what earlier starts left.
 #include "actors/publish/memory_file.h"
 
+#include "actors/publish/directory.h"
 #include "actors/publish/publish_folder.h"
+#include "tests/actors/events.h"
 #include "tests/actors/publish/published.h"
 #include "tests/config/problems.h"
 
@@ -93,6 +95,51 @@ TEST(MemoryFiles, of_earlier_starts_are_removed_also_without_a_link) {
         EXPECT_TRUE(fs::exists(other)) << other;
     }
     EXPECT_TRUE(fs::exists(file->path()));
+}
+
+/// A start may be killed while it allocates its memory.
+TEST(MemoryFiles, without_a_link_count_as_own_space_and_are_forgotten) {
+    const PublishFolder folder;
+    const std::string left = folder.path() + "/test.123";
+    constexpr std::size_t bytes = 1 << 20;
+    std::ofstream{left} << std::string(bytes, 'x');
+    const auto space = publish_space("test", PublishMemory::shm);
+    if (space) {  // the file system of the folder has a limit
+        EXPECT_GE(space->own_bytes, bytes);
+    }
+    Problems problems;
+    EXPECT_TRUE(forget_memory("test", problems)) << text_of(problems);
+    EXPECT_FALSE(fs::exists(left));
+    EXPECT_FALSE(forget_memory("test", problems));
+}
+
+TEST(MemoryFiles, give_the_latest_series_an_id_first) {
+    const PublishFolder folder;
+    constexpr std::uint32_t series_count = 20'000;
+    MemoryPlan plan{.feed = "test", .cores = {"core0", "core1"}, .nodes = {}, .shape = {}};
+    plan.shape = {.series = series_count + 1, .slots = 64 * 1024};
+    const auto file = file_of(plan);
+    Directory directory{file->core(1)};
+    for (std::uint32_t i = 0; i < series_count; ++i) {
+        directory.add({testing::series_of("SPY", i + 1)});
+    }
+    const auto id_of = [&](std::uint32_t index) {
+        const CoreMemory memory = file->core(1);
+        return memory.span<pinstrike_series>(memory.core().series)[index].id;
+    };
+    for (int i = 0; i < 100 && id_of(series_count) == 0; ++i) {
+        file->give_ids();
+    }
+    EXPECT_EQ(id_of(series_count), series_count);
+    const std::uint32_t latest = directory.add(testing::series_of("QQQ"));
+    file->give_ids();
+    EXPECT_EQ(id_of(latest), series_count + 1);
+    directory.remove(7);
+    EXPECT_EQ(directory.add(testing::series_of("IWM")), 7U);  // a record that is used again
+    for (int i = 0; i < 100 && id_of(7) == 0; ++i) {
+        file->give_ids();
+    }
+    EXPECT_EQ(id_of(7), series_count + 2);
 }
 
 TEST(MemoryFiles, keep_ids_in_the_folder_of_states_if_the_service_has_one) {

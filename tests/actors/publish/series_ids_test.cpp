@@ -3,10 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <vector>
 
 namespace pinstrike::actors {
 namespace {
@@ -22,45 +24,65 @@ class Ids : public ::testing::Test {
 
     [[nodiscard]] static feed::SeriesKey key(std::uint64_t name) { return {name, 100}; }
 
+    /// A list of `count` series with high names.
+    [[nodiscard]] static std::vector<feed::SeriesKey> list_of(std::uint64_t count) {
+        std::vector<feed::SeriesKey> list;
+        for (std::uint64_t i = 0; i < count; ++i) {
+            list.push_back(key(1000 + i));
+        }
+        std::ranges::sort(list, feed::comes_before);
+        return list;
+    }
+
     const std::string file_ = ::testing::TempDir() + "pinstrike-ids-test";
 };
 
 TEST_F(Ids, follow_those_of_the_list_and_stay_after_a_restart) {
     {
-        SeriesIds ids{file_, today, 10};
+        SeriesIds ids{file_, today, list_of(10)};
         EXPECT_EQ(ids.id_of(key(5)), 11U);
         EXPECT_EQ(ids.id_of(key(3)), 12U);
         EXPECT_EQ(ids.id_of(key(5)), 11U);
     }
-    SeriesIds again{file_, today, 10};
+    SeriesIds again{file_, today, list_of(10)};
     EXPECT_EQ(again.id_of(key(9)), 13U);
     EXPECT_EQ(again.id_of(key(3)), 12U);
     EXPECT_EQ(again.id_of(key(5)), 11U);
 }
 
 TEST_F(Ids, begin_anew_on_another_day_or_with_another_list) {
-    SeriesIds{file_, today, 10}.id_of(key(5));
-    EXPECT_EQ((SeriesIds{file_, today + 1, 10}.id_of(key(3))), 11U);
-    EXPECT_EQ((SeriesIds{file_, today + 1, 20}.id_of(key(7))), 21U);
+    SeriesIds{file_, today, list_of(10)}.id_of(key(5));
+    EXPECT_EQ((SeriesIds{file_, today + 1, list_of(10)}.id_of(key(3))), 11U);
+    EXPECT_EQ((SeriesIds{file_, today + 1, list_of(20)}.id_of(key(7))), 21U);
 }
 
 TEST_F(Ids, survive_a_file_whose_last_series_is_cut) {
     {
-        SeriesIds ids{file_, today, 0};
+        SeriesIds ids{file_, today, list_of(0)};
         ids.id_of(key(5));
         ids.id_of(key(3));
     }
     std::filesystem::resize_file(file_, std::filesystem::file_size(file_) - 1);
     {
-        SeriesIds ids{file_, today, 0};
+        SeriesIds ids{file_, today, list_of(0)};
         EXPECT_EQ(ids.id_of(key(5)), 1U);
         EXPECT_EQ(ids.id_of(key(8)), 2U) << "the cut one is not known any more";
     }
-    EXPECT_EQ((SeriesIds{file_, today, 0}.id_of(key(8))), 2U);
+    EXPECT_EQ((SeriesIds{file_, today, list_of(0)}.id_of(key(8))), 2U);
+}
+
+TEST_F(Ids, of_listed_series_are_their_positions) {
+    const auto list = list_of(10);
+    SeriesIds ids{file_, today, list};
+    EXPECT_EQ(ids.id_of(key(5)), 11U);
+    for (std::uint32_t i = 0; i < 10; ++i) {
+        EXPECT_EQ(ids.id_of(list[i]), i + 1);
+    }
+    EXPECT_EQ(ids.id_of(key(6)), 12U);
 }
 
 TEST_F(Ids, are_given_without_a_file_too) {
-    SeriesIds ids{"/no/such/folder/ids", today, 4};
+    SeriesIds ids{"/no/such/folder/ids", today, list_of(4)};
     EXPECT_EQ(ids.id_of(key(5)), 5U);
     EXPECT_EQ(ids.id_of(key(6)), 6U);
 }

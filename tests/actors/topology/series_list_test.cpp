@@ -188,7 +188,7 @@ TEST_F(SeriesListTest, an_id_is_the_position_in_the_sorted_list) {
         "QQQ,A1626,,50.0,1,\n"
         "SPX,A1626,,200.0,1,\n");
     EXPECT_EQ(reported(), "");
-    EXPECT_EQ(list.ids, 5U);
+    EXPECT_EQ(list.listed.size(), 5U);
     std::map<std::uint32_t, std::string> found;
     for (const feed::SeriesMap& map : list.by_core[0]) {
         const auto bytes = map.series.bytes();

@@ -148,7 +148,8 @@ class Feed:
             for batch in feed.stream("SPY"): ...          # arrays, see Batch
 
             feed.stream("SPY", on_quote=f, on_gap=g)      # calls f(Quote) and g(Gap)
-            while feed.poll(timeout=1): ...               # on this thread,
+            while feed.state not in ("ended", "dead"):
+                feed.poll(timeout=1)                      # on this thread,
             stream.start()                                # or on one of the stream's own
 
         messages_max  most messages of a batch; arrays of a few hundred KiB stay in the cache

@@ -62,7 +62,7 @@ class _Rows:
     def __get__(self, batch: Batch | None, owner: type | None = None) -> Any:
         if batch is None:
             return self
-        table = table_of(batch._batch.take_block(self._place),
+        table = table_of(batch._batch.block(self._place),
                          MESSAGE_DTYPES[batch._exact][self._place])
         batch.__dict__[self._name] = table  # found before this attribute from now on
         return table

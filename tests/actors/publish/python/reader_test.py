@@ -4,6 +4,7 @@
     reader_test.py PROGRAM      by a Python that has the package
 """
 
+import copy
 import functools
 import os
 import random
@@ -354,6 +355,13 @@ class Running(unittest.TestCase):
         self.assertGreater(len(streams[0].snapshot), 100)
         self.process.terminate()
         eventually(lambda: not self.feed.poll(timeout=0.1) and self.feed.state == "ended")
+
+    def test_an_array_of_a_batch_can_be_taken_again(self):
+        batch = next(self.feed.stream())
+        copied = copy.copy(batch)
+        quotes = batch.quotes
+        self.assertGreater(len(quotes), 0)
+        self.assertTrue((copied.quotes == quotes).all())
 
     def test_wrong_arguments(self):
         self.assertRaises(TypeError, self.feed.stream, on_nothing=print)
