@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -14,6 +15,10 @@ namespace {
 constexpr std::int64_t ms = 1'000'000;
 constexpr std::int64_t attach_ns = 250 * ms;
 constexpr std::int64_t check_ns = 100 * ms;
+/// A feed gives an id within milliseconds, and none to a series that its book does not keep, such
+/// as one of a series map of another line.
+constexpr std::int64_t wait_max_ns = 5'000 * ms;
+constexpr std::size_t looks_each_time = 1024;
 /// How far ahead the series of events are loaded.
 constexpr std::size_t ahead_records = 16;
 
@@ -36,6 +41,7 @@ FeedSource::FeedSource(std::string feed, std::vector<std::string> roots, FeedEve
 }
 
 std::size_t FeedSource::poll(std::int64_t now_ns) {
+    now_ns_ = now_ns;
     try {
         if (!stream_) {
             if (since(attached_ns_, now_ns) < attach_ns) {
@@ -56,6 +62,7 @@ std::size_t FeedSource::poll(std::int64_t now_ns) {
             if (record.kind == PINSTRIKE_RESTARTED) {
                 forget_waiting();
                 live_ = true;
+                lost_why_.clear();
                 events_.on_state(stream_->snapshot(), {.is_fresh = true});
             } else if (is_state(record.kind)) {
                 if (record.kind == PINSTRIKE_MISSED) {
@@ -95,8 +102,11 @@ void FeedSource::attach() {
 }
 
 void FeedSource::forget_waiting() {
+    for (const auto& [name, waiting] : waiting_) {
+        end_waiting(waiting, 0);
+    }
     waiting_.clear();
-    waiting_count_ = 0;
+    to_look_for_.clear();
 }
 
 void FeedSource::lose(const std::string& why) {
@@ -139,27 +149,42 @@ void FeedSource::keep_waiting(const pinstrike_record& record) {
         events_.on_dropped();
         return;
     }
-    Waiting& waiting = waiting_[identity_of(record.key)];
-    waiting.key = record.key;
-    waiting.records.push_back(record);
+    const std::string name = identity_of(record.key);
+    const auto [at, is_new] = waiting_.try_emplace(name, Waiting{record.key, now_ns_, {}});
+    if (is_new) {
+        to_look_for_.push_back(name);
+    }
+    at->second.records.push_back(record);
     ++waiting_count_;
 }
 
-/// The feed gives ids to new series within milliseconds.
+/// Looks for the ids of some series that events wait for.
 void FeedSource::look_for_ids() {
-    for (auto at = waiting_.begin(); at != waiting_.end();) {
-        const auto value = feed_->get(at->second.key);
-        if (!value || value->key.id == 0) {
-            ++at;
-            continue;
+    const std::size_t looks = std::min(to_look_for_.size(), looks_each_time);
+    for (std::size_t i = 0; i < looks; ++i) {
+        const auto at = waiting_.find(to_look_for_.front());
+        const std::uint32_t id = feed_->id_of(at->second.key);
+        if (id == 0 && since(at->second.since_ns, now_ns_) < wait_max_ns) {
+            to_look_for_.push_back(std::move(to_look_for_.front()));
+        } else {
+            end_waiting(at->second, id);
+            waiting_.erase(at);
         }
-        for (pinstrike_record& record : at->second.records) {
-            record.key.id = value->key.id;
-            events_.on_event(record);
-        }
-        waiting_count_ -= at->second.records.size();
-        at = waiting_.erase(at);
+        to_look_for_.pop_front();
     }
+}
+
+/// Gives the events of a series that has its id now. 0: drops them.
+void FeedSource::end_waiting(const Waiting& waiting, std::uint32_t id) {
+    for (pinstrike_record record : waiting.records) {
+        record.key.id = id;
+        if (id != 0) {
+            events_.on_event(record);
+        } else {
+            events_.on_dropped();
+        }
+    }
+    waiting_count_ -= waiting.records.size();
 }
 
 }  // namespace pinstrike::actors::gateway

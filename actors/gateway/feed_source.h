@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <span>
@@ -41,7 +42,8 @@ class FeedEvents {
     /// An event of this series follows soon; 0: of none.
     virtual void ask_ahead(std::uint32_t id) { static_cast<void>(id); }
 
-    /// An event was dropped, because too many wait for the id of their series.
+    /// An event was dropped: too many wait for the id of their series, or this one did for too
+    /// long.
     virtual void on_dropped() {}
 
     /// This reader was too slow for some records; on_state() follows.
@@ -70,8 +72,10 @@ class FeedSource {
     static constexpr std::size_t batch_records = 1024;
     static constexpr std::size_t waiting_max = 1'000'000;
 
+    /// Events of one series.
     struct Waiting {
         pinstrike_key key;
+        std::int64_t since_ns;
         std::vector<pinstrike_record> records;
     };
 
@@ -82,6 +86,7 @@ class FeedSource {
     void give(const pinstrike_record& record);
     void keep_waiting(const pinstrike_record& record);
     void look_for_ids();
+    void end_waiting(const Waiting& waiting, std::uint32_t id);
 
     std::string name_;
     client::filter filter_;
@@ -94,7 +99,9 @@ class FeedSource {
     std::int64_t checked_ns_ = 0;
     std::int64_t looked_for_ids_ns_ = 0;
     std::unordered_map<std::string, Waiting> waiting_;  ///< by the bytes of the key without its id
+    std::deque<std::string> to_look_for_;               ///< the keys of waiting_, the next first
     std::size_t waiting_count_ = 0;
+    std::int64_t now_ns_ = 0;
 };
 
 }  // namespace pinstrike::actors::gateway

@@ -17,18 +17,34 @@ namespace pinstrike::actors::gateway {
 
 class Flushes {
   public:
-    /// Adds what an event of kind PINSTRIKE_CONTROL removes.
+    /// Adds what an event of kind PINSTRIKE_CONTROL removes: by the rules of the book.
     void add(const pinstrike_record& record) {
         constexpr std::uint8_t quotes = 1;
         constexpr std::uint8_t day = 2;
+        const std::uint8_t forgets = record.of.control.forgets;
+        const bool is_void = (record.flags & (PINSTRIKE_BEFORE_DAY | PINSTRIKE_BEFORE_FLUSH)) != 0;
+        if (forgets < quotes || (forgets < day && is_void)) {
+            return;
+        }
         Flush& flush = of(record.core, record.line);
-        if (record.of.control.forgets >= quotes) {
+        has_new_ = true;
+        if (forgets >= day) {
+            flush = {record.stamp, record.stamp, record.stamp, 0};
+        } else if ((record.flags & PINSTRIKE_IS_LATE) == 0) {
             flush.quotes = record.stamp;
-            has_new_ = true;
+        } else {
+            const auto sequence = static_cast<std::uint32_t>(record.sequence);
+            if (!flush.is_flushed_late() || is_after(sequence, flush.late_sequence)) {
+                flush.late_sequence = sequence;
+            }
+            flush.late = record.stamp;
         }
-        if (record.of.control.forgets >= day) {
-            flush.day = record.stamp;
-        }
+    }
+
+    /// Whether the line of a quote was flushed after it.
+    [[nodiscard]] bool flushed_after(const pinstrike_record& record) const {
+        const Flush* const flush = find(record.core, record.line);
+        return flush != nullptr && comes_after(flush->quotes, record.stamp);
     }
 
     /// Whether one was added since the last call.
@@ -36,15 +52,18 @@ class Flushes {
 
     /// Removes from a series what was stated before the flushes of its line.
     void remove_from(Instrument& at) const {
-        if (at.core >= by_core_.size() || by_core_[at.core].empty()) {
+        const Flush* const found = find(at.core, at.line);
+        if (found == nullptr) {
             return;
         }
-        const Flush& flush = by_core_[at.core][at.line];
-        if (flush.quotes != 0 && pinstrike_stamp_after(flush.quotes, at.stamp) != 0) {
+        const Flush& flush = *found;
+        if (comes_after(flush.quotes, at.stamp)) {
             at.best = {};
             at.stale = false;
+        } else if (flush.is_flushed_late() && comes_after(flush.late, at.stamp)) {
+            remove_older(at, flush.late_sequence);
         }
-        if (flush.day != 0 && pinstrike_stamp_after(flush.day, at.stamp) != 0) {
+        if (comes_after(flush.day, at.stamp)) {
             at.last_price = feed::dbn::undefined_price;
             at.last_trade_ns = feed::dbn::undefined_time;
             at.last_size = 0;
@@ -55,10 +74,42 @@ class Flushes {
     void clear() { *this = {}; }
 
   private:
+    static bool comes_after(std::uint64_t flush, std::uint64_t stamp) {
+        return flush != 0 && pinstrike_stamp_after(flush, stamp) != 0;
+    }
+
+    static bool is_after(std::uint32_t a, std::uint32_t b) {
+        return static_cast<std::int32_t>(a - b) > 0;
+    }
+
     struct Flush {
         std::uint64_t quotes = 0;
         std::uint64_t day = 0;
+        std::uint64_t late = 0;
+        std::uint32_t late_sequence = 0;  ///< the highest of the late ones since the others
+
+        [[nodiscard]] bool is_flushed_late() const {
+            return late != 0 && (quotes == 0 || comes_after(late, quotes)) &&
+                   (day == 0 || comes_after(late, day));
+        }
     };
+
+    /// Removes the sides that messages before a number stated. A side of another line has none.
+    static void remove_older(Instrument& at, std::uint32_t sequence) {
+        feed::dbn::ConsolidatedLevel& best = at.best;
+        if (at.bid_sequence == 0 || !is_after(at.bid_sequence, sequence)) {
+            best.bid_price = feed::dbn::undefined_price;
+            best.bid_size = best.bid_publisher = 0;
+        }
+        if (at.offer_sequence == 0 || !is_after(at.offer_sequence, sequence)) {
+            best.ask_price = feed::dbn::undefined_price;
+            best.ask_size = best.ask_publisher = 0;
+        }
+    }
+
+    [[nodiscard]] const Flush* find(std::uint16_t core, std::uint16_t line) const {
+        return core < by_core_.size() && !by_core_[core].empty() ? &by_core_[core][line] : nullptr;
+    }
 
     Flush& of(std::uint16_t core, std::uint16_t line) {
         if (core >= by_core_.size()) {

@@ -124,7 +124,8 @@ void Gateway::on_batch() {
 }
 
 void Gateway::on_event(const pinstrike_record& record) {
-    if (std::exchange(is_fresh_, false) && record.receive_ns < data_ns_) {
+    const bool has_time = record.receive_ns != 0;  // series maps of a file have none
+    if (has_time && std::exchange(is_fresh_, false) && record.receive_ns < data_ns_) {
         market_.restart_time();
         data_ns_ = 0;
     }

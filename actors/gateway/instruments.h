@@ -35,6 +35,8 @@ struct Instrument {
     std::int64_t last_price = feed::dbn::undefined_price;
     std::uint64_t last_trade_ns = feed::dbn::undefined_time;
     std::uint32_t last_size = 0;
+    std::uint32_t bid_sequence = 0;  ///< of the message that stated it; 0: of another line
+    std::uint32_t offer_sequence = 0;
     RecordReceiver* only_client =
         nullptr;                  ///< if one client follows it; most series have none or one
     std::uint32_t interests = 0;  ///< index of the list of clients, if several follow it; 0: none
@@ -52,6 +54,8 @@ struct Instrument {
 
     void forget_values() {
         best = {};
+        stamp = 0;
+        bid_sequence = offer_sequence = 0;
         stale = has_open_interest = false;
         last_price = feed::dbn::undefined_price;
         last_trade_ns = feed::dbn::undefined_time;

@@ -27,6 +27,21 @@ bool is_heard(const pinstrike_value& value) {
 }
 
 /// Whether a trade is late and older than the last one.
+constexpr std::uint8_t late_flags =
+    PINSTRIKE_IS_LATE | PINSTRIKE_BEFORE_DAY | PINSTRIKE_BEFORE_FLUSH;
+
+/// Whether the state of a series is newer than an event of it.
+bool is_before(const pinstrike_record& record, const Instrument& at) {
+    return at.core == record.core && at.stamp != 0 &&
+           pinstrike_stamp_after(at.stamp, record.stamp) != 0;
+}
+
+/// Whether a quote that waited for the id of its series is older than what is known now. `at`: null
+/// if the series is new.
+bool is_outdated(const pinstrike_record& record, const Instrument* at, const Flushes& flushes) {
+    return (at != nullptr && is_before(record, *at)) || flushes.flushed_after(record);
+}
+
 bool is_older(const pinstrike_record& record, const Instrument& at) {
     const bool is_late = (record.flags & PINSTRIKE_IS_LATE) != 0;
     return (record.flags & PINSTRIKE_BEFORE_DAY) != 0 ||
@@ -55,6 +70,8 @@ bool Market::take_state(std::span<const pinstrike_value> values, bool complete) 
         Instrument& at = instruments_.add(value.key);
         at.best = level_of(value.bid, value.offer);
         at.stale = is_stale(value.bid, value.offer);
+        at.bid_sequence = value.bid.sequence;
+        at.offer_sequence = value.offer.sequence;
         at.stamp = value.stamp;
         at.core = value.core;
         at.heard = at.heard || is_heard(value);
@@ -108,6 +125,11 @@ bool Market::apply(const pinstrike_record& record) {
 }
 
 void Market::apply_to_series(const pinstrike_record& record) {
+    if (record.kind == PINSTRIKE_QUOTE &&
+        is_outdated(record, instruments_.find(record.key.id), flushes_)) {
+        counters_.bump(GatewayCount::filtered);
+        return;
+    }
     Instrument& at = instrument_of(record);
     counters_.bump(interests_.follows(at) ? GatewayCount::served : GatewayCount::filtered);
     at.heard = at.heard || record.kind != PINSTRIKE_SERIES_MAP;
@@ -139,8 +161,14 @@ Instrument& Market::instrument_of(const pinstrike_record& record) {
     } else {
         update_flushed(*at, id, record.receive_ns);
     }
-    at->stamp = record.stamp;
-    at->line = record.line;
+    if (is_new) {
+        at->line = record.kind == PINSTRIKE_SERIES_MAP ? record.of.series_map.line : record.line;
+    } else if (record.kind != PINSTRIKE_SERIES_MAP && (record.flags & late_flags) == 0) {
+        at->line = record.line;  // a late message may be of a line that the series has left
+    }
+    if (!is_before(record, *at)) {
+        at->stamp = record.stamp;
+    }
     at->core = record.core;
     at->round = rounds_[record.core];
     if (is_new) {
@@ -163,6 +191,8 @@ void Market::apply_quote(const pinstrike_record& record, Instrument& at) {
             mark_changed(at, id);
         }
         at.stale = is_stale(record.bid, record.offer);
+        at.bid_sequence = record.bid.sequence;
+        at.offer_sequence = record.offer.sequence;
     }
     if (interests_.wants(Schema::mbp_1, at)) {
         interests_.deliver(Schema::mbp_1, id, at,
@@ -284,7 +314,7 @@ void Market::mark_changed(Instrument& at, InstrumentId id) {
 }
 
 void Market::advance(std::int64_t now_ns) {
-    if (now_ns < next_end_ns_) {
+    if (now_ns < next_end_ns_ || now_ns <= 0) {  // series maps of a file have no time
         return;
     }
     for (Interval& interval : intervals_) {

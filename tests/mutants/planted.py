@@ -516,7 +516,7 @@ plant(("gateway_unit",), [
      "if ((one.schemas & bit(schema)) != 0 && !has_got(one.receiver)) {", "if ((one.schemas & bit(schema)) != 0) {"),
     ("every key may subscribe every root", "return underlyings.empty() || std::find(",
      "return true || underlyings.empty() || std::find("),
-    ("a flushed best is still sent", "if (flush.quotes != 0 && pinstrike_stamp_after(flush.quotes, at.stamp) != 0) {",
+    ("a flushed best is still sent", "if (comes_after(flush.quotes, at.stamp)) {",
      "if (false) {"),
     ("the length of a record lacks its time of sending", "static_cast<unsigned>(at[0]) + trailer / 4",
      "static_cast<unsigned>(at[0])"),

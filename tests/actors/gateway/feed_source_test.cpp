@@ -119,6 +119,48 @@ TEST_F(FeedSourceTest, events_of_a_series_without_an_id_wait_for_it_in_their_ord
     EXPECT_THAT(poll(), ElementsAre("event 4 of 1"));
 }
 
+TEST_F(FeedSourceTest, an_announcement_waits_for_the_id_of_its_series) {
+    PublishedFeed published;
+    EXPECT_THAT(poll(), ElementsAre("fresh 0"));
+    Events map;
+    map.series_map(key_of("SPY"), 1, 1);
+    map.play(*published.books[0]);
+    EXPECT_THAT(poll(), IsEmpty());
+    published.file->give_ids();
+    EXPECT_THAT(poll(), ElementsAre("event 1 of 1"));
+    EXPECT_EQ(source.waiting(), 0U);
+}
+
+TEST_F(FeedSourceTest, events_of_a_series_that_gets_no_id_wait_for_seconds_only) {
+    PublishedFeed published;
+    EXPECT_THAT(poll(), ElementsAre("fresh 0"));
+    Events unheard;
+    unheard.end_of_day(key_of("SPY"), 1, 1);  // a book keeps no series for it
+    unheard.play(*published.books[0]);
+    EXPECT_THAT(poll(), IsEmpty());
+    published.file->give_ids();
+    EXPECT_THAT(poll(), IsEmpty());
+    EXPECT_EQ(source.waiting(), 1U);
+    EXPECT_EQ(events.dropped, 0U);
+    EXPECT_THAT(poll(5 * second_ns), IsEmpty());
+    EXPECT_EQ(source.waiting(), 0U);
+    EXPECT_EQ(events.dropped, 1U);
+}
+
+TEST_F(FeedSourceTest, events_that_wait_at_a_restart_are_counted_as_dropped) {
+    auto published = std::make_unique<PublishedFeed>();
+    EXPECT_THAT(poll(), ElementsAre("fresh 0"));
+    Events unheard;
+    unheard.end_of_day(key_of("SPY"), 1, 1);
+    unheard.play(*published->books[0]);
+    EXPECT_THAT(poll(), IsEmpty());
+    published.reset();
+    const PublishedFeed next;
+    EXPECT_THAT(poll_for_some(), ElementsAre("fresh 0"));
+    EXPECT_EQ(events.dropped, 1U);
+    EXPECT_EQ(source.waiting(), 0U);
+}
+
 TEST_F(FeedSourceTest, records_that_were_overwritten_are_missed_and_the_state_is_read_anew) {
     PublishedFeed published{1, 256};
     quote(published, 1);
@@ -167,6 +209,22 @@ TEST_F(FeedSourceTest, a_feed_that_ended_is_lost_until_it_starts_anew) {
     EXPECT_TRUE(source.is_live());
     quote(next, 3);
     EXPECT_THAT(poll(), ElementsAre("event 3 of 1"));
+}
+
+TEST_F(FeedSourceTest, each_end_of_a_feed_is_reported) {
+    auto published = std::make_unique<PublishedFeed>();
+    EXPECT_THAT(poll(), ElementsAre("fresh 0"));
+    published.reset();
+    EXPECT_THAT(poll(), ElementsAre("lost: the feed test is ended"));
+    published = std::make_unique<PublishedFeed>();
+    std::vector<std::string> what;
+    for (int i = 0; i < 90 && what.empty(); ++i) {  // without a look at its condition
+        std::this_thread::sleep_for(std::chrono::milliseconds{2});
+        what = poll(1'000'000);
+    }
+    EXPECT_THAT(what, ElementsAre("fresh 0"));
+    published.reset();
+    EXPECT_THAT(poll(), ElementsAre("lost: the feed test is ended"));
 }
 
 TEST_F(FeedSourceTest, a_feed_that_starts_anew_at_once_is_not_reported_as_lost) {

@@ -64,6 +64,15 @@ TEST_F(MarketTest, a_series_that_did_not_change_in_an_interval_gives_nothing) {
     EXPECT_EQ(client.got.size(), 2U);
 }
 
+TEST_F(MarketTest, series_maps_of_a_file_have_no_time_and_end_no_interval) {
+    follow(Schema::cbbo_1s);
+    pinstrike_record map = events.event_of(PINSTRIKE_SERIES_MAP, key, ' ', 'A');
+    map.receive_ns = map.exchange_ns = 0;
+    apply(map);
+    apply(usual_quote());
+    EXPECT_TRUE(client.ends.empty());
+}
+
 TEST_F(MarketTest, an_interval_has_a_flush_of_a_series_without_a_quote_in_it) {
     follow(Schema::cbbo_1s);
     apply(usual_quote());

@@ -349,6 +349,81 @@ TEST_F(MarketTest, a_flush_concerns_the_series_of_its_line_and_core) {
     expect_no_level(state_of<ConsolidatedRecord>(Schema::cmbp_1).level);
 }
 
+TEST_F(MarketTest, a_message_of_another_line_does_not_move_a_series_if_it_is_late_or_a_series_map) {
+    apply(usual_quote());  // of line 7
+    pinstrike_record map = events.event_of(PINSTRIKE_SERIES_MAP, key, ' ', 'A');
+    map.line = 220;
+    map.of.series_map.line = 7;
+    apply(map);
+    pinstrike_record late = events.trade(key, 117, 5);
+    late.line = 9;
+    late.flags = PINSTRIKE_IS_LATE;
+    apply(late);
+    pinstrike_record elsewhere = events.control(1);
+    elsewhere.line = 220;
+    apply(elsewhere);
+    expect_usual_level(state_of<ConsolidatedRecord>(Schema::cmbp_1).level);
+    apply(events.control(1));
+    expect_no_level(state_of<ConsolidatedRecord>(Schema::cmbp_1).level);
+}
+
+TEST_F(MarketTest, an_announced_series_is_on_the_line_that_its_map_names) {
+    pinstrike_record map = events.event_of(PINSTRIKE_SERIES_MAP, key, ' ', 'A');
+    map.line = 220;
+    map.of.series_map.line = 7;
+    apply(map);
+    EXPECT_EQ(market.instruments().find(key.id)->line, 7U);
+}
+
+TEST_F(MarketTest, a_late_flush_removes_what_older_messages_stated) {
+    pinstrike_record quote = usual_quote();
+    quote.bid.sequence = 5;
+    quote.offer.sequence = 9;
+    apply(quote);
+    pinstrike_record flush = events.control(1);
+    flush.flags = PINSTRIKE_IS_LATE | PINSTRIKE_BEFORE_FLUSH;
+    flush.sequence = 100;
+    apply(flush);
+    expect_usual_level(state_of<ConsolidatedRecord>(Schema::cmbp_1).level);
+    flush = events.control(1);
+    flush.flags = PINSTRIKE_IS_LATE;
+    flush.sequence = 7;
+    apply(flush);
+    const auto level = state_of<ConsolidatedRecord>(Schema::cmbp_1).level;
+    EXPECT_EQ(level.bid_price, undefined_price);
+    EXPECT_EQ(level.bid_size, 0U);
+    EXPECT_EQ(level.ask_price, 1'250'000'000);
+    flush = events.control(1);
+    flush.flags = PINSTRIKE_IS_LATE;
+    flush.sequence = 9;
+    apply(flush);
+    expect_no_level(state_of<ConsolidatedRecord>(Schema::cmbp_1).level);
+}
+
+TEST_F(MarketTest, a_quote_that_waited_for_its_id_yields_to_newer_state_and_flushes) {
+    follow(Schema::cmbp_1);
+    const pinstrike_record waited = events.quote(key, best_of(1, 1, 'A'), best_of(2, 2, 'B'));
+    apply(usual_quote());
+    apply(waited);
+    expect_usual_level(state_of<ConsolidatedRecord>(Schema::cmbp_1).level);
+    EXPECT_EQ(client.of<ConsolidatedRecord>(Schema::cmbp_1).size(), 1U);
+
+    pinstrike_record of_new = events.quote(key_of(10, "SPY"), best_of(1, 1, 'A'), no_best());
+    apply(events.control(1));
+    apply(of_new);
+    EXPECT_EQ(market.instruments().find(10), nullptr);
+    EXPECT_EQ(count(GatewayCount::filtered), 2U);
+}
+
+TEST_F(MarketTest, stamps_of_an_earlier_start_hold_back_no_quote) {
+    events.stamp = 1000 * PINSTRIKE_STAMP_PLACE;
+    apply(usual_quote());
+    market.forget_values();
+    events.stamp = 0;
+    apply(usual_quote());
+    expect_usual_level(state_of<ConsolidatedRecord>(Schema::cmbp_1).level);
+}
+
 TEST_F(MarketTest, clients_get_a_record_without_sides_after_a_flush) {
     follow(Schema::cmbp_1);
     follow(Schema::mbp_1);
