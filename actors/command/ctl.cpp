@@ -256,7 +256,8 @@ void add_actions(CLI::App* ctl, const std::shared_ptr<CtlOptions>& options, Outc
         ->add_option("LEVEL", options->level, "debug, info, warning or error")
         ->required()
         ->check(CLI::IsMember(log_level_words));
-    add(ctl, options, outcome, "clear", "Reset the counts that ctl and top show; metrics continue",
+    add(ctl, options, outcome, "clear",
+        "Reset the counts that ctl and top show, and maxima; counters of metrics continue",
         asking("clear"));
     add(ctl, options, outcome, "drain",
         "Stop receiving, empty the rings, print the account and end", asking("drain"));

@@ -78,8 +78,7 @@ void add_gateway(CLI::App& app, Outcome& outcome) {
         "Exit status: 0 success; 1 a retry may help (the address is in use); 2 wrong use; 78 the\n"
         "config or the keys are wrong.\n\n"
         "Examples:\n"
-        "  pinstrike gateway config/gateway.yaml\n"
-        "  pinstrike gateway usage --month 2026-11 /var/lib/pinstrike-gateway/access.log");
+        "  pinstrike gateway config/gateway.yaml");
     command->add_option("CONFIG", given->config, "YAML file of one gateway");
     command
         ->add_option("--for", given->duration, "How long: 8h, 10m, 30s (default: until a signal)")
@@ -88,6 +87,12 @@ void add_gateway(CLI::App& app, Outcome& outcome) {
                         "Write what was served as JSON at the end (-: standard output)");
     CLI::App* usage =
         command->add_subcommand("usage", "What each user was served in a month, by the access log");
+    usage->footer(
+        "Sums the lines of an access log (access_log in the gateway's config) by user.\n"
+        "Exit status: 0 success; 1 the log cannot be read; 2 wrong use.\n\n"
+        "Examples:\n"
+        "  pinstrike gateway usage --month 2026-11 /var/lib/pinstrike-gateway/opra.log\n"
+        "  pinstrike gateway usage --month 2026-11 --csv /var/lib/pinstrike-gateway/opra.log");
     usage->add_option("LOG", given->log, "The access log of a gateway")->required();
     usage->add_option("--month", given->month, "YYYY-MM, in UTC")->required();
     usage->add_flag("--csv", given->csv, "A header and a row per user");

@@ -213,7 +213,8 @@ void add_bench_actor(CLI::App& bench, Outcome& outcome) {
         sentences() +
         "Kinds that a config may name get generated OPRA traffic, or the first messages of\n"
         "--capture, with both streams arbitrated; if there are fewer than --messages, they are\n"
-        "repeated. An actor of your own is measured from code: actors/runtime/isolation.h.\n"
+        "repeated. An actor that no config can name is measured from code:\n"
+        "actors/runtime/isolation.h.\n"
         "Exit status: 0 success, 1 it failed or the capture was not read to its end, 2 wrong "
         "use.\n\n"
         "Examples:\n"

@@ -316,6 +316,7 @@ void add_generate(CLI::App& app, Outcome& outcome) {
     CLI::App* command =
         app.add_subcommand("generate", "Generate realistic OPRA traffic, and its expected results");
     command->footer(
+        "Exit status: 0 success; 1 it failed; 2 wrong use.\n\n"
         "Examples:\n"
         "  pinstrike generate --out day.pcap --messages 100000 --series 20000 --truth day\n"
         "  pinstrike generate --out lossy.pcap --loss-a 0.01 --loss-b 0.01 --truth lossy\n"

@@ -21,7 +21,10 @@ constexpr time_t silence_s = 10;
 std::string why_not(const std::string& path, int error) {
     switch (error) {
         case ENOENT:
-            return fmt::format("{}: found no admin socket: is the instance running?", path);
+            return fmt::format(
+                "{}: found no admin socket: is the instance running? One that is not a service "
+                "needs `run --admin PATH`, and that path instead of a name",
+                path);
         case ECONNREFUSED:
             return fmt::format("{}: no instance listens at this socket any more", path);
         case EACCES:
