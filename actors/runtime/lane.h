@@ -371,8 +371,9 @@ class Lane final : public LaneBase {
             (sizeof(Chunk*) + sizeof(std::uint64_t) + alignof(T) - 1) / alignof(T) * alignof(T);
 
         [[nodiscard]] T* slots() noexcept {
-            auto* bytes = static_cast<std::byte*>(static_cast<void*>(this));
-            return static_cast<T*>(static_cast<void*>(bytes + slots_at));
+            auto* const bytes =
+                reinterpret_cast<std::byte*>(this);         // tidy: slots follow the header
+            return reinterpret_cast<T*>(bytes + slots_at);  // tidy: slots follow the header
         }
     };
 

@@ -31,6 +31,8 @@ namespace pinstrike::actors::runtime {
 /// The part of a mailbox that its actor uses: a list of lanes.
 class Inbox {
   public:
+    virtual ~Inbox();
+
     Inbox(const Inbox&) = delete;
     Inbox& operator=(const Inbox&) = delete;
 
@@ -40,7 +42,6 @@ class Inbox {
 
   protected:
     explicit Inbox(MailboxActor* owner);
-    virtual ~Inbox();
 
     /// Adds a new lane. May be called by any thread.
     void join(LaneBase& lane) noexcept;

@@ -18,6 +18,8 @@ namespace pinstrike::actors::runtime {
 
 class TimerBase {
   public:
+    virtual ~TimerBase() { cancel(); }
+
     TimerBase(const TimerBase&) = delete;
     TimerBase& operator=(const TimerBase&) = delete;
 
@@ -32,8 +34,6 @@ class TimerBase {
 
   protected:
     explicit TimerBase(MailboxActor* owner) : owner_(*owner) { ++owner_.timers_count_; }
-
-    virtual ~TimerBase() { cancel(); }
 
   private:
     friend class MailboxActor;
