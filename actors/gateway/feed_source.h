@@ -42,8 +42,8 @@ class FeedEvents {
     /// An event of this series follows soon; 0: of none.
     virtual void ask_ahead(std::uint32_t id) { static_cast<void>(id); }
 
-    /// An event was dropped: too many wait for the id of their series, or this one did for too
-    /// long.
+    /// An event was dropped: too many wait for the id of their series, or its series had none for
+    /// too long.
     virtual void on_dropped() {}
 
     /// This reader was too slow for some records; on_state() follows.

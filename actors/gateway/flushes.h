@@ -105,6 +105,7 @@ class Flushes {
             best.ask_price = feed::dbn::undefined_price;
             best.ask_size = best.ask_publisher = 0;
         }
+        at.stale = at.stale && !(best == feed::dbn::ConsolidatedLevel{});
     }
 
     [[nodiscard]] const Flush* find(std::uint16_t core, std::uint16_t line) const {

@@ -26,7 +26,6 @@ bool is_heard(const pinstrike_value& value) {
            value.open.present != 0 || value.high.present != 0;
 }
 
-/// Whether a trade is late and older than the last one.
 constexpr std::uint8_t late_flags =
     PINSTRIKE_IS_LATE | PINSTRIKE_BEFORE_DAY | PINSTRIKE_BEFORE_FLUSH;
 
@@ -42,6 +41,15 @@ bool is_outdated(const pinstrike_record& record, const Instrument* at, const Flu
     return (at != nullptr && is_before(record, *at)) || flushes.flushed_after(record);
 }
 
+/// Numbers of another line say nothing about those of this one.
+void move_to(Instrument& at, std::uint16_t line) {
+    if (at.line != line) {
+        at.line = line;
+        at.bid_sequence = at.offer_sequence = 0;
+    }
+}
+
+/// Whether a trade is late and older than the last one.
 bool is_older(const pinstrike_record& record, const Instrument& at) {
     const bool is_late = (record.flags & PINSTRIKE_IS_LATE) != 0;
     return (record.flags & PINSTRIKE_BEFORE_DAY) != 0 ||
@@ -164,7 +172,7 @@ Instrument& Market::instrument_of(const pinstrike_record& record) {
     if (is_new) {
         at->line = record.kind == PINSTRIKE_SERIES_MAP ? record.of.series_map.line : record.line;
     } else if (record.kind != PINSTRIKE_SERIES_MAP && (record.flags & late_flags) == 0) {
-        at->line = record.line;  // a late message may be of a line that the series has left
+        move_to(*at, record.line);  // a late message may be of a line that the series has left
     }
     if (!is_before(record, *at)) {
         at->stamp = record.stamp;
@@ -236,7 +244,7 @@ void Market::apply_trade(const pinstrike_record& record, Instrument& at) {
     }
     constexpr unsigned regular = feed::effect_range | feed::effect_last;
     if ((feed::trade_effects_of(record.type) & regular) == regular) {
-        if (!is_older(record, at)) {
+        if (!is_older(record, at) && !is_before(record, at)) {
             at.last_price = price;
             at.last_size = record.of.trade.size;
             at.last_trade_ns = static_cast<std::uint64_t>(record.exchange_ns);
@@ -258,8 +266,10 @@ void Market::add_to_bars(const pinstrike_record& record, std::int64_t price) {
 }
 
 void Market::apply_open_interest(const pinstrike_record& record, Instrument& at) {
-    at.open_interest = record.of.open_interest.contracts;
-    at.has_open_interest = true;
+    if (!is_before(record, at)) {
+        at.open_interest = record.of.open_interest.contracts;
+        at.has_open_interest = true;
+    }
     if (interests_.wants(Schema::statistics, at)) {
         interests_.deliver(Schema::statistics, record.key.id, at,
                            bytes_of(open_interest_of(record, publisher_of(record.participant))));

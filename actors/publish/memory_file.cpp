@@ -345,13 +345,14 @@ std::uint64_t MemoryFile::stream_records(std::size_t core) const {
 /// Looks at a few series of the directory at each call, so that a pass over two million takes about
 /// two seconds.
 void MemoryFile::give_ids() {
-    constexpr std::size_t new_each_call = 4096;
     constexpr std::size_t series_each_call = 1024;
+    std::size_t budget = 4 * series_each_call;
     for (std::size_t core = 0; core < plan_.cores.size(); ++core) {  // the latest records first
         std::size_t& known = pass_.known[core];
-        const std::size_t count = std::min(new_each_call, used_records(core) - known);
+        const std::size_t count = std::min(budget, complete_records(core) - known);
         give_ids(core, known, known + count);
         known += count;
+        budget -= count;
     }
     // A record that a removed series had may have another series now, so all are looked at in turn.
     const std::size_t end = pass_.known[pass_.core];
@@ -368,6 +369,16 @@ void MemoryFile::give_ids() {
 std::size_t MemoryFile::used_records(std::size_t core) const {
     const std::atomic_ref<std::uint32_t> count{core_header(core).series_count};
     return count.load(std::memory_order_acquire) + 1;
+}
+
+/// The same without a last record that its core is writing now.
+std::size_t MemoryFile::complete_records(std::size_t core_index) const {
+    const std::size_t end = used_records(core_index);
+    const auto series = CoreMemory{core_header(core_index), at_}.span<pinstrike_series>(
+        core_header(core_index).series);
+    const std::atomic_ref<std::uint64_t> name{series[end - 1].name};
+    const bool is_known = end - 1 < pass_.known[core_index];
+    return is_known || name.load(std::memory_order_acquire) != 0 ? end : end - 1;
 }
 
 /// Gives ids to the series of some records of a core.
@@ -422,7 +433,10 @@ bool forget_memory(const std::string& feed, Problems& problems) {
     const std::string link = folder + '/' + feed;
     std::vector<std::string> files = files_of(folder, feed);
     std::ranges::move(files_of(huge_file_folder(), feed), std::back_inserter(files));
-    if (files.empty() && target_of(link).empty()) {
+    if (const std::string target = target_of(link); !target.empty()) {
+        files.push_back(target);  // may lie in a hugetlbfs that was mounted elsewhere
+    }
+    if (files.empty()) {
         add_problem(problems, link,
                     "no memory is published or left under this name" + hint_for(feed, folder));
         return false;

@@ -102,6 +102,7 @@ class MemoryFile {
     void write_header();
     void give_ids(std::size_t core_index, std::size_t first, std::size_t end);
     [[nodiscard]] std::size_t used_records(std::size_t core) const;
+    [[nodiscard]] std::size_t complete_records(std::size_t core_index) const;
 
     [[nodiscard]] pinstrike_header& header() const;
     [[nodiscard]] pinstrike_core& core_header(std::size_t index) const;

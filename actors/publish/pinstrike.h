@@ -245,9 +245,9 @@ const char* pinstrike_condition_name(enum pinstrike_condition condition);
 /* Attaches to a newer start of the same feed, if there is one that is live or has ended. Returns 1
  * if it did, 0 if there is none, -1 if there is one that cannot be read, for example because its
  * layout needs a newer library (pinstrike_error() says why). Until then the old values stay
- * readable. When the feed is dead or has ended, pinstrike_chain() and pinstrike_get() do this by
- * themselves, and so does each stream in pinstrike_poll() and pinstrike_wait()
- * (PINSTRIKE_RESTARTED, or an error if the newer start cannot be read). */
+ * readable. When the feed is dead or has ended, pinstrike_chain(), pinstrike_get() and
+ * pinstrike_id() do this by themselves, and so does each stream in pinstrike_poll() and
+ * pinstrike_wait() (PINSTRIKE_RESTARTED, or an error if the newer start cannot be read). */
 int pinstrike_reattach(pinstrike_feed* feed);
 
 /* The time of the start that the feed is attached to, its trade date (20261127; neither it nor the

@@ -98,6 +98,8 @@ void limit_by_pages(const struct statfs& status, PublishSpace& space) {
     space.free_bytes = least(space.free_bytes, free_bytes - std::min(free_bytes, promised_bytes));
 }
 
+constexpr const char* packaged_name = "/pinstrike";  ///< of the package's folder in a hugetlbfs
+
 std::string links_folder() {
     const char* const given = ::secure_getenv("PINSTRIKE_FOLDER");
     return given != nullptr ? given : name_of_folder(published_shm_folder);
@@ -125,17 +127,17 @@ std::string file_folder(PublishMemory memory, const std::string& links, Problems
     if (memory != PublishMemory::hugetlbfs) {
         return links;
     }
-    const std::string folder = huge_file_folder();
-    if (folder.empty()) {
+    const std::string mount = huge_page_mount();
+    if (mount.empty()) {
         add_problem(problems, "publish.memory", "expected a mounted hugetlbfs, found none");
         return {};
     }
-    return own_folder(folder, problems);
+    return own_folder(mount + packaged_name, problems);
 }
 
 std::string huge_file_folder() {
     const std::string mount = huge_page_mount();
-    return mount.empty() ? mount : mount + "/pinstrike";
+    return mount.empty() ? mount : name_of_folder(mount + packaged_name);
 }
 
 std::vector<std::string> files_of(const std::string& folder, const std::string& feed) {

@@ -42,7 +42,8 @@ inline constexpr const char* published_shm_folder = "/dev/shm/pinstrike";
 /// killed before it made its link.
 [[nodiscard]] std::vector<std::string> files_of(const std::string& folder, const std::string& feed);
 
-/// The folder of a mounted hugetlbfs for files; empty: none is mounted.
+/// The folder for this user's files in a mounted hugetlbfs, also if it does not exist; empty: none
+/// is mounted.
 [[nodiscard]] std::string huge_file_folder();
 
 /// Whether a process holds the writer's lock on the file.

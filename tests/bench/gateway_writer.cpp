@@ -72,8 +72,8 @@ int main(int count, char** arguments) {
         return 2;
     }
     Problems problems;
-    const auto published = actors::PublishedBook::make(
-        arguments[1], actors::PublishMemory::shm, 2 * series_count, stream_records, problems);
+    const auto published = actors::PublishedBook::make(arguments[1], actors::PublishMemory::shm,
+                                                       2 * series_count, stream_records, problems);
     if (published == nullptr) {
         print_problems(problems);
         return 1;

@@ -451,7 +451,10 @@ EventStream::Wait EventStream::wait(std::int64_t timeout_ns) {
         if (feed_->is_over()) {
             look_due_ns_ = 0;
             waited_count_ = fill(waited_);  // the last events, or another start
-            return waited_count_ != 0 ? Wait::events : Wait::over;
+            if (waited_count_ != 0 || feed_->is_over()) {
+                return waited_count_ != 0 ? Wait::events : Wait::over;
+            }
+            // There is another start, whose state cannot be read yet.
         }
         const std::int64_t left = end - steady_clock_ns();
         if (left <= 0) {

@@ -172,7 +172,8 @@ std::size_t FeedReader::chain(const Filter& filter, pinstrike_value* values, std
     return count;
 }
 
-std::uint32_t FeedReader::id_of(const feed::SeriesKey& key) const {
+std::uint32_t FeedReader::id_of(const feed::SeriesKey& key) {
+    static_cast<void>(is_old());  // ids may be others in another start
     Patience patience;
     SeriesParts parts;
     for (const CoreView& core : mapping_->cores()) {

@@ -69,7 +69,7 @@ class FeedReader {
     std::size_t chain(const Filter& filter, pinstrike_value* values, std::size_t max);
 
     /// The id of a series, also of one that is only announced; 0: it has none.
-    [[nodiscard]] std::uint32_t id_of(const feed::SeriesKey& key) const;
+    [[nodiscard]] std::uint32_t id_of(const feed::SeriesKey& key);
 
     /// False: the feed does not list the series.
     bool get(const feed::SeriesKey& key, pinstrike_value& value);

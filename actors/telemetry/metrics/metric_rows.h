@@ -37,7 +37,7 @@ inline constexpr std::string_view metric_prefix = "pinstrike_";
     ROW(port_link_up, gauge, "1 while the port's link is up") \
     ROW(port_handed_packets_total, counter, "Packets passed to lines: those not dropped") \
     ROW(port_dropped_packets_total, counter, "Packets dropped before any line") \
-    ROW(stream_state, gauge, "0 up, 1 silent, 2 down. Absent as line_down") \
+    ROW(stream_state, gauge, "0 up, 1 silent, 2 down. Absent when line_down is") \
     ROW(stream_last_packet_timestamp_seconds, gauge, \
         "When its latest packet was noticed; 0: none yet") \
     ROW(stream_lead_seconds, histogram, \

@@ -415,6 +415,38 @@ TEST_F(MarketTest, a_quote_that_waited_for_its_id_yields_to_newer_state_and_flus
     EXPECT_EQ(count(GatewayCount::filtered), 2U);
 }
 
+TEST_F(MarketTest, a_trade_that_waited_for_its_id_is_sent_and_changes_no_newer_state) {
+    follow(Schema::trades);
+    const pinstrike_record waited = events.trade(key, 100, 1);
+    pinstrike_record interest = events.event_of(PINSTRIKE_OPEN_INTEREST, key, 'N', ' ');
+    interest.of.open_interest.contracts = 5;
+    apply(events.trade(key, 117, 5));
+    pinstrike_record newer = interest;
+    newer.stamp = events.stamp;
+    newer.of.open_interest.contracts = 12;
+    apply(newer);
+    apply(waited);
+    apply(interest);
+    EXPECT_EQ(client.of<TradeRecord>(Schema::trades).size(), 2U);
+    EXPECT_EQ(state_of<IntervalRecord>(Schema::cbbo_1s).price, 1'170'000'000);
+    EXPECT_EQ(market.instruments().find(key.id)->open_interest, 12U);
+}
+
+TEST_F(MarketTest, a_late_flush_removes_sides_of_the_line_that_a_series_left) {
+    pinstrike_record quote = usual_quote();
+    quote.bid.sequence = quote.offer.sequence = 5'000'000;
+    apply(quote);
+    pinstrike_record moved = events.trade(key, 117, 5);
+    moved.line = 8;
+    apply(moved);
+    pinstrike_record flush = events.control(1);
+    flush.line = 8;
+    flush.flags = PINSTRIKE_IS_LATE;
+    flush.sequence = 7;
+    apply(flush);
+    expect_no_level(state_of<ConsolidatedRecord>(Schema::cmbp_1).level);
+}
+
 TEST_F(MarketTest, stamps_of_an_earlier_start_hold_back_no_quote) {
     events.stamp = 1000 * PINSTRIKE_STAMP_PLACE;
     apply(usual_quote());

@@ -272,6 +272,7 @@ TEST(Restarts, a_stream_waits_while_a_write_is_unfinished) {
     published = std::make_unique<PublishedFeed>();
     version = &published->file->core(0).core().tail_version;
     ++*version;
+    EXPECT_EQ(pinstrike_wait(stream.get(), 0), 0) << "it is not over: a new start is there";
     EXPECT_EQ(drain(stream.get()).size(), 0U);
     ++*version;
     EXPECT_EQ(pinstrike_wait(stream.get(), 1'000'000'000), 1);
