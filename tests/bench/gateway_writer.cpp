@@ -23,7 +23,7 @@ namespace {
 
 using namespace pinstrike;
 
-constexpr std::size_t series_count = 10'000;
+constexpr std::int64_t series_count = 10'000;
 constexpr std::size_t stream_records = std::size_t{1} << 19;
 constexpr std::int64_t burst_ns = 50'000;
 constexpr std::int64_t timer_ns = 100'000'000;

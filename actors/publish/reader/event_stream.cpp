@@ -310,6 +310,7 @@ bool EventStream::renew(Core& core, pinstrike_kind kind, pinstrike_record& notic
         read_part(core, part_series_);
         renewed = true;
     } catch (const WriteUnfinished&) {
+        snapshot_.clear();  // no series of this part was taken
     }
     snapshot_is_new_ = renewed;
     notice.of.missed.more = core.reads_state ? 1 : 0;

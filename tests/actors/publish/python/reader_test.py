@@ -360,7 +360,7 @@ class Running(unittest.TestCase):
         for batch in self.feed.stream():
             copied = copy.copy(batch)
             if len(batch.quotes):
-                self.assertTrue((copied.quotes == batch.quotes).all())
+                self.assertEqual(copied.quotes.tobytes(), batch.quotes.tobytes())
                 return
 
     def test_wrong_arguments(self):
