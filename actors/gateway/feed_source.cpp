@@ -15,10 +15,13 @@ namespace {
 constexpr std::int64_t ms = 1'000'000;
 constexpr std::int64_t attach_ns = 250 * ms;
 constexpr std::int64_t check_ns = 100 * ms;
-/// A feed gives an id within milliseconds, and none to a series that its book does not keep, such
-/// as one of a series map of another line.
+/// A feed gives a series an id within milliseconds. It gives none to a series that its book does
+/// not keep, such as one that only a series map on another line names.
 constexpr std::int64_t wait_max_ns = 5'000 * ms;
-constexpr std::size_t looks_each_time = 1024;
+/// Series that look_for_ids() looks for at once, and how many of them may have no id yet: each look
+/// takes a system call.
+constexpr std::size_t looks_max = 1024;
+constexpr std::size_t vain_looks_max = 64;
 /// How far ahead the series of events are loaded.
 constexpr std::size_t ahead_records = 16;
 
@@ -160,12 +163,14 @@ void FeedSource::keep_waiting(const pinstrike_record& record) {
 
 /// Looks for the ids of some series that events wait for.
 void FeedSource::look_for_ids() {
-    const std::size_t looks = std::min(to_look_for_.size(), looks_each_time);
-    for (std::size_t i = 0; i < looks; ++i) {
+    const std::size_t looks = std::min(to_look_for_.size(), looks_max);
+    std::size_t vain = 0;
+    for (std::size_t i = 0; i < looks && vain < vain_looks_max; ++i) {
         const auto at = waiting_.find(to_look_for_.front());
         const std::uint32_t id = feed_->id_of(at->second.key);
         if (id == 0 && since(at->second.since_ns, now_ns_) < wait_max_ns) {
             to_look_for_.push_back(std::move(to_look_for_.front()));
+            ++vain;
         } else {
             end_waiting(at->second, id);
             waiting_.erase(at);
