@@ -86,7 +86,8 @@ class Flushes {
         std::uint64_t quotes = 0;
         std::uint64_t day = 0;
         std::uint64_t late = 0;
-        std::uint32_t late_sequence = 0;  ///< the highest of the late ones since the others
+        std::uint32_t late_sequence =
+            0;  ///< highest number of a late flush since the latest other one
 
         [[nodiscard]] bool is_flushed_late() const {
             return late != 0 && (quotes == 0 || comes_after(late, quotes)) &&
@@ -94,7 +95,8 @@ class Flushes {
         }
     };
 
-    /// Removes the sides that messages before a number stated. A side of another line has none.
+    /// Removes the sides that messages before a number stated, and those of another line, whose
+    /// number is 0.
     static void remove_older(Instrument& at, std::uint32_t sequence) {
         feed::dbn::ConsolidatedLevel& best = at.best;
         if (at.bid_sequence == 0 || !is_after(at.bid_sequence, sequence)) {

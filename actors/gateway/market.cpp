@@ -41,7 +41,7 @@ bool is_outdated(const pinstrike_record& record, const Instrument* at, const Flu
     return (at != nullptr && is_before(record, *at)) || flushes.flushed_after(record);
 }
 
-/// Numbers of another line say nothing about those of this one.
+/// Each line counts its own sequence numbers, so those of the sides mean nothing on another line.
 void move_to(Instrument& at, std::uint16_t line) {
     if (at.line != line) {
         at.line = line;

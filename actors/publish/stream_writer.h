@@ -59,13 +59,14 @@ class StreamWriter {
         RING_HOOK("stream:copied");
     }
 
-    /// Writes many records past the caches, so that the processor does not load the ring's old
-    /// records before it overwrites them. Such stores have no order with others: the first fence
-    /// keeps them behind `intent`, the second one before `tail`. A few records stay in the caches,
-    /// from where a reader gets them sooner.
+    /// Writes many records by non-temporal stores, so that the processor does not load the ring's
+    /// old records into a cache before it overwrites them. The processor may reorder such stores
+    /// with others: the first fence keeps them behind the store of `intent`, the second one before
+    /// that of `tail`. A few records are written as usual, because a reader gets them sooner from a
+    /// cache.
     static void write(std::span<const feed::Event> records, feed::Event* to) {
-        constexpr std::size_t past_caches_min = 16;
-        if (records.size() < past_caches_min) {
+        constexpr std::size_t non_temporal_min = 16;
+        if (records.size() < non_temporal_min) {
             std::memcpy(to, records.data(), records.size_bytes());
             return;
         }

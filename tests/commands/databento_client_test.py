@@ -236,21 +236,18 @@ class Kept(gateway_day.WithGateway):
                 session.stop()
 
     def test_it_sends_the_bytes_that_were_recorded(self):
-        sent = {}
+        def run(port, schema, stype, symbols, options):
+            session = Session(port, ts_out="send_times" in options, compression=databento.Compression.ZSTD
+                              if "zstd" in options else databento.Compression.NONE)
+            session.subscribe(schema, symbols.split(","), stype, snapshot="snapshot" in options,
+                              start=0 if "all_state" in options else None)
+            session.live.start()
+            session.wait(has(client.SYSTEM, 1))
+            session.stop()
+
         with self.gateway() as gateway:
             gateway.wait_for("feed_attached")
-            for name, (schema, stype, symbols, options) in recorded_clients.SESSIONS.items():
-                recorder = recorded_clients.Recorder(gateway.port)
-                session = Session(recorder.port, ts_out="send_times" in options,
-                                  compression=databento.Compression.ZSTD if "zstd" in options
-                                  else databento.Compression.NONE)
-                session.subscribe(schema, symbols.split(","), stype, snapshot="snapshot" in options,
-                                  start=0 if "all_state" in options else None)
-                session.live.start()
-                session.wait(has(client.SYSTEM, 1))
-                session.stop()
-                sent[name] = recorder.close()
-        self.assertEqual(recorded_clients.compare("python", sent), {})
+            self.assertEqual(recorded_clients.compare("python", recorded_clients.record(gateway.port, run)), {})
 
     def test_it_reconnects_after_a_restart_of_the_gateway(self):
         with self.gateway(managed=True) as gateway:

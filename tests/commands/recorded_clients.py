@@ -69,6 +69,16 @@ class Recorder:
         return general(self.sent.decode())
 
 
+def record(port, run):
+    """What a client sends in each session. `run` is called with the port of a Recorder, and with what SESSIONS has."""
+    sent = {}
+    for name, session in SESSIONS.items():
+        recorder = Recorder(port)
+        run(recorder.port, *session)
+        sent[name] = recorder.close()
+    return sent
+
+
 def compare(client, sent):
     """The differences between what a client sends and what was recorded of it. `sent`: by session."""
     if os.environ.get("PINSTRIKE_RECORD"):

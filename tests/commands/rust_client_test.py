@@ -152,17 +152,15 @@ class Kept(gateway_day.WithGateway):
                 self.assertEqual(answers[-1].code, 5, answers[-1].text)
 
     def test_it_sends_the_bytes_that_were_recorded(self):
-        sent = {}
+        def run(port, schema, stype, symbols, options):
+            session = Session(self.folder, port, schema, *sorted(options), stype=stype, symbols=symbols)
+            session.wait_for(client.SYSTEM)
+            session.process.kill()
+            session.end()
+
         with self.gateway() as gateway:
             gateway.wait_for("feed_attached")
-            for name, (schema, stype, symbols, options) in recorded_clients.SESSIONS.items():
-                recorder = recorded_clients.Recorder(gateway.port)
-                session = Session(self.folder, recorder.port, schema, *sorted(options), stype=stype, symbols=symbols)
-                session.wait_for(client.SYSTEM)
-                session.process.kill()
-                session.end()
-                sent[name] = recorder.close()
-        self.assertEqual(recorded_clients.compare("rust", sent), {})
+            self.assertEqual(recorded_clients.compare("rust", recorded_clients.record(gateway.port, run)), {})
 
     def test_it_reconnects_after_a_restart_of_the_gateway(self):
         with self.gateway(managed=True) as gateway:

@@ -26,7 +26,7 @@ constexpr auto powers_of_ten = [] {
     return powers;
 }();
 
-/// By any byte, so that no price needs a comparison; more decimals than fit are as many as fit.
+/// 10^decimals for each value of a byte, so that a price needs no comparison; at most 10^18.
 constexpr auto divisors = [] {
     std::array<double, 256> all{};
     for (std::size_t i = 0; i < all.size(); ++i) {

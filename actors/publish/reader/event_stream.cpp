@@ -58,7 +58,7 @@ std::uint8_t id_period(std::uint64_t stamp) {
 
 EventStream::EventStream(std::unique_ptr<FeedReader> feed, Filter filter, std::size_t part_series)
     : feed_(std::move(feed)), filter_(std::move(filter)), part_series_(part_series) {
-    constexpr unsigned more_tries_max = 3;  // of a writer that was preempted
+    constexpr unsigned more_tries_max = 3;  // the writer may be preempted in the middle of a write
     for (unsigned i = 0; i < more_tries_max && !feed_->is_over(); ++i) {
         if (try_begin()) {
             return;
@@ -301,7 +301,7 @@ bool EventStream::renew(Core& core, pinstrike_kind kind, pinstrike_record& notic
         if (kind != PINSTRIKE_STATE) {
             const std::uint64_t first = core.cursor.position();
             begin_core(core);
-            renewed = true;  // the user has to know it, even if the first part can not be read yet
+            renewed = true;  // the user has to know it, even if no part can be read yet
             if (kind == PINSTRIKE_MISSED) {
                 notice.of.missed.first = first;
                 notice.of.missed.last = core.cursor.position() - 1;

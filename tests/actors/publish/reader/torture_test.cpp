@@ -29,7 +29,7 @@
 namespace pinstrike::actors::test {
 namespace {
 
-constexpr std::uint32_t series_count = 40;  // a batch of all of them passes the caches
+constexpr std::uint32_t series_count = 40;  // a batch of all is written by non-temporal stores
 constexpr std::size_t stream_records = 4096;
 
 std::vector<feed::SeriesKey> all_keys() {
