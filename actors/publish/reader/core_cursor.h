@@ -70,7 +70,7 @@ class CoreCursor {
     /// Later times are not those of a receipt (the year 2116), and could overflow the stamps.
     static constexpr std::int64_t time_ns_max = std::int64_t{1} << 62;
     /// Records of one copy. More than the 255 of the longest event, so each copy has a whole event.
-    static constexpr std::size_t copied_max = 512;
+    static constexpr std::size_t copied_max = 256;
 
     State look_for_more();
     bool copy(std::size_t count);

@@ -68,7 +68,7 @@ class EventStream {
 
         CoreCursor cursor;
         Follower follower;
-        std::array<Found, 128> found;  ///< as many as the processor prefetches before the first
+        std::array<Found, 32> found;  ///< their slots stay in the first cache until they are used
         std::size_t found_count = 0;
         std::size_t next_found = 0;
 
