@@ -12,7 +12,6 @@
 #include <cstddef>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -83,13 +82,13 @@ std::unique_ptr<MoreLines> more_lines(const FeedParts& parts, const FeedConfig& 
 
 }  // namespace
 
-bool give_settings(FeedParts& parts, const FeedConfig& config, std::int64_t within_ns,
-                   Problems& problems) {
-    constexpr std::string_view stands =
-        "a poller makes no loop steps: it applies the new config when it continues; reload again";
-    if (!adopted_within(parts.pollers, within_ns)) {
-        add_problem(problems, "", std::string{stands});
-        return false;  // the poller may still use the settings offered before
+Given give_settings(FeedParts& parts, const FeedConfig& config, std::int64_t within_ns,
+                    Problems& problems) {
+    if (!adopted_within(parts.pollers, within_ns)) {  // it may still use those offered before
+        add_problem(problems, "",
+                    "a poller makes no loop steps and has yet to adopt the reload before: reload "
+                    "again when it continues");
+        return Given::refused;
     }
     std::vector<std::unique_ptr<PollerSettings>> all;
     for (std::size_t i = 0; i < parts.pollers.size() && problems.empty(); ++i) {
@@ -106,17 +105,13 @@ bool give_settings(FeedParts& parts, const FeedConfig& config, std::int64_t with
         all.push_back(std::move(settings));
     }
     if (!problems.empty()) {
-        return false;
+        return Given::refused;
     }
     for (std::size_t i = 0; i < parts.pollers.size(); ++i) {
         parts.pollers[i].settings = std::move(all[i]);
         parts.pollers[i].task->settings().offer(*parts.pollers[i].settings);
     }
-    if (!adopted_within(parts.pollers, within_ns)) {
-        add_problem(problems, "", std::string{stands});
-        return false;
-    }
-    return true;
+    return adopted_within(parts.pollers, within_ns) ? Given::adopted : Given::offered;
 }
 
 }  // namespace pinstrike::actors

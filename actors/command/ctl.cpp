@@ -129,6 +129,9 @@ Exit act(const CtlOptions& options, const json& request) {
     if (reply->contains("changes") && text.empty()) {
         text = "nothing differs\n";
     }
+    if (const auto remark = reply->find("remark"); remark != reply->end()) {
+        text += remark->get<std::string>() + '\n';
+    }
     return print(text);
 }
 

@@ -176,6 +176,9 @@ AdminHandler::Reply AdminHandler::reload(const std::string& by) {
         reply["error"] = "refused; the previous config stays in force";
         reply["reasons"] = outcome.reasons;
     }
+    if (outcome.waits) {
+        reply["remark"] = waits_text;
+    }
     return {line_of(reply), {}};
 }
 

@@ -57,10 +57,9 @@ ReloadOutcome Reloader::reload(Appliance& appliance, ControlLog& log, const std:
     ReloadOutcome outcome;
     FeedConfig next = config_;
     read(outcome, next);
-    // Pollers first: if one does not respond, nothing else of the change has been applied.
     Problems problems;
-    if (outcome.reasons.empty() && !outcome.changes.empty() &&
-        !appliance.reload(next, patience_ns, problems)) {
+    if (outcome.reasons.empty() && !outcome.changes.empty()) {
+        outcome.waits = appliance.reload(next, patience_ns, problems) == Given::offered;
         for (const Problem& problem : problems) {
             outcome.reasons.push_back(problem.text);
         }
@@ -79,8 +78,9 @@ ReloadOutcome Reloader::reload(Appliance& appliance, ControlLog& log, const std:
     config_ = std::move(next);
     log.set_level(config_.log_level);
     log.add(LogCode::reloaded, subject,
-            fmt::format("{}; {}", by,
-                        outcome.changes.empty() ? "nothing differs" : text_of(outcome.changes)));
+            fmt::format("{}; {}{}", by,
+                        outcome.changes.empty() ? "nothing differs" : text_of(outcome.changes),
+                        outcome.waits ? fmt::format("; {}", waits_text) : ""));
     return outcome;
 }
 

@@ -12,14 +12,19 @@
 #include "actors/topology/feed_config.h"
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace pinstrike::actors {
+
+inline constexpr std::string_view waits_text =
+    "a poller makes no loop steps: it adopts the changes when it continues";
 
 struct ReloadOutcome {
     bool applied = false;
     std::vector<ConfigChange> changes;
     std::vector<std::string> reasons;  ///< why the reload was refused
+    bool waits = false;                ///< a poller adopts the changes when it continues
 };
 
 class Reloader {

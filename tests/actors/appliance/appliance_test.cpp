@@ -221,6 +221,25 @@ TEST(Appliance, without_a_source_nothing_of_recovery_runs) {
     EXPECT_EQ(appliance->poller(0).repair_rings(), nullptr);
 }
 
+/// A poller that makes no loop steps adopts what it was offered when it continues, so the reload
+/// counts, and the config in use is the one that the poller will have.
+TEST(Appliance, a_reload_that_a_poller_has_yet_to_adopt_is_not_refused) {
+    Problems problems;
+    FeedConfig config = config_of({});
+    const auto appliance = Appliance::build(config, problems);
+    ASSERT_TRUE(appliance);
+    config.arbitration.window_ns *= 2;
+    EXPECT_EQ(appliance->reload(config, 1'000'000, problems), Given::offered);
+    EXPECT_TRUE(problems.empty());
+    EXPECT_EQ(appliance->reload(config, 1'000'000, problems), Given::refused);
+    EXPECT_EQ(problems.size(), 1U);
+    problems.clear();
+    appliance->start();
+    EXPECT_EQ(appliance->reload(config, 10'000'000'000, problems), Given::adopted);
+    appliance->stop();
+    EXPECT_TRUE(problems.empty());
+}
+
 TEST(Appliance, can_be_dropped_without_having_been_started_or_stopped) {
     Problems problems;
     { const auto never_started = Appliance::build(config_of({}), problems); }
