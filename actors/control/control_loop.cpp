@@ -144,7 +144,8 @@ class ControlLoop {
           handler_(handler),
           service_(service) {
         if (options.view) {
-            view_.emplace(stdout, log.last_lines());
+            std::fflush(stdout);  // the view writes to the descriptor
+            view_.emplace(STDOUT_FILENO, log.last_lines());
             log.keep_off_screen(::isatty(STDOUT_FILENO) == 1 && ::isatty(STDERR_FILENO) == 1);
         }
     }

@@ -1,6 +1,6 @@
 // path: cold
 //
-// Writes text to standard error without stopping or blocking the caller. If the disk is full, or
+// Writes text to a descriptor without stopping or blocking the caller. If the disk is full, or
 // the pipe is closed or not read, the text is lost.
 #pragma once
 

@@ -13,10 +13,9 @@
 namespace pinstrike::actors::top {
 namespace {
 
-ScreenSize size_of(std::FILE* out) {
+ScreenSize size_of(int descriptor) {
     winsize window{};
-    if (::ioctl(::fileno(out), TIOCGWINSZ, &window) != 0 || window.ws_col == 0 ||
-        window.ws_row == 0) {
+    if (::ioctl(descriptor, TIOCGWINSZ, &window) != 0 || window.ws_col == 0 || window.ws_row == 0) {
         return {};
     }
     return {window.ws_col, window.ws_row};
@@ -39,18 +38,18 @@ std::vector<std::string> screen_text(const Readings& readings, ScreenSize size,
     return text;
 }
 
-LiveView::LiveView(std::FILE* out, const std::deque<std::string>& last_lines)
-    : out_(out), terminal_(::isatty(::fileno(out)) == 1), last_lines_(last_lines) {
+LiveView::LiveView(int descriptor, const std::deque<std::string>& last_lines)
+    : descriptor_(descriptor), terminal_(::isatty(descriptor) == 1), last_lines_(last_lines) {
     readings_.now = admin::views(CounterSnapshot{}, tally_, "all");
     if (terminal_) {
-        std::fputs("\x1b[?25l\x1b[2J", out_);  // hides the cursor and clears the screen
+        (void)out_.write("\x1b[?25l\x1b[2J");  // hides the cursor and clears the screen
     }
 }
 
 LiveView::~LiveView() {
     if (terminal_) {
-        std::fputs("\x1b[?25h\n", out_);
-        std::fflush(out_);
+        constexpr int patience_ms = 100;
+        (void)out_.write("\x1b[?25h\n", patience_ms);
     }
 }
 
@@ -60,15 +59,15 @@ void LiveView::draw(const CounterSnapshot& counters) {
     std::string frame;
     if (terminal_) {
         frame = "\x1b[H";
-        for (const std::string& line : screen_text(readings_, size_of(out_), last_lines_)) {
+        for (const std::string& line : screen_text(readings_, size_of(descriptor_), last_lines_)) {
             frame += line + "\x1b[K\n";
         }
         frame += "\x1b[J";
     } else {
         frame = plain_text(readings_);
     }
-    std::fwrite(frame.data(), 1, frame.size(), out_);
-    std::fflush(out_);
+    constexpr int patience_ms = 20;  // a serial console accepts a frame in parts
+    (void)out_.write(frame, patience_ms);
 }
 
 }  // namespace pinstrike::actors::top

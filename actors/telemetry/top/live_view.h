@@ -7,10 +7,10 @@
 
 #include "actors/telemetry/admin/tally.h"
 #include "actors/telemetry/counter_snapshot.h"
+#include "actors/telemetry/log/line_writer.h"
 #include "actors/telemetry/top/feed_text.h"
 
 #include <cstddef>
-#include <cstdio>
 #include <deque>
 #include <string>
 #include <vector>
@@ -29,9 +29,10 @@ struct ScreenSize {
 
 class LiveView {
   public:
-    /// Draws on `out` if it is a terminal, else writes it line by line. `last_lines` of the log are
-    /// shown below the screen, because the log would disturb it otherwise.
-    LiveView(std::FILE* out, const std::deque<std::string>& last_lines);
+    /// Draws on the descriptor if it is a terminal, else writes it line by line. What it does not
+    /// accept at once is lost, so a stopped terminal stops nothing else. `last_lines` of the log
+    /// are shown below the screen, because the log would disturb it otherwise.
+    LiveView(int descriptor, const std::deque<std::string>& last_lines);
 
     /// Leaves the last screen visible, with the cursor below it.
     ~LiveView();
@@ -44,8 +45,9 @@ class LiveView {
     void draw(const CounterSnapshot& counters);
 
   private:
-    std::FILE* out_;
+    int descriptor_;
     bool terminal_;
+    LineWriter out_{descriptor_};
     const std::deque<std::string>& last_lines_;
     admin::Tally tally_{true};
     Readings readings_;

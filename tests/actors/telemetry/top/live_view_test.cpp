@@ -6,7 +6,10 @@
 #include "actors/telemetry/admin/views.h"
 #include "tests/actors/book/events.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <poll.h>
+#include <unistd.h>
 
 #include <numeric>
 #include <string>
@@ -173,6 +176,25 @@ TEST(LiveView, KeepsWithinTheScreen) {
             EXPECT_FALSE(has(row, "\x1b"));
         }
     }
+}
+
+/// As a terminal that is stopped: frames are lost, and the control thread continues.
+TEST(LiveView, APipeThatNobodyReadsStopsNothing) {
+    int ends[2];
+    ASSERT_EQ(::pipe(ends), 0);
+    ASSERT_EQ(::fcntl(ends[1], F_SETPIPE_SZ, 4096), 4096);
+    const std::deque<std::string> no_lines;
+    {
+        LiveView view{ends[1], no_lines};
+        pollfd full{ends[1], POLLOUT, 0};
+        for (int second = 1; second < 1000 && ::poll(&full, 1, 0) == 1; ++second) {
+            view.draw(counters_at(second));
+        }
+        EXPECT_EQ(::poll(&full, 1, 0), 0) << "the frames have not filled the pipe";
+        view.draw(counters_at(1000));
+    }
+    ::close(ends[0]);
+    ::close(ends[1]);
 }
 
 TEST(LiveView, LastLinesOfTheLogStandBelow) {
