@@ -14,6 +14,10 @@ namespace pinstrike::actors {
 
 std::optional<std::string> TimedReader::read(const std::string& path,
                                              std::chrono::nanoseconds timeout, Problems& problems) {
+    if (reading_.valid() &&
+        reading_.wait_for(std::chrono::seconds{0}) == std::future_status::ready) {
+        reading_ = {};  // the text of a call that gave up: the file may have changed since
+    }
     if (!reading_.valid()) {
         std::packaged_task<Outcome()> task{[path] {
             Outcome outcome;

@@ -224,8 +224,8 @@ class Endings(unittest.TestCase):
             manager.settimeout(10)
             while b"WATCHDOG=1" not in manager.recv(65536):
                 pass
-            with self.config.open("w") as writer:  # the waiting read has its text
-                writer.write(text)
+            with self.config.open("w") as writer:  # the waiting read has a text, which is old
+                writer.write(text + "no_key: 1\n")
             self.config.unlink()
             self.config.write_text(text)
             time.sleep(0.5)
