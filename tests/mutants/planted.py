@@ -402,7 +402,7 @@ plant(("doctor",), [
 ])
 
 plant(("admin",), [
-    ("counts that were cleared are what they were", "before == counts_.end() ? now : now - before->second", "now"),
+    ("counts that were cleared are what they were", "return now - before->second;", "return now;"),
     ("a line that is taken out counts as added", "if (!has_all(after.pollers[i].lines, before.pollers[i].lines)) {",
      "if (false) {"),
 ])

@@ -6,6 +6,7 @@
 
 #include "config/histogram.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -25,7 +26,11 @@ class Tally {
             counts_[name] = now;
         }
         const auto before = counts_.find(name);
-        return before == counts_.end() ? now : now - before->second;
+        if (before == counts_.end()) {
+            return now;
+        }
+        before->second = std::min(before->second, now);  // lost messages that were found later
+        return now - before->second;
     }
 
     [[nodiscard]] Histogram::Snapshot times(const std::string& name,

@@ -378,6 +378,8 @@ TEST(Tally, counts_since_it_was_cleared) {
     times.record(3000);
     EXPECT_EQ(tally.count("x", 9), 2U);
     EXPECT_EQ(tally.count("never seen before", 9), 9U);
+    EXPECT_EQ(tally.count("x", 4), 0U) << "lost messages were found";
+    EXPECT_EQ(tally.count("x", 5), 1U);
     const Histogram::Snapshot since = tally.times("t", times.snapshot());
     EXPECT_EQ(since.count, 1U);
     EXPECT_GE(since.quantile_ns(0.5), 2900U);
