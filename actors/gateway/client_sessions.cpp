@@ -177,7 +177,7 @@ void ClientSessions::write_access(Client& client, std::int64_t to_ns) {
     client.logged.bytes += entry.bytes;
     if (!access_.add(entry)) {
         note_(GatewayNote::access_unlogged, "gateway",
-              fmt::format("a session of user {} is not in {}", entry.user, config_.access_log));
+              fmt::format("{} lacks the line {}", config_.access_log, to_line(entry)));
     }
 }
 

@@ -32,9 +32,9 @@ namespace pinstrike::actors {
         "a client could not log in at the gateway: its address, and whether key or limit was " \
         "wrong") \
     ROW(session_ended, info, 100, "a client's session ended: why, and what it got") \
-    ROW(access_unlogged, error, 1, \
+    ROW(access_unlogged, error, 10'000, \
         "a session of the gateway is missing in its access log, because the file could not be " \
-        "written") \
+        "written: the line that it lacks") \
     ROW(feed_attached, info, 1, "the gateway reads the feed's published memory") \
     ROW(feed_lost, error, 1, \
         "the feed that the gateway reads has ended or cannot be read; clients stay connected " \

@@ -73,6 +73,11 @@ void Log::step(LogTime now) {
             tell_held(key, limited, now);
         }
     }
+    // A subject may be the address of a stranger, of whom there is no end.
+    std::erase_if(limited_, [&](const auto& entry) {
+        const RateLimit& limit = entry.second.limit;
+        return limit.held() == 0 && limit.quiet(now.steady_ns);
+    });
 }
 
 void Log::finish(LogTime now) {

@@ -16,7 +16,7 @@ class RateLimit {
 
     /// Whether an entry may be written at this time. If not, it counts as held back.
     [[nodiscard]] bool admit(std::int64_t now_ns) {
-        if (now_ns - last_ns_ > longest_ns) {
+        if (quiet(now_ns)) {
             passed_ = 0;
             interval_ns_ = shortest_ns;
         }
@@ -33,6 +33,9 @@ class RateLimit {
         logged(now_ns);
         return true;
     }
+
+    /// Whether the next entry finds the limit as a new one would be.
+    [[nodiscard]] bool quiet(std::int64_t now_ns) const { return now_ns - last_ns_ > longest_ns; }
 
     [[nodiscard]] bool due(std::int64_t now_ns) const { return now_ns >= next_ns_; }
 

@@ -104,6 +104,29 @@ TEST_F(ClientSessionsTest, a_session_over_the_end_of_a_month_is_logged_in_both_m
     EXPECT_THAT(notes.back(), HasSubstr("; 2 records sent, 0 skipped"));
 }
 
+/// The log of the program gets the line, which somebody appends to the access log later.
+TEST_F(ClientSessionsTest, a_line_that_the_access_log_lacks_is_noted_whole) {
+    GatewayConfig full = config;
+    full.access_log = "/dev/full";
+    ClientSessions others{full, market, note};
+    Problems problems;
+    ASSERT_TRUE(others.open(-1, problems)) << text_of(problems);
+    {
+        LiveClient client{others.server().port(), follow_trades};
+        for (int i = 0; i < 1000 && client.read().empty(); ++i) {
+            others.step(now_ns);
+            others.server().wait(1'000'000);
+        }
+    }
+    for (int i = 0; i < 1000 && others.totals().endings.read(SessionEnding::client) == 0; ++i) {
+        others.step(now_ns);
+        others.server().wait(1'000'000);
+    }
+    EXPECT_THAT(notes,
+                testing::Contains(AllOf(StartsWith("gateway: /dev/full lacks the line {"),
+                                        HasSubstr(R"("user":"one")"), HasSubstr("records"))));
+}
+
 TEST_F(ClientSessionsTest, an_address_opens_20_connections_each_second) {
     ASSERT_TRUE(serve([&] { return sessions.step(now_ns) == 0; }));
     std::vector<std::unique_ptr<Socket>> sockets;
