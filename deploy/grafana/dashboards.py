@@ -11,7 +11,7 @@ import json
 import sys
 from pathlib import Path
 
-from panels import (BLUE, GREEN, ORANGE, RED, YELLOW, Dashboard, heat, lines, query, squares, stat,
+from panels import (ALERTS, BLUE, GREEN, ORANGE, RED, YELLOW, Dashboard, heat, lines, query, squares, stat,
                     states, steps, variable)
 
 RATE = "[$__rate_interval]"
@@ -60,7 +60,7 @@ OVERVIEW = Dashboard(
              [query("min(pinstrike_running_seconds{{S}})")], thresholds=steps(ORANGE, (300, GREEN)),
              alerts=["PinstrikeNotScraped", "PinstrikeRestarts", "PinstrikeReloadRefused"]),
         lines("Alerts", "How many of the alert rules fire", "short",
-              [query("count by (alertname) (ALERTS{alertstate=\"firing\",{S}}) "
+              [query(f"count by (alertname) ({ALERTS}) "
                      "or label_replace(vector(0), \"alertname\", \"none\", \"\", \"\")",
                      "{{alertname}}")], width=24, height=6, least=0, fill=30),
         lines("Messages by feed", "Delivered to the cores, each once; packets received beside",

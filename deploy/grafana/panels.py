@@ -5,6 +5,8 @@ A query's {S} stands for what the variables select: feed and instance.
 
 COLUMNS = 24
 SELECTED = 'feed=~"$feed",instance=~"$instance"'
+# Alerts that an instance does not answer have no feed.
+ALERTS = 'ALERTS{alertstate="firing",feed=~"$feed|",instance=~"$instance"}'
 DATASOURCE = {"type": "prometheus", "uid": "${datasource}"}
 
 GREEN, YELLOW, ORANGE, RED, BLUE = "green", "yellow", "orange", "red", "blue"
@@ -187,7 +189,7 @@ class Dashboard:
             "annotations": {"list": [{
                 "name": "Alerts", "enable": True, "hide": False, "iconColor": RED,
                 "datasource": DATASOURCE, "titleFormat": "{{alertname}}",
-                "expr": f'ALERTS{{alertstate="firing",{SELECTED}}}', "step": "15s"}]},
+                "expr": ALERTS, "step": "15s"}]},
             "templating": {"list": variables(self.own_variables, self.metric)},
             "links": [link(other.title, f"/d/{other.uid}", keepTime=True,
                            includeVars=other.metric == self.metric, icon="dashboard")
