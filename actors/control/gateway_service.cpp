@@ -145,14 +145,16 @@ class Service {
                         fmt::format("metrics_address: cannot listen at {}: {}",
                                     config_.metrics_address, complaint.text),
                         complaint.remedy);
+            return false;
         }
-        return server_ != nullptr;
+        endpoint_.store(&server_->counters(), std::memory_order_release);
+        return true;
     }
 
     [[nodiscard]] HttpAnswer answer(const std::string& path) const {
         if (path == "/metrics") {
             return {200, gateway_metrics_page(gateway_, log_.counters(), notes_.unlogged(),
-                                              server_ ? &server_->counters() : nullptr)};
+                                              endpoint_.load(std::memory_order_acquire))};
         }
         if (path == "/healthz") {
             return is_healthy() ? HttpAnswer{200, "the gateway's thread advances\n"}
@@ -259,6 +261,9 @@ class Service {
     Log log_;
     Notes notes_;
     Gateway gateway_;
+    /// Null until the server listens, whose first request may come before open() knows it. Release
+    /// and acquire: who sees the pointer sees the object.
+    std::atomic<const EndpointCounters*> endpoint_ = nullptr;
     std::unique_ptr<HttpServer> server_;
     Gateway::Requests requests_;
     /// Release and acquire: who sees it sees `failure_`.
