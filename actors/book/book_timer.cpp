@@ -46,15 +46,17 @@ void Book::publish_busiest() {
     std::size_t place = 0;
     for (const BusiestCandidates::Candidate& candidate : candidates_.all()) {
         BusySeries& row = ranking[place++];
-        const BookEntry* const entry =
+        const BookEntry* const found =
             candidate.quotes == 0 ? nullptr : entries_.store.table.find(candidate.key);
-        if (entry != nullptr) {
+        if (found != nullptr) {
+            BookEntry entry = *found;
+            entries_.clear_flushed_sides(entry);
             row = {.key = candidate.key,
                    .quotes = candidate.quotes,
-                   .bid = price_of(entry->bid),
-                   .offer = price_of(entry->offer),
-                   .has_bid = is(entry->bid, side_present),
-                   .has_offer = is(entry->offer, side_present)};
+                   .bid = price_of(entry.bid),
+                   .offer = price_of(entry.offer),
+                   .has_bid = is(entry.bid, side_present),
+                   .has_offer = is(entry.offer, side_present)};
         }
     }
     board_.publish(ranking);
