@@ -64,7 +64,7 @@ void BookEntries::clear_flushed_sides(BookEntry& entry) const {
     const LineMemory& line = store.lines[entry.line()];
     const auto came = [&entry](std::uint64_t stamp) { return stamp_after(stamp, entry.stamp); };
     const auto outlives = [&line](const BookSide& side) {
-        return !is(side, side_elsewhere) && sequence_after(side.sequence, line.late_flush_sequence);
+        return !is(side, side_elsewhere) && !late_after(line.late_flush_sequence, side.sequence);
     };
     for (BookSide* const side : {&entry.bid, &entry.offer}) {
         const bool flushed = came(line.flush) || (came(line.late_flush) && !outlives(*side));

@@ -29,7 +29,7 @@ bool covered(const BookEntries& entries, const BookEntry& entry, const feed::Hea
         return false;
     }
     const TradeRecord& trades = entries.store.trades_at(entry);
-    const bool behind = sequence_after(header.sequence, trades.covered_sequence);
+    const bool behind = late_after(header.sequence, trades.covered_sequence);
     const bool foreign =
         (header.flags & feed::flag_before_flush) != 0 || entry.line() != header.line;
     if ((trades.flags & covered_here) != 0) {
@@ -40,8 +40,7 @@ bool covered(const BookEntries& entries, const BookEntry& entry, const feed::Hea
 
 /// Whether the state of a side is older than a late message of its line.
 bool yields(const BookSide& side, std::uint32_t sequence) {
-    return !is(side, side_known) || is(side, side_elsewhere) ||
-           sequence_after(sequence, side.sequence);
+    return !is(side, side_known) || is(side, side_elsewhere) || late_after(sequence, side.sequence);
 }
 
 void apply_late_quote(BookEntries& entries, BookEntry& entry, const feed::Event& event,
@@ -168,7 +167,8 @@ void apply_gap(BookEntries& entries, const feed::Event& event) {
     if (gap.cause == feed::GapCause::repaired) {
         line.repair(feed::serial_of(gap.first), feed::serial_of(gap.last));
     } else if (!planted(Mistake::book) || gap.cause != feed::GapCause::ring_full) {
-        line.lose(entries.clock.stamp(), feed::serial_of(gap.last));
+        line.lose(entries.clock.stamp(), feed::serial_of(gap.first), feed::serial_of(gap.last),
+                  gap.messages);
     }
 }
 

@@ -8,6 +8,7 @@
 // the events that the entry missed.
 #pragma once
 
+#include "actors/publish/missing.h"
 #include "actors/publish/pinstrike.h"
 #include "actors/publish/stamp.h"
 #include "config/hooks.h"
@@ -18,11 +19,6 @@
 #include <cstdint>
 
 namespace pinstrike::actors {
-
-/// Whether sequence `a` comes after `b` on one line, also if the counter wraps in between.
-inline bool sequence_after(std::uint32_t a, std::uint32_t b) {
-    return static_cast<std::int32_t>(a - b) > 0;
-}
 
 /// Whether a message came after its number had been declared lost.
 constexpr bool is_late(const feed::Header& header) {
@@ -49,7 +45,7 @@ struct LineMemory : pinstrike_line {
 
     void flush_quotes_late(std::uint64_t stamp, std::uint32_t sequence) {
         write([&] {
-            if (!flushed_late() || sequence_after(sequence, late_flush_sequence)) {
+            if (!flushed_late() || late_after(sequence, late_flush_sequence)) {
                 late_flush_sequence = sequence;
             }
             changed = late_flush = stamp;
@@ -61,32 +57,31 @@ struct LineMemory : pinstrike_line {
         return stamp_after(late_flush, flush) && stamp_after(late_flush, day);
     }
 
-    /// Whether a late flush in the current numbering came after this number.
+    /// Whether a late flush in the current numbering came after this late message.
     [[nodiscard]] bool flushed_after(std::uint32_t sequence) const {
-        return flushed_late() && !sequence_after(sequence, late_flush_sequence);
+        return flushed_late() && !late_after(sequence, late_flush_sequence);
     }
 
-    void lose(std::uint64_t stamp, std::uint32_t last) {
+    /// `messages` of the numbers from `first` to `last` are missing.
+    void lose(std::uint64_t stamp, std::uint32_t first, std::uint32_t last,
+              std::uint64_t messages) {
         write([&] {
             changed = gap = stamp;
-            if (missing == 0 || sequence_after(last, missing_last)) {
-                missing_last = last;
-            }
-            missing = 1;
+            add_missing(*this, first, last, messages);
         });
     }
 
     /// Numbers that had been declared lost arrived. That alone makes no side fresh. But a side that
     /// a late quote stated is fresh once no number after it is missing.
     void repair(std::uint32_t first, std::uint32_t last) {
-        if (missing != 0 && last == missing_last) {
-            write([&] { missing_last = first - 1; });
+        if (has_missing(*this, first, last)) {
+            write([&] { remove_missing(*this, first, last); });
         }
     }
 
     /// Whether all numbers after this one were delivered, as far as is known.
     [[nodiscard]] bool complete_after(std::uint32_t sequence) const {
-        return missing == 0 || !sequence_after(missing_last, sequence);
+        return !misses_after(*this, sequence);
     }
 
   private:

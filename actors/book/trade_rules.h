@@ -27,7 +27,7 @@ struct MessageOrder {
     /// Whether the message is newer than message `stated` of the series' current line and
     /// numbering.
     [[nodiscard]] bool after(std::uint32_t stated) const {
-        return !late || (!foreign && sequence_after(sequence, stated));
+        return !late || (!foreign && late_after(sequence, stated));
     }
 };
 

@@ -104,6 +104,8 @@ enum pinstrike_trade_flag {
     PINSTRIKE_COVERED_ELSEWHERE = 4096 /* on a line that it left or in an earlier numbering */
 };
 
+#define PINSTRIKE_MISSING_UNKNOWN UINT32_MAX
+
 /* What happened to a line. Each event concerns all series whose stamp is older. */
 struct pinstrike_line {
     uint64_t version; /* odd while the other fields are written */
@@ -113,9 +115,9 @@ struct pinstrike_line {
     uint64_t late_flush;
     uint64_t gap;
     uint32_t late_flush_sequence; /* highest number of a late flush; later quotes stay */
-    uint32_t missing_last;        /* highest number known to be missing; see `missing` */
-    uint32_t missing;             /* 1: numbers up to missing_last are missing */
-    uint32_t reserved;
+    uint32_t missing_last;        /* no number after it, nor before missing_first, is missing */
+    uint32_t missing;             /* how many are; PINSTRIKE_MISSING_UNKNOWN: some */
+    uint32_t missing_first;
 };
 
 /* 64 slots of the table. An entry never leaves its group. */

@@ -19,6 +19,14 @@ namespace pinstrike::actors {
     return static_cast<std::int64_t>(a - b) > 0;
 }
 
+/// Whether late message `late` comes after message `stated` of its line, also if the counter wraps
+/// in between. A late message is minutes old, so a number that is newer is at most a quarter of all
+/// numbers newer, but an older one may be of the morning. Signed differences would take it for
+/// newer when the line has sent 2^31 messages since.
+[[nodiscard]] inline bool late_after(std::uint32_t late, std::uint32_t stated) {
+    return stated - late >= 1U << 30;
+}
+
 /// Counts the events of one core. `stamp` has no line and no writing bit.
 class StampClock {
   public:

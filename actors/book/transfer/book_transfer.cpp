@@ -97,7 +97,8 @@ void BookTransfer::join_forced(std::uint16_t number) {
         // The state covers later messages too, so it is dropped.
         entries_.start_day(number, entries_.clock.skip());
     } else if (sequence_after(row.from, row.forced_first)) {
-        entries_.store.lines[number].lose(entries_.clock.skip(), row.from);
+        entries_.store.lines[number].lose(entries_.clock.skip(), row.forced_first, row.from,
+                                          PINSTRIKE_MISSING_UNKNOWN);
     }
 }
 
@@ -186,7 +187,9 @@ bool BookTransfer::load_series(const StateRecord& record) {
 void BookTransfer::load_loss(const StateRecord& record) {
     const LinePlace& row = places_.at(record.line);
     if (row.heard && row.same_numbering(record.place)) {
-        entries_.store.lines[record.line].lose(entries_.clock.skip(), record.place.sequence);
+        const std::uint32_t number = record.place.sequence;
+        entries_.store.lines[record.line].lose(entries_.clock.skip(), number, number,
+                                               PINSTRIKE_MISSING_UNKNOWN);
     }
 }
 

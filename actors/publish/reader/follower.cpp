@@ -155,7 +155,7 @@ void yield(pinstrike_side& side, const pinstrike_side& to, BestEffect effect,
     const bool changes =
         effect != BestEffect::no_change && (effect != BestEffect::appendage || appended);
     const bool older = !is(side, PINSTRIKE_KNOWN) || is(side, PINSTRIKE_ELSEWHERE) ||
-                       sequence_after(sequence, side.sequence);
+                       late_after(sequence, side.sequence);
     if (changes && older) {
         side = to;
         raise(side, PINSTRIKE_LATE);  // stale while numbers after it are missing
@@ -171,25 +171,21 @@ void flush(pinstrike_line& line, const feed::Header& header, std::uint64_t stamp
         line.missing = 0;
         return;
     }
-    if (!flushed_late(line) || sequence_after(header.sequence, line.late_flush_sequence)) {
+    if (!flushed_late(line) || late_after(header.sequence, line.late_flush_sequence)) {
         line.late_flush_sequence = header.sequence;
     }
     line.changed = line.late_flush = stamp;
 }
 
 void note_gap(pinstrike_line& line, const feed::Gap& gap, std::uint64_t stamp) {
+    const std::uint32_t first = feed::serial_of(gap.first);
     const std::uint32_t last = feed::serial_of(gap.last);
-    if (gap.cause == feed::GapCause::repaired) {
-        if (line.missing != 0 && last == line.missing_last) {
-            line.missing_last = feed::serial_of(gap.first) - 1;
-        }
-        return;
+    if (gap.cause != feed::GapCause::repaired) {
+        line.changed = line.gap = stamp;
+        actors::add_missing(line, first, last, gap.messages);
+    } else if (actors::has_missing(line, first, last)) {
+        actors::remove_missing(line, first, last);
     }
-    line.changed = line.gap = stamp;
-    if (line.missing == 0 || sequence_after(last, line.missing_last)) {
-        line.missing_last = last;
-    }
-    line.missing = 1;
 }
 
 }  // namespace
@@ -220,7 +216,7 @@ bool Follower::covers(const FollowedSeries& series, const feed::Header& header,
     }
     const auto found = covered_sequences_.find(series.key);
     const std::uint32_t last = found == covered_sequences_.end() ? 0 : found->second;
-    const bool behind = sequence_after(header.sequence, last);
+    const bool behind = late_after(header.sequence, last);
     return series.covered ? foreign || !behind : foreign && !behind;
 }
 
@@ -389,7 +385,7 @@ void Follower::apply_late_quote(FollowedSeries& series, const feed::Event& event
     }
     series.has_quotes = true;
     const pinstrike_line& line = line_of_series(series);
-    const bool flushed = flushed_late(line) && !sequence_after(sequence, line.late_flush_sequence);
+    const bool flushed = flushed_late(line) && !late_after(sequence, line.late_flush_sequence);
     if (foreign || flushed) {
         return;  // from before a flush, or of a line that the series left
     }

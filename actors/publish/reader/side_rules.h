@@ -4,6 +4,7 @@
 // for copies of these parts.
 #pragma once
 
+#include "actors/publish/missing.h"
 #include "actors/publish/pinstrike.h"
 #include "actors/publish/stamp.h"
 #include "feed/event/event.h"
@@ -14,12 +15,9 @@
 
 namespace pinstrike::reader {
 
+using actors::late_after;
+using actors::misses_after;
 using actors::stamp_after;
-
-/// Whether number `a` comes after `b` on one line, also if the counter wraps in between.
-[[nodiscard]] inline bool sequence_after(std::uint32_t a, std::uint32_t b) {
-    return static_cast<std::int32_t>(a - b) > 0;
-}
 
 inline constexpr unsigned mark_shift = 16;
 
@@ -65,15 +63,10 @@ inline constexpr auto decimals_of_codes = [] {
     return stamp_after(line.late_flush, line.flush) && stamp_after(line.late_flush, line.day);
 }
 
-/// Whether a number after this one is known to be missing.
-[[nodiscard]] inline bool misses_after(const pinstrike_line& line, std::uint32_t sequence) {
-    return line.missing != 0 && sequence_after(line.missing_last, sequence);
-}
-
 /// Applies to a side what happened to its line after the stamp of its entry.
 inline void follow_line(pinstrike_side& side, std::uint64_t stamp, const pinstrike_line& line) {
     const bool outlives_late =
-        !is(side, PINSTRIKE_ELSEWHERE) && sequence_after(side.sequence, line.late_flush_sequence);
+        !is(side, PINSTRIKE_ELSEWHERE) && !late_after(line.late_flush_sequence, side.sequence);
     if (stamp_after(line.flush, stamp) || (stamp_after(line.late_flush, stamp) && !outlives_late)) {
         side = {};
     } else if (stamp_after(line.gap, stamp) && is(side, PINSTRIKE_KNOWN)) {

@@ -1,9 +1,7 @@
 // path: cold
 //
 // The book's rules, one by one.
-#include "actors/book/book.h"
-
-#include "tests/actors/book/events.h"
+#include "tests/actors/book/book_fixture.h"
 
 #include <gtest/gtest.h>
 
@@ -12,38 +10,6 @@
 
 namespace pinstrike::actors::test {
 namespace {
-
-constexpr std::uint8_t late = feed::flag_late;
-constexpr std::uint8_t late_flush = feed::flag_late | feed::flag_before_flush;
-constexpr std::uint8_t late_day = feed::flag_late | feed::flag_before_flush | feed::flag_before_day;
-constexpr std::uint16_t line = 4;
-constexpr std::uint16_t other_line = 7;
-
-class BookTest : public testing::Test {
-  protected:
-    BookTest() { book_.on_start({}); }
-
-    SeriesState state(const feed::SeriesKey& key) {
-        events_.play(book_);
-        return book_.find(key).value_or(SeriesState{});
-    }
-
-    SeriesState state() { return state(key_); }
-
-    bool listed(const feed::SeriesKey& key) {
-        events_.play(book_);
-        return book_.find(key).has_value();
-    }
-
-    void trade(char type, std::int32_t price, std::uint32_t volume, std::uint8_t flags = 0) {
-        events_.trade(key_, line, ++sequence_, type, price, volume, flags);
-    }
-
-    Book book_{small_book, 1};
-    Events events_;
-    feed::SeriesKey key_ = key_of("SPY");
-    std::uint32_t sequence_ = 0;
-};
 
 std::string text_of(const std::optional<BestQuote>& best) {
     return best ? std::string{best->participant} + " " + std::to_string(best->price.e8()) + " " +
@@ -323,121 +289,6 @@ TEST_F(BookTest, EveryLossMakesStaleARepairMakesNothingFresh) {
     }
 }
 
-// ---------------------------------------------------------------- late
-
-TEST_F(BookTest, ALateQuoteYieldsToANewerStatementOfThatSide) {
-    events_.quote(key_, line, 1, {'F', 100, 1, 200, 1});
-    events_.gap(line, 2, 3);
-    events_.quote(key_, line, 4, {'E', 104, 1, 204, 1});
-    events_.quote(key_, line, 2, {'F', 102, 1, 202, 1}, late);
-    const SeriesState after = state();
-    EXPECT_EQ(after.bid->price.value, 104);
-    EXPECT_EQ(after.bid_state, SideState::fresh);
-    EXPECT_EQ(after.offer->price.value, 202);
-    EXPECT_EQ(after.offer_state, SideState::stale);  // number 3 may have changed it
-    EXPECT_EQ(after.quotes, 3U);
-}
-
-TEST_F(BookTest, WhatALateQuoteStatedIsFreshOnceNothingBehindItIsMissing) {
-    events_.gap(line, 2, 3);
-    events_.quote(key_, line, 2, {}, late);
-    EXPECT_EQ(state().bid_state, SideState::stale);
-    events_.gap(line, 3, 3, feed::GapCause::repaired);
-    EXPECT_EQ(state().bid_state, SideState::fresh);
-    events_.gap(line, 9, 9);
-    EXPECT_EQ(state().bid_state, SideState::stale);
-}
-
-TEST_F(BookTest, LateAcrossTheWrap) {
-    events_.quote(key_, line, 2, {'F', 102});
-    events_.quote(key_, line, 0xFFFF'FFFF, {'F', 99}, late);
-    EXPECT_EQ(state().bid->price.value, 102);
-}
-
-TEST_F(BookTest, LateFromBeforeTheDayChangesNothing) {
-    events_.quote(key_, line, 10);
-    events_.control(line, 0, feed::Forget::day);
-    events_.quote(key_, line, 9, {}, late_day);
-    events_.trade(key_, line, 8, 'I', 1, 1, late_day);
-    events_.open_interest(key_, line, 7, 1, late_day);
-    events_.end_of_day(key_, line, 6, late_day);
-    EXPECT_FALSE(listed(key_));
-    EXPECT_EQ(book_.counters().read(BookCount::late_before_day), 4U);
-}
-
-TEST_F(BookTest, LateFromBeforeAFlushBringsNoSides) {
-    events_.quote(key_, line, 10);
-    events_.control(line, 1, feed::Forget::quotes);
-    events_.quote(key_, line, 9, {}, late_flush);
-    events_.trade(key_, line, 8, 'I', 5, 7, late_flush);
-    const SeriesState after = state();
-    EXPECT_EQ(after.bid_state, SideState::unknown);
-    EXPECT_EQ(after.quotes, 2U);
-    EXPECT_EQ(after.volume, 7U);
-    EXPECT_EQ(after.last->price.value, 5);
-}
-
-TEST_F(BookTest, ALateFlushTakesOnlyWhatWasStatedBeforeIt) {
-    events_.quote(key_, line, 1, {'F'});
-    events_.gap(line, 2, 2);
-    events_.quote(key_, line, 3, {'E', 103});
-    events_.control(line, 2, feed::Forget::quotes, late);
-    const SeriesState after = state();
-    EXPECT_EQ(after.bid->price.value, 103);
-    EXPECT_EQ(after.bid_state, SideState::fresh);
-    EXPECT_EQ(after.offer_state, SideState::unknown);
-}
-
-TEST_F(BookTest, LateTradesAddUpAndLastStaysTheNewest) {
-    events_.trade(key_, line, 1, 'I', 100, 1);
-    events_.gap(line, 2, 3);
-    events_.trade(key_, line, 4, 'I', 104, 1);
-    events_.trade(key_, line, 2, 'I', 90, 5, late);
-    EXPECT_EQ(state().volume, 7U);
-    EXPECT_EQ(state().trades, 3U);
-    EXPECT_EQ(state().last->price.value, 104);
-    EXPECT_EQ(state().low->value, 90);
-    EXPECT_EQ(state().open->value, 100);
-}
-
-TEST_F(BookTest, TheOpenIsThatOfTheOldestTrade) {
-    events_.gap(line, 1, 3);
-    events_.trade(key_, line, 4, 'I', 104, 1);
-    events_.trade(key_, line, 2, 'I', 102, 1, late);
-    events_.trade(key_, line, 3, 'I', 103, 1, late);
-    EXPECT_EQ(state().open->value, 102);
-    events_.trade(key_, line, 1, 'F', 101, 1, late);
-    EXPECT_EQ(state().open->value, 101);
-}
-
-TEST_F(BookTest, ALateCancelYieldsToWhatCameAfterIt) {
-    events_.trade(key_, line, 1, 'I', 100, 10);
-    events_.gap(line, 2, 2);
-    events_.trade(key_, line, 3, 'H', 103, 10);
-    events_.trade(key_, line, 2, 'G', 100, 10, late);
-    EXPECT_EQ(state().volume, 10U);
-    EXPECT_EQ(state().last->price.value, 103);
-    EXPECT_EQ(state().open->value, 103);
-}
-
-TEST_F(BookTest, LateOpenInterestYieldsToNewer) {
-    events_.open_interest(key_, line, 5, 50);
-    events_.open_interest(key_, line, 4, 40, late);
-    EXPECT_EQ(state().open_interest, 50U);
-    events_.open_interest(key_, line, 6, 60, late);
-    EXPECT_EQ(state().open_interest, 60U);
-}
-
-TEST_F(BookTest, LateOnALineTheSeriesHasLeft) {
-    events_.quote(key_, line, 1);
-    events_.gap(line, 2, 2);
-    events_.quote(key_, other_line, 900, {'F', 190});
-    events_.quote(key_, line, 2, {'F', 102}, late);
-    EXPECT_EQ(state().bid->price.value, 190);
-    EXPECT_EQ(state().line, other_line);
-    EXPECT_EQ(state().quotes, 3U);
-}
-
 // ---------------------------------------------------------------- capacity
 
 TEST(BookCapacity, RefusesAndCountsWhenFull) {
@@ -665,6 +516,15 @@ TEST_F(BookTest, PublishesTheBusiest) {
         found = found || series.key == hot;
     }
     EXPECT_TRUE(found);
+
+    // What a flush removed is not shown.
+    events_.control(line, 0, feed::Forget::quotes);
+    events_.play(book_);
+    book_.on_timer(1'500'000'000);
+    ASSERT_FALSE(book_.busiest().empty());
+    for (const RankedSeries& series : book_.busiest()) {
+        EXPECT_FALSE(series.bid_e8.has_value());
+    }
 
     // After a start of day a series is no longer busy.
     events_.control(line, 0, feed::Forget::day);

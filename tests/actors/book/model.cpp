@@ -13,6 +13,11 @@ bool after(std::uint32_t a, std::uint32_t b) {
     return a != b && a - b < 0x8000'0000U;
 }
 
+/// Of a late message, which has at most 2^30 newer ones.
+bool late_after(std::uint32_t late, std::uint32_t other) {
+    return late != other && !(other - late < 0x4000'0000U);
+}
+
 bool is_late(const feed::Event& event) {
     return (event.header.flags & feed::flag_late) != 0;
 }
@@ -101,7 +106,7 @@ bool Model::newest(const ModelSeries& series, const Stamp& stamp, const feed::Ev
     if (stamp.line != mine.line || stamp.numbering != mine.numbering) {
         return true;
     }
-    return after(mine.sequence, stamp.sequence);
+    return late_after(mine.sequence, stamp.sequence);
 }
 
 void Model::quote(const feed::Event& event) {
@@ -115,7 +120,7 @@ void Model::quote(const feed::Event& event) {
         return;
     }
     const auto flush = lines_[event.header.line].late_flush;
-    if (is_late(event) && flush && !after(event.header.sequence, *flush)) {
+    if (is_late(event) && flush && !late_after(event.header.sequence, *flush)) {
         return;
     }
     const auto i = static_cast<unsigned>(indicator - 'A');
@@ -227,7 +232,8 @@ void Model::control(const feed::Event& event) {
     if (forget != feed::Forget::quotes || before_flush(event)) {
         return;
     }
-    if (is_late(event) && (!line.late_flush || after(event.header.sequence, *line.late_flush))) {
+    if (is_late(event) &&
+        (!line.late_flush || late_after(event.header.sequence, *line.late_flush))) {
         line.late_flush = event.header.sequence;
     }
     for (auto& [key, series] : series_) {
@@ -236,7 +242,7 @@ void Model::control(const feed::Event& event) {
         }
         for (ModelSide* side : {&series.bid, &series.offer}) {
             const bool outlives = is_late(event) && side->stamp.line == series.line &&
-                                  after(side->stamp.sequence, event.header.sequence);
+                                  !late_after(event.header.sequence, side->stamp.sequence);
             if (!outlives) {
                 *side = {};
             }
@@ -255,14 +261,23 @@ void Model::gap(const feed::Event& event) {
     const std::uint32_t last = feed::serial_of(gap.last);
     Line& line = lines_[event.header.line];
     if (gap.cause == feed::GapCause::repaired) {
-        if (line.missing_last == last) {
-            line.missing_last = first - 1;
+        if (line.missing_last && !after(line.missing_first, first) &&
+            !after(last, *line.missing_last)) {
+            line.missing -= std::min<std::uint64_t>(line.missing, last - first + 1);
+            if (line.missing == 0) {
+                line.missing_last = std::nullopt;
+            } else if (line.missing_last == last) {
+                line.missing_last = first - 1;
+            }
         }
         return;
     }
-    if (!line.missing_last || after(last, *line.missing_last)) {
-        line.missing_last = last;
-    }
+    line.missing =
+        (line.missing_last ? line.missing : 0) + std::max<std::uint64_t>(gap.messages, 1);
+    line.missing_first =
+        line.missing_last && !after(line.missing_first, first) ? line.missing_first : first;
+    line.missing_last =
+        line.missing_last && !after(last, *line.missing_last) ? *line.missing_last : last;
     for (auto& [key, series] : series_) {
         if (series.line == event.header.line) {
             for (ModelSide* side : {&series.bid, &series.offer}) {

@@ -60,6 +60,8 @@ class Model {
     struct Line {
         unsigned numbering = 0;
         std::optional<std::uint32_t> missing_last;
+        std::uint32_t missing_first = 0;
+        std::uint64_t missing = 0;  ///< numbers from missing_first to missing_last
         std::optional<std::uint32_t> late_flush;
     };
 
