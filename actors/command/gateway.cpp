@@ -7,7 +7,6 @@
 #include "actors/gateway/access_log.h"
 #include "config/print_problems.h"
 #include "config/units.h"
-#include "config/yaml.h"
 
 #include <fmt/core.h>
 
@@ -52,15 +51,13 @@ Exit report_usage(const Arguments& given) {
         return Exit::usage;
     }
     Problems problems;
-    const auto text = read_text(given.log, problems);
-    if (!text) {
-        print_problems(problems);
+    const auto usage = actors::gateway::usage_of(given.log, given.month, problems);
+    print_problems(problems);
+    if (!usage) {
         return Exit::failed;
     }
-    const auto usage = actors::gateway::usage_of(*text, given.month, given.log, problems);
-    print_problems(problems);
-    fmt::print("{}",
-               given.csv ? actors::gateway::usage_csv(usage) : actors::gateway::usage_table(usage));
+    fmt::print("{}", given.csv ? actors::gateway::usage_csv(*usage)
+                               : actors::gateway::usage_table(*usage));
     return problems.empty() ? Exit::ok : Exit::failed;
 }
 

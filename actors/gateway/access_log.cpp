@@ -14,6 +14,7 @@
 #include <cerrno>
 #include <cstring>
 #include <ctime>
+#include <fstream>
 #include <optional>
 #include <sstream>
 
@@ -134,10 +135,10 @@ bool AccessLog::add(const AccessEntry& entry) {
     return whole;
 }
 
-UsageByUser usage_of(std::string_view text, const std::string& month, const std::string& file,
-                     Problems& problems) {
+std::optional<UsageByUser> usage_of(const std::string& file, const std::string& month,
+                                    Problems& problems) {
     UsageByUser usage;
-    std::istringstream lines{std::string{text}};
+    std::ifstream lines{file};
     unsigned number = 0;
     for (std::string line; std::getline(lines, line);) {
         ++number;
@@ -147,6 +148,11 @@ UsageByUser usage_of(std::string_view text, const std::string& month, const std:
             add_problem(problems, Place{file, number, 0},
                         "found no line of an access log; it is not counted");
         }
+    }
+    if (!lines.is_open() || lines.bad()) {
+        add_problem(problems, file, fmt::format("cannot be read: {}", std::strerror(errno)),
+                    remedy_of(errno));
+        return std::nullopt;
     }
     return usage;
 }

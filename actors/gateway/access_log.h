@@ -12,7 +12,6 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace pinstrike::actors::gateway {
@@ -70,10 +69,11 @@ struct Usage {
 
 using UsageByUser = std::map<std::string, Usage>;
 
-/// Sums the lines of an access log that end in a month such as "2026-11" (UTC). Adds a
-/// Problem for each line that is none, and continues.
-[[nodiscard]] UsageByUser usage_of(std::string_view text, const std::string& month,
-                                   const std::string& file, Problems& problems);
+/// Sums the lines of an access log of any length that end in a month such as "2026-11" (UTC). Adds
+/// a Problem for each line that is none, and continues. nullopt, with a Problem: the file cannot be
+/// read.
+[[nodiscard]] std::optional<UsageByUser> usage_of(const std::string& file, const std::string& month,
+                                                  Problems& problems);
 
 /// As a table, or as CSV with a header.
 [[nodiscard]] std::string usage_table(const UsageByUser& usage);

@@ -38,6 +38,12 @@ AccessEntry entry_of(const std::string& user, std::int64_t to_ns) {
             .bytes = 1 << 20};
 }
 
+UsageByUser usage_of_text(const std::string& text, const std::string& month, Problems& problems) {
+    const nic::ScratchDirectory scratch;
+    std::ofstream{scratch.file("log")} << text;
+    return usage_of(scratch.file("log"), month, problems).value_or(UsageByUser{});
+}
+
 TEST(AccessLines, are_objects_of_one_line) {
     EXPECT_EQ(to_line(entry_of("a", november_ns)),
               R"({"session":"a-1","user":"a","address":"192.0.2.1","client":"Python \"0.88.0\"",)"
@@ -83,7 +89,7 @@ TEST(AccessLogs, keep_a_line_that_was_written_in_part_apart_from_the_next_one) {
     std::ifstream file{path};
     const std::string text(std::istreambuf_iterator<char>{file}, {});
     EXPECT_EQ(text.size(), 21 + to_line(entry_of("b", november_ns)).size());
-    EXPECT_EQ(usage_of(text, "2026-11", "log", problems).at("b").records, 1000U);
+    EXPECT_EQ(usage_of_text(text, "2026-11", problems).at("b").records, 1000U);
     EXPECT_EQ(problems.size(), 1U);
 }
 
@@ -114,10 +120,10 @@ TEST(Usage, counts_a_session_of_several_lines_once_and_each_month_its_own_part) 
     next.to_ns = month_end_ns + 5 * second_ns;
     const std::string text = to_line(first) + to_line(last) + to_line(next);
     Problems problems;
-    const Usage november = usage_of(text, "2026-11", "log", problems).at("a");
+    const Usage november = usage_of_text(text, "2026-11", problems).at("a");
     EXPECT_EQ(november.sessions.size(), 1U);
     EXPECT_EQ(november.records, 2000U);
-    const Usage december = usage_of(text, "2026-12", "log", problems).at("a");
+    const Usage december = usage_of_text(text, "2026-12", problems).at("a");
     EXPECT_EQ(december.sessions.size(), 1U);
     EXPECT_EQ(december.connected_ns, 5 * second_ns);
     EXPECT_TRUE(problems.empty()) << text_of(problems);
@@ -139,7 +145,7 @@ TEST(Usage, sums_by_user_the_sessions_that_ended_in_the_month) {
     const std::string text = to_line(entry_of("a", november_ns)) + to_line(other) + to_line(more) +
                              to_line(entry_of("a", november_ns + 30 * second_ns));
     Problems problems;
-    const UsageByUser usage = usage_of(text, "2026-11", "log", problems);
+    const UsageByUser usage = usage_of_text(text, "2026-11", problems);
     EXPECT_TRUE(problems.empty()) << text_of(problems);
     ASSERT_EQ(usage.size(), 2U);
     const Usage& a = usage.at("a");
@@ -152,8 +158,8 @@ TEST(Usage, sums_by_user_the_sessions_that_ended_in_the_month) {
     EXPECT_EQ(a.records, 1005U);
     EXPECT_EQ(a.bytes, (1U << 20) + 7);
     EXPECT_TRUE(usage.at("b").all_underlyings);
-    EXPECT_EQ(usage_of(text, "2026-12", "log", problems).at("a").sessions.size(), 1U);
-    EXPECT_TRUE(usage_of(text, "2026-10", "log", problems).empty());
+    EXPECT_EQ(usage_of_text(text, "2026-12", problems).at("a").sessions.size(), 1U);
+    EXPECT_TRUE(usage_of_text(text, "2026-10", problems).empty());
     EXPECT_EQ(usage_csv(usage),
               "user,sessions,connected_seconds,underlyings,addresses,records,bytes,schemas\n"
               "a,2,3620,3,2,1005,1048583,cmbp-1 tcbbo trades\n"
@@ -169,7 +175,7 @@ TEST(Usage, a_session_that_subscribed_nothing_did_not_have_all_underlyings) {
     idle.schemas = "";
     idle.underlyings = 0;
     Problems problems;
-    EXPECT_FALSE(usage_of(to_line(idle), "2026-11", "log", problems).at("a").all_underlyings);
+    EXPECT_FALSE(usage_of_text(to_line(idle), "2026-11", problems).at("a").all_underlyings);
 }
 
 TEST(Usage, reports_lines_that_are_none_and_does_not_count_them) {
@@ -181,16 +187,38 @@ TEST(Usage, reports_lines_that_are_none_and_does_not_count_them) {
     std::string negative = good;
     negative.replace(negative.find("1000"), 4, "\"m\"");
     Problems problems;
-    const UsageByUser usage = usage_of("no line\n" + good + without_records + wrong_time + "[]\n" +
-                                           negative + good.substr(0, 60) + "\n" + good,
-                                       "2026-11", "log", problems);
+    const UsageByUser usage =
+        usage_of_text("no line\n" + good + without_records + wrong_time + "[]\n" + negative +
+                          good.substr(0, 60) + "\n" + good,
+                      "2026-11", problems);
     ASSERT_EQ(problems.size(), 6U) << text_of(problems);
-    EXPECT_THAT(text_of(problems), testing::StartsWith("log:1: found no line of an access log"));
+    EXPECT_THAT(text_of(problems), HasSubstr("log:1: found no line of an access log"));
     EXPECT_EQ(problems[1].place.line, 3U);
     EXPECT_EQ(problems[5].place.line, 7U);
     EXPECT_EQ(usage.at("a").sessions.size(), 1U);
     EXPECT_EQ(usage.at("a").records, 2000U);
     EXPECT_EQ(usage.at("a").connected_ns, 40 * second_ns);
+}
+
+TEST(Usage, counts_all_lines_of_a_long_log) {
+    const std::string line = to_line(entry_of("a", november_ns));
+    const std::size_t lines = (std::size_t{5} << 20) / 4 / line.size();
+    std::string text;
+    for (std::size_t i = 0; i < lines; ++i) {
+        text += line;
+    }
+    Problems problems;
+    EXPECT_EQ(usage_of_text(text, "2026-11", problems)["a"].records, 1000 * lines);
+    EXPECT_TRUE(problems.empty()) << text_of(problems);
+}
+
+TEST(Usage, of_a_file_that_cannot_be_read_is_a_problem) {
+    const nic::ScratchDirectory scratch;
+    for (const std::string& file : {scratch.file("absent"), scratch.file("")}) {
+        Problems problems;
+        EXPECT_FALSE(usage_of(file, "2026-11", problems));
+        EXPECT_THAT(text_of(problems), HasSubstr("cannot be read: ")) << file;
+    }
 }
 
 }  // namespace
