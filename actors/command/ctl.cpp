@@ -161,12 +161,19 @@ Exit capture(const CtlOptions& options) {
     if (!overwrites_none({options.out_file}, {options.instance})) {
         return Exit::usage;
     }
-    Problems problems;
-    auto writer = nic::CaptureWriter::open(options.out_file, problems);
-    if (writer) {
-        writer->flush();
-        print_what_is_awaited(options);
+    if (!can_write(options.out_file)) {
+        return Exit::failed;
     }
+    print_what_is_awaited(options);
+    Problems problems;
+    // Not opened before there is something to write, because that empties an existing file.
+    std::optional<nic::CaptureWriter> writer;
+    const auto open = [&] {
+        if (!writer) {
+            writer = nic::CaptureWriter::open(options.out_file, problems);
+        }
+        return writer.has_value();
+    };
     std::optional<json> last;
     std::string complaint;
     const auto take = [&](const std::string& line) {
@@ -175,23 +182,27 @@ Exit capture(const CtlOptions& options) {
             last = std::move(packet);
             return false;
         }
+        if (!open()) {
+            return false;
+        }
         writer->write(bytes_of(packet.at("frame").get<std::string>()),
                       packet.at("ts_ns").get<std::int64_t>());
         writer->flush();
         return true;
     };
     const json request{{"ask", "capture"}, {"line", options.line}, {"packets", options.packets}};
-    const bool asked = writer && actors::admin::ask(actors::admin::socket_path(options.instance),
-                                                    request.dump(), take, true, complaint);
-    const bool written = writer && writer->close(problems);
+    const bool asked = actors::admin::ask(actors::admin::socket_path(options.instance),
+                                          request.dump(), take, true, complaint);
+    const bool complete = asked && last && last->contains("skipped");
+    const bool written = (complete ? open() : writer.has_value()) && writer->close(problems);
     print_problems(problems);
-    if (!writer || !asked) {
-        complain("{}", complaint.empty() ? "no capture" : complaint);
-        return Exit::failed;
-    }
-    if (!last || last->contains("error")) {
-        complain("{}",
-                 last ? last->at("error").get<std::string>() : "the instance ended meanwhile");
+    if (!complete) {
+        if (!asked) {
+            complain("{}", complaint);
+        } else if (problems.empty()) {
+            complain("{}", last && last->contains("error") ? last->at("error").get<std::string>()
+                                                           : "the instance ended meanwhile");
+        }
         return Exit::failed;
     }
     if (const auto skipped = last->at("skipped").get<std::uint64_t>(); skipped != 0) {

@@ -152,6 +152,7 @@ def check_capture(instance):
     expect({block["line"] for block in blocks if "line" in block} == {2}, "packets of other lines")
     expect({block["stream"] for block in blocks if "stream" in block} == {"A", "B"},
            "not both streams")
+    before = capture.read_bytes()
     text = instance.ask("capture", "77", "1", "--out", capture, status=1)
     expect("77" in text and "no such line" in text, f"line 77: {text}")
     text = instance.ask("capture", "2", "5", "--out", "/dev/full", status=1)
@@ -162,6 +163,11 @@ def check_capture(instance):
     instance.logged("capture of 100000 packets")
     text = instance.ask("capture", "1", "1", "--out", capture, status=1)
     expect("another capture is in progress" in text, f"two at once: {text}")
+    nobody = subprocess.run([instance.pinstrike, "ctl", instance.folder / "no.sock", "capture", "1", "1", "--out",
+                             capture], capture_output=True, timeout=DEADLINE_S)
+    expect(nobody.returncode == 1 and capture.read_bytes() == before, "a refused capture changed the file")
+    text = instance.ask("capture", "1", "1", "--out", instance.folder / "absent/x.pcap", status=1)
+    expect("No such file" in text, f"no folder: {text}")
     waiting.send_signal(signal.SIGINT)
     waiting.wait(DEADLINE_S)
     decoded = subprocess.run([instance.pinstrike, "decode", instance.folder / "cut.pcap", "--json"],
