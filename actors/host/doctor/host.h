@@ -36,6 +36,7 @@ struct HostCpu {
     CpuSet cache;     ///< CPUs that share the last-level cache, itself included; empty: not visible
     std::string governor;  ///< frequency governor; empty: not visible
     std::vector<IdleState> idle_states;
+    bool can_go_offline = true;  ///< x86 has no switch for cpu 0
 };
 
 /// Another PCI device in a NIC's IOMMU group.

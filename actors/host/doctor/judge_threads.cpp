@@ -82,18 +82,33 @@ Siblings siblings_of(const Host& host, const Need& need) {
     return siblings;
 }
 
+/// Takes CPUs offline, where the kernel can.
+Fix offline_fix(const Host& host, const CpuSet& cpus) {
+    std::vector<FileValue> values;
+    CpuSet kept;
+    for (const CpuIndex cpu : cpus) {
+        if (host.find_cpu(cpu)->can_go_offline) {
+            values.push_back({fmt::format("/sys/devices/system/cpu/cpu{}/online", cpu), "0"});
+        } else {
+            kept.insert(cpu);
+        }
+    }
+    Fix fix = values.empty() ? Fix{} : sysfs_fix("smt", values);
+    if (!kept.empty()) {
+        fix.advice = fmt::format("the kernel cannot take cpu {} offline: {}", cpus_text(kept),
+                                 row_of(Check::smt).fix);
+    }
+    return fix;
+}
+
 Measured smt(const Host& host, const Need& need) {
     const Siblings siblings = siblings_of(host, need);
     if (!siblings.shared.empty()) {
         return {warning, "threads that share a core: " + joined(siblings.shared)};
     }
     if (!siblings.free.empty()) {
-        std::vector<FileValue> values;
-        for (const CpuIndex cpu : siblings.free) {
-            values.push_back({fmt::format("/sys/devices/system/cpu/cpu{}/online", cpu), "0"});
-        }
         return {warning, "available to any program: cpus " + cpus_text(siblings.free),
-                sysfs_fix("smt", values)};
+                offline_fix(host, siblings.free)};
     }
     if (!host.symmetric_threads) {
         return {unknown, "not visible: the kernel does not say whether SMT is on"};

@@ -143,7 +143,8 @@ void read_processors(const fs::path& root, Host& host) {
              .siblings = read_cpus(cpu / "topology/thread_siblings_list").value_or(CpuSet{index}),
              .cache = sharers_of_last_cache(cpu / "cache"),
              .governor = read_word(cpu / "cpufreq/scaling_governor").value_or(""),
-             .idle_states = read_idle_states(cpu / "cpuidle")});
+             .idle_states = read_idle_states(cpu / "cpuidle"),
+             .can_go_offline = is_there(cpu / "online")});
     }
     read_nodes(root / "sys/devices/system/node", host);
     host.allowed_cpus =

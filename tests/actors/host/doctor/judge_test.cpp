@@ -188,6 +188,27 @@ TEST(Judge, Laptop) {
     EXPECT_EQ(find(findings, "governor").fix.now.size(), 2U);
 }
 
+TEST(Judge, TheScriptTakesOnlyCpusOfflineThatHaveASwitch) {
+    Host host = laptop();
+    host.cpus[0].can_go_offline = false;  // shares the core of cpu 1
+    const auto feed = [](const std::string& core_cpu) {
+        return need_of(
+            {config_of("lines: 1\nports: [{name: u, kind: uring, interface: eth1}]\n"
+                       "pollers: [{name: p, cpu: 1}]\ncores: [{name: c, " +
+                       core_cpu + "}]\n")});
+    };
+    const Finding alone = find(judge(host, feed("wait: park")), "smt");
+    EXPECT_EQ(alone.severity, Severity::warning);
+    EXPECT_EQ(alone.fix.advice,
+              "the kernel cannot take cpu 0 offline: use processors of different cores in the "
+              "config (see pinstrike plan)");
+    EXPECT_TRUE(alone.fix.now.empty() && alone.fix.lasting.empty());
+    const Finding both = find(judge(host, feed("cpu: 3")), "smt");
+    EXPECT_EQ(both.fix.command, "echo 0 > /sys/devices/system/cpu/cpu2/online");
+    EXPECT_EQ(both.fix.advice, alone.fix.advice);
+    EXPECT_EQ(both.fix.now.size(), 1U);
+}
+
 TEST(Judge, PollersAndCoresAreWantedOnOneCache) {
     const auto feed = [](const std::string& core_cpus) {
         return need_of(

@@ -45,6 +45,7 @@ class ReadHost : public testing::Test {
         write(cpus + "isolated", "2\n");
         write(cpus + "nohz_full", "(null)\n");
         write(cpus + "smt/active", "1\n");
+        write(cpus + "cpu1/online", "1\n");
         write(cpus + "cpu1/topology/thread_siblings_list", "1,3\n");
         write(cpus + "cpu1/cache/index2/level", "2\n");
         write(cpus + "cpu1/cache/index2/shared_cpu_list", "1,3\n");
@@ -93,6 +94,7 @@ TEST_F(ReadHost, Processors) {
     EXPECT_EQ(cpu.cache, (CpuSet{0, 1, 2, 3}));
     EXPECT_EQ(host.cpus[0].cache, CpuSet{});
     EXPECT_EQ(cpu.governor, "powersave");
+    EXPECT_TRUE(cpu.can_go_offline && !host.cpus[0].can_go_offline);
     EXPECT_EQ(cpu.node, 1);
     EXPECT_EQ(host.cpus[0].node, -1);
     ASSERT_EQ(cpu.idle_states.size(), 2U);  // by number, not by name
