@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace pinstrike::actors::doctor {
 namespace {
 
@@ -40,7 +42,12 @@ Measured space(const Host& host, std::size_t need_bytes) {
     const std::string seen =
         fmt::format("{} MiB free of {} MiB", grouped(host.shm->free_bytes / mebibyte),
                     grouped(host.shm->total_bytes / mebibyte));
-    const Fix larger = remount_fix(fmt::format("size={}m", 2 * need_bytes / mebibyte + 64));
+    // Other programs may use a part of /dev/shm, so the present size only grows.
+    const std::uint64_t lacking =
+        need_bytes - std::min<std::uint64_t>(need_bytes, host.shm->free_bytes);
+    const std::uint64_t enough =
+        std::max<std::uint64_t>(2 * need_bytes, host.shm->total_bytes + lacking);
+    const Fix larger = remount_fix(fmt::format("size={}m", enough / mebibyte + 64));
     if (need_bytes > host.shm->total_bytes) {
         return {error, seen, larger};
     }

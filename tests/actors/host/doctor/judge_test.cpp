@@ -101,6 +101,17 @@ TEST(Judge, PublishedMemoryNeedsSpaceForTwoStarts) {
     EXPECT_TRUE(one.fix.command.starts_with("mount -o remount,size=")) << one.fix.command;
 }
 
+TEST(Judge, DevShmOnlyGrows) {
+    const auto size_mib = [](double free_units, double all_units) {
+        const std::string command = space_in(free_units, all_units).fix.command;
+        return std::stod(command.substr(command.find("size=") + 5));
+    };
+    const double unit_mib = static_cast<double>(published_bytes()) / (1 << 20);
+    EXPECT_NEAR(size_mib(0.5, 0.5), 2 * unit_mib + 64, 2);
+    EXPECT_NEAR(size_mib(0.5, 10), 10.5 * unit_mib + 64, 2);  // others use 9.5 units
+    EXPECT_NEAR(size_mib(1, 1.9), 2 * unit_mib + 64, 2);
+}
+
 TEST(Judge, PublishedMemoryOnHugePagesOfShm) {
     Host host = tuned_server();
     const auto finding = [&] {
