@@ -62,7 +62,7 @@ Need need_of(const std::vector<FeedConfig>& configs) {
             need.endpoints.emplace(config.metrics_address, config.name);
         }
         need.memory_bytes += topology.memory_bytes();
-        need.open_files += topology.open_files;
+        need.open_files = std::max(need.open_files, topology.open_files);
         (topology.published_on_hugepages ? need.published_huge_bytes : need.published_shm_bytes) +=
             topology.published_bytes;
         auto demands = dpdk_demands(config, topology);

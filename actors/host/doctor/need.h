@@ -37,10 +37,10 @@ struct Need {
     std::vector<nic::dpdk::PortDemand> dpdk;  ///< ports that use hugepages
     std::size_t dpdk_programs = 0;            ///< programs that start DPDK with hugepages
     std::multimap<std::string, std::string>
-        endpoints;                 ///< metrics addresses, with the feeds that listen there
-    std::size_t memory_bytes = 0;  ///< ordinary memory
-    std::size_t open_files = 0;
-    std::size_t published_shm_bytes = 0;   ///< published memory in /dev/shm
+        endpoints;                        ///< metrics addresses, with the feeds that listen there
+    std::size_t memory_bytes = 0;         ///< ordinary memory
+    std::size_t open_files = 0;           ///< of the config that opens most: a limit is per process
+    std::size_t published_shm_bytes = 0;  ///< published memory in /dev/shm
     std::size_t published_huge_bytes = 0;  ///< published memory on hugepages
 
     /// The CPUs of pinned hot threads.

@@ -347,6 +347,16 @@ TEST(Judge, FilesForEverySocket) {
     EXPECT_EQ(finding.wanted, "136 or more");  // 4 lines, 2 streams, and 128 of other kinds
 }
 
+TEST(Judge, FilesAreLimitedForEachProcess) {
+    const auto feed = [](const std::string& name, const std::string& lines) {
+        return config_of("name: " + name + "\nlines: " + lines +
+                         "\nports: [{name: u, kind: uring, interface: eth1}]\n"
+                         "pollers: [{name: p}]\ncores: [{name: c}]\n");
+    };
+    const Need both = need_of({feed("x", "1-4"), feed("y", "5-6")});
+    EXPECT_EQ(find(judge(virtual_machine(), both), "nofile").wanted, "136 or more");
+}
+
 TEST(Judge, ThreadsThatAreNotPinnedAreNotJudgedByProcessor) {
     const Need need = need_of({config_of(
         "lines: 1\nports: [{name: s, kind: sim}]\npollers: [{name: p, wait: park}]\ncores: [{name: "
