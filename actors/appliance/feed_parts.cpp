@@ -407,9 +407,9 @@ std::unique_ptr<FeedParts> make_parts(const FeedConfig& config, Problems& proble
         add_problem(
             problems, "",
             fmt::format("no memory: rings need {} bytes (and twice that of address space), lines "
-                        "{}, actors {}",
+                        "{}, actors {}, history {}",
                         parts->topology.ring_bytes(), parts->topology.line_bytes,
-                        parts->topology.actor_bytes()),
+                        parts->topology.actor_bytes(), parts->topology.recovery.history_bytes),
             address_space_is_limited() ? Remedy::change : Remedy::retry);
         return nullptr;
     } catch (const std::system_error& failure) {

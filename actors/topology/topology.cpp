@@ -206,10 +206,11 @@ void check_memory(const Topology& topology, const Machine& machine, TopologyFind
     if (free_bytes != 0 && topology.memory_bytes() > free_bytes) {
         add_problem(
             findings,
-            fmt::format("rings need {}, lines {}, actors {}, published memory {}, DPDK {} besides "
-                        "hugepages; of {}'s {} are free {}",
+            fmt::format("rings need {}, lines {}, actors {}, history {}, published memory {}, DPDK "
+                        "{} besides hugepages; of {}'s {} are free {}",
                         memory_text(topology.ring_bytes()), memory_text(topology.line_bytes),
                         memory_text(topology.actor_bytes()),
+                        memory_text(topology.recovery.history_bytes),
                         memory_text(topology.published_on_hugepages ? 0 : topology.published_bytes),
                         memory_text(topology.dpdk_bytes), machine.memory_owner,
                         memory_text(machine.memory_bytes), memory_text(free_bytes)),

@@ -43,7 +43,7 @@ struct CheckRow {
     ROW(memory, "memory", "memory beside hugepages", "{need_mib} MiB free", \
         "the program allocates rings, books and histories at its start; if they exceed the " \
         "free memory, the kernel kills a process, most likely this one", \
-        "add memory, or lower ring_slots, series_capacity or hold") \
+        "add memory, or lower ring_slots, series_capacity, hold or history.memory") \
     ROW(transparent_hugepages, "transparent_hugepages", "transparent hugepages", "madvise", \
         "with always, the kernel compacts the memory of any program and stops its threads " \
         "meanwhile; with madvise, only memory that asks for it, such as the book's tables", "") \

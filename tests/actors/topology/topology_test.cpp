@@ -1,8 +1,10 @@
 #include "actors/topology/topology.h"
 
+#include "config/memory_sizes.h"
 #include "nic/dpdk/dpdk_config.h"
 #include "tests/actors/topology/two_sockets.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -133,6 +135,17 @@ TEST(Topology, needs_memory_that_is_free) {
                 Contains(HasSubstr("DPDK")));
     machine.free_bytes = ordinary.memory_bytes();
     EXPECT_THAT(texts(check_topology(ordinary, config, machine).problems), IsEmpty());
+}
+
+TEST(Topology, names_every_part_of_the_memory_that_it_lacks) {
+    FeedConfig config = config_of(0, 2, -1, -1);
+    config.history.memory_bytes = std::size_t{100} << 30;
+    const Topology topology = plan_topology(config);
+    const std::string history =
+        fmt::format("history {:.1f} MiB", static_cast<double>(topology.recovery.history_bytes) /
+                                              static_cast<double>(mebibyte));
+    EXPECT_THAT(texts(check_topology(topology, config, two_sockets()).problems),
+                Contains(HasSubstr(history)));
 }
 
 TEST(Topology, counts_what_lines_may_hold) {
