@@ -35,11 +35,19 @@ bool is_pci_address(const std::string& text) {
     return std::equal(text.begin(), text.end(), shape.begin(), shape.end(), fits);
 }
 
+/// Converted to lower case, in which the kernel and DPDK write and compare addresses.
 Form<std::string> pci_form() {
-    return or_word<std::string>(
-        "none", "",
+    Form<std::string> form =
         text_like("a PCI address such as 0000:3b:00.0",
-                  "^[0-9a-fA-F]{4}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2}[.][0-7]$", is_pci_address));
+                  "^[0-9a-fA-F]{4}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2}[.][0-7]$", is_pci_address);
+    form.read = [read = form.read](const Node& node, const std::string& path, std::string& into,
+                                   Reader& reader) {
+        const bool good = read(node, path, into, reader);
+        std::transform(into.begin(), into.end(), into.begin(),
+                       [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+        return good;
+    };
+    return or_word<std::string>("none", "", form);
 }
 
 Form<std::string> vdev_form() {

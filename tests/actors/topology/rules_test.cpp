@@ -212,6 +212,9 @@ INSTANTIATE_TEST_SUITE_P(
         Edit{"0000:5e:00.0", "0000:3b:00.0",
              "f:5:32: ports[1].pci: found the device of ports[0] again, expected one port for each "
              "device: let several pollers name that port, and it has a queue for each\n"},
+        Edit{"0000:5e:00.0", "0000:3B:00.0",
+             "f:5:32: ports[1].pci: found the device of ports[0] again, expected one port for each "
+             "device: let several pollers name that port, and it has a queue for each\n"},
         Edit{"pci: \"0000:5e:00.0\", ", "",
              "f:5:5: ports[1]: found neither pci nor vdev, expected one of them\n"},
         Edit{"pci: \"0000:5e:00.0\"", "pci: \"0000:5e:00.0\", vdev: net_null0",
