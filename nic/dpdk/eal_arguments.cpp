@@ -127,8 +127,7 @@ void check_captures(const PortDemand& port, const Vdev& vdev, Problems& problems
                    fmt::format("{} is not a pcap or pcapng file with frames in it", file));
         }
     }
-    const bool file_input = !vdev.argument("rx_iface") && !vdev.argument("iface");
-    if (file_input && files.size() != port.queues) {
+    if (!driver_traits(port.config).kernel_interface && files.size() != port.queues) {
         report(problems, port.config,
                fmt::format("net_pcap has one queue per rx_pcap: {} given, {} queue{} expected",
                            files.size(), port.queues, port.queues == 1 ? "" : "s"));

@@ -35,6 +35,12 @@ std::string driver_of(std::string_view name) {
     return std::string(name);
 }
 
+/// The interface from which net_pcap receives; nullopt if it reads files.
+std::optional<std::string> live_input_of_pcap(const Vdev& vdev) {
+    const auto both_ways = vdev.argument("iface");
+    return both_ways ? both_ways : vdev.argument("rx_iface");
+}
+
 }  // namespace
 
 std::optional<std::string> Vdev::argument(std::string_view key) const {
@@ -89,11 +95,11 @@ DriverTraits driver_traits(const PortConfig& port) {
     const Vdev vdev = parse_vdev(own_of(port).vdev);
     DriverTraits traits;
     if (vdev.driver == "net_pcap") {
-        traits.counts_missed = vdev.argument("rx_iface").has_value();
+        traits.kernel_interface = live_input_of_pcap(vdev).has_value();
+        traits.counts_missed = traits.kernel_interface;
         traits.counts_no_buffer = preloaded_captures(port).empty();
         traits.counts_errors = traits.counts_no_buffer;
         traits.feeds_queues_apart = true;
-        traits.kernel_interface = vdev.argument("rx_iface").has_value();
     } else if (vdev.driver == "net_ring" || vdev.driver == "net_null" ||
                vdev.driver == "net_memif") {
         traits.counts_missed = traits.counts_no_buffer = traits.counts_errors = false;
@@ -116,7 +122,8 @@ std::string kernel_interface(const PortConfig& port) {
         return {};
     }
     const Vdev vdev = parse_vdev(own_of(port).vdev);
-    return vdev.argument(vdev.driver == "net_pcap" ? "rx_iface" : "iface").value_or("");
+    return (vdev.driver == "net_pcap" ? live_input_of_pcap(vdev) : vdev.argument("iface"))
+        .value_or("");
 }
 
 std::string device_name(const PortConfig& port) {

@@ -76,6 +76,18 @@ TEST(Vdev, IsTakenApart) {
     EXPECT_EQ(parse_vdev("net_null0").arguments_text(), "");
 }
 
+TEST(Vdev, EveryLiveInputOfNetPcapIsAnInterface) {
+    for (const char* vdev : {"net_pcap0,rx_iface=eth1,tx_iface=eth2", "net_pcap0,iface=eth1"}) {
+        const PortConfig port = vdev_port("a", vdev);
+        EXPECT_EQ(kernel_interface(port), "eth1") << vdev;
+        EXPECT_TRUE(driver_traits(port).kernel_interface) << vdev;
+        EXPECT_TRUE(driver_traits(port).counts_missed) << vdev;
+    }
+    const PortConfig file = vdev_port("a", "net_pcap0,rx_pcap=x,tx_iface=eth2");
+    EXPECT_EQ(kernel_interface(file), "");
+    EXPECT_FALSE(driver_traits(file).counts_missed);
+}
+
 TEST(Vdev, PreloadedCapturesAreThoseRepeated) {
     EXPECT_THAT(preloaded_captures(vdev_port("a", "net_pcap0,rx_pcap=x,rx_pcap=y,infinite_rx=1")),
                 ElementsAre("x", "y"));
