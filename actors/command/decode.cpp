@@ -67,7 +67,7 @@ class Decoder {
         PassedOver passed_over;
         std::uint64_t cut_packets = 0;
         for (std::uint64_t packet = 1; reader->next(frame); ++packet) {
-            frame.bytes = tunnel.inside(frame.bytes);
+            frame.bytes = tunnel.inside(frame);
             const auto cut = nic::group_of_cut(frame);
             cut_packets += cut && origins_.contains(*cut) ? 1 : 0;
             decode_frame(frame.bytes, packet, passed_over);

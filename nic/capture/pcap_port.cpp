@@ -195,7 +195,7 @@ void PcapPort::open_again(std::size_t index) {
 /// is cut to frame_bytes_max, and counted if the snapshot length had cut it.
 bool PcapPort::select_head(Source& source) {
     CapturedFrame& frame = source.head;
-    frame.bytes = source.tunnel.inside(frame.bytes);
+    frame.bytes = source.tunnel.inside(frame);
     if (!filter_.selects(frame)) {
         return false;
     }

@@ -1,6 +1,7 @@
 // path: cold
 #include "nic/capture/tunnel.h"
 
+#include "nic/capture/cut_frame.h"
 #include "nic/packet/bytes.h"
 #include "nic/packet/datagram.h"
 
@@ -67,17 +68,21 @@ std::optional<Carried> carried_by_gre(std::span<const std::byte> gre) {
     return inner ? std::optional{Carried{*inner, type == ethertype::ipv4}} : std::nullopt;
 }
 
+std::optional<Ipv4Packet> ipv4_of(const CapturedFrame& frame) {
+    Ipv4Packet whole;
+    return walk_ipv4(frame.bytes, whole) == not_dropped ? whole : ipv4_of_cut(frame);
+}
+
 }  // namespace
 
-std::span<const std::byte> TunnelExit::inside(std::span<const std::byte> frame) {
-    Ipv4Packet ip;
-    if (walk_ipv4(frame, ip) != not_dropped || drop_of_other_protocol(ip) != Drop::not_udp ||
-        ip.protocol() != gre_protocol) {
-        return frame;
+std::span<const std::byte> TunnelExit::inside(const CapturedFrame& frame) {
+    const std::optional<Ipv4Packet> ip = ipv4_of(frame);
+    if (!ip || drop_of_other_protocol(*ip) != Drop::not_udp || ip->protocol() != gre_protocol) {
+        return frame.bytes;
     }
-    const std::optional<Carried> carried = carried_by_gre(ip.content());
+    const std::optional<Carried> carried = carried_by_gre(ip->content());
     if (!carried) {
-        return frame;
+        return frame.bytes;
     }
     if (!carried->is_ipv4) {
         return carried->bytes;

@@ -5,6 +5,8 @@
 // packet could inject market data.
 #pragma once
 
+#include "nic/capture/capture_reader.h"
+
 #include <cstddef>
 #include <span>
 #include <vector>
@@ -14,10 +16,10 @@ namespace pinstrike::nic {
 class TunnelExit {
   public:
     /// Returns the Ethernet frame that `frame` carries in GRE: ERSPAN of types I, II and III,
-    /// Ethernet, or IPv4, to which an Ethernet header is added. Returns `frame` itself if it
-    /// carries none of these. The result is valid until the next call, and only as long as `frame`
-    /// is.
-    [[nodiscard]] std::span<const std::byte> inside(std::span<const std::byte> frame);
+    /// Ethernet, or IPv4, to which an Ethernet header is added. If the snapshot length cut `frame`,
+    /// the end of the result is missing too. Returns the bytes of `frame` itself if it carries none
+    /// of these. The result is valid until the next call, and only as long as `frame` is.
+    [[nodiscard]] std::span<const std::byte> inside(const CapturedFrame& frame);
 
   private:
     std::vector<std::byte> rewritten_;  ///< an added Ethernet header and the IPv4 packet

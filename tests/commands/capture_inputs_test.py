@@ -199,12 +199,14 @@ class CaptureInputs(unittest.TestCase):
         self.assertIn(text, done.stderr)
 
     def test_packets_of_lines_that_the_snapshot_length_cut_fail(self):
-        cut = self.folder / "snap.pcap"
-        cut.write_bytes(rewritten(lambda frame: frame[:96]))
-        for command in ("replay", "decode"):
-            done = run(command, cut)
-            self.assertEqual(done.returncode, 1)
-            self.assertIn("the snapshot length of the capture cut 20 packets of lines", done.stderr)
+        for name, change in (("snap", lambda frame: frame),
+                             ("tunnel", lambda frame: captures.gre(frame, captures.ETHERNET))):
+            cut = self.folder / f"{name}.pcap"
+            cut.write_bytes(rewritten(lambda frame, change=change: change(frame)[:96]))
+            for command in ("replay", "decode"):
+                done = run(command, cut)
+                self.assertEqual(done.returncode, 1)
+                self.assertIn("the snapshot length of the capture cut 20 packets of lines", done.stderr)
 
     def test_packets_that_reach_no_line_fail_unless_one_does(self):
         """Those of other protocols alone are no failure, because they were not meant for a line."""

@@ -13,6 +13,7 @@
 #include "feed/opra/traffic/presets.h"
 #include "nic/capture/capture_reader.h"
 #include "nic/capture/cut_frame.h"
+#include "nic/capture/tunnel.h"
 #include "nic/clock.h"
 
 #include <fmt/format.h>
@@ -90,9 +91,11 @@ std::size_t packets_of(const std::string& file, Problems& problems) {
         return 0;
     }
     nic::CapturedFrame frame;
+    nic::TunnelExit tunnel;
     std::size_t packets = 0;
     std::size_t cut_packets = 0;
     for (; reader->next(frame); ++packets) {
+        frame.bytes = tunnel.inside(frame);
         cut_packets += nic::group_of_cut(frame) ? 1 : 0;
     }
     if (const std::string complaint = reader->complaint(); !complaint.empty()) {

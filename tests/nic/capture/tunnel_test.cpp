@@ -1,6 +1,7 @@
 // path: cold
 #include "nic/capture/tunnel.h"
 
+#include "nic/capture/cut_frame.h"
 #include "nic/packet/datagram.h"
 #include "tests/nic/frames.h"
 
@@ -37,7 +38,7 @@ Bytes tunnelled(const std::vector<std::uint16_t>& words, std::span<const std::by
 std::string inside(const Bytes& frame) {
     TunnelExit tunnel;
     Datagram datagram;
-    const std::span<const std::byte> inner = tunnel.inside(frame);
+    const std::span<const std::byte> inner = tunnel.inside({.bytes = frame});
     const Drop drop = parse_udp(packet_of(inner), ChecksumCheck::software, datagram);
     return drop == not_dropped ? text_of(datagram.payload) : std::string{row_of(drop).name};
 }
@@ -72,6 +73,34 @@ TEST(TunnelExit, LeavesEverythingElseAsItIs) {
     EXPECT_EQ(inside(with_ip_checksum(fragment)), "fragment");
 }
 
+/// The destination of the frame in a tunnel of which only `bytes` were captured.
+std::optional<Group> group_inside(const Bytes& whole, std::size_t bytes) {
+    CapturedFrame frame{std::span(whole).first(bytes), 0,
+                        static_cast<std::uint32_t>(whole.size() - bytes)};
+    TunnelExit tunnel;
+    frame.bytes = tunnel.inside(frame);
+    return group_of_cut(frame);
+}
+
+TEST(TunnelExit, FindsWhatTheSnapshotLengthCut) {
+    const std::span whole{mirrored};
+    const Bytes ethernet = tunnelled({0x0000, 0x6558}, whole);
+    const Bytes ip = tunnelled({0x0000, 0x0800}, whole.subspan(ethernet_header_bytes));
+    const Bytes erspan = tunnelled({0x1000, 0x88BE, 0, 7, 0x1001, 0, 0, 0}, whole);
+    for (const Bytes& frame : {ethernet, ip, erspan}) {
+        // Up to the ports of the datagram at least.
+        const std::size_t headers_bytes =
+            frame.size() - bytes_of("mirrored").size() - udp_header_bytes + 4;
+        for (std::size_t bytes = 0; bytes < frame.size(); ++bytes) {
+            EXPECT_EQ(group_inside(frame, bytes), bytes < headers_bytes
+                                                      ? std::nullopt
+                                                      : std::optional{route_of_tests.destination})
+                << bytes;
+        }
+        EXPECT_EQ(group_inside(frame, frame.size()), std::nullopt);
+    }
+}
+
 TEST(TunnelExit, NeverLeavesTheFrame) {
     std::mt19937_64 random(20261126);
     const Bytes good =
@@ -81,13 +110,14 @@ TEST(TunnelExit, NeverLeavesTheFrame) {
         for (std::size_t changes = random() % 4; changes != 0; --changes) {
             frame[12 + random() % 60] = static_cast<std::byte>(random());
         }
-        frame.resize(random() % (frame.size() + 1));
+        const auto cut_bytes = static_cast<std::uint32_t>(random() % (frame.size() + 1));
+        frame.resize(frame.size() - cut_bytes);
         // Exact size, so that AddressSanitizer detects a read beyond its end.
         const Bytes exact(frame);
         TunnelExit tunnel;
         Datagram datagram;
-        static_cast<void>(
-            parse_udp(packet_of(tunnel.inside(exact)), ChecksumCheck::software, datagram));
+        static_cast<void>(parse_udp(packet_of(tunnel.inside({exact, 0, cut_bytes})),
+                                    ChecksumCheck::software, datagram));
     }
 }
 
