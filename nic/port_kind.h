@@ -114,6 +114,10 @@ struct PortKindRow {
     /// The files and folders that the port reads, which no output may replace.
     std::vector<std::string> (*files)(const PortConfig& port) = nullptr;
 
+    /// Adds what is wrong with the content of these files, without reading a pipe. A file that
+    /// cannot be opened is not its subject.
+    void (*check_content)(const PortConfig& port, Problems& problems) = nullptr;
+
     /// The system calls of the thread that polls the port.
     std::vector<SystemCall> (*system_calls)(const PortConfig& port) = nullptr;
 

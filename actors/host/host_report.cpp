@@ -103,12 +103,15 @@ std::set<std::string> read_interfaces() {
 
 HostResources read_host_resources(const FeedConfig& config) {
     HostResources host{
-        read_machine_for(config), nic::dpdk::read_port_resources(), read_interfaces(), {}};
+        read_machine_for(config), nic::dpdk::read_port_resources(), read_interfaces(), {}, {}};
     for (const nic::PortConfig& port : config.ports) {
         for (const std::string& file : nic::property_of(port, &nic::PortKindRow::files)) {
             if (::access(file.c_str(), R_OK) == 0) {  // opening a pipe would consume its bytes
                 host.files.insert(file);
             }
+        }
+        if (const auto check = nic::row_of(port.kind).check_content; check != nullptr) {
+            check(port, host.content);
         }
     }
     return host;
@@ -123,6 +126,7 @@ HostReport report_on(const HostResources& host, const FeedConfig& config,
     for (const nic::PortConfig& port : config.ports) {
         check_sources(host, port, report.problems);
     }
+    report.problems.insert(report.problems.end(), host.content.begin(), host.content.end());
     if (config.peer.present()) {
         peer::check_files(config.peer, report.problems);
     }

@@ -20,7 +20,8 @@ struct HostResources {
     Machine machine;
     nic::dpdk::PortResources dpdk;     ///< hugepages, rights, devices
     std::set<std::string> interfaces;  ///< network interfaces of the kernel
-    std::set<std::string> files;       ///< the config's captures that can be read
+    std::set<std::string> files;       ///< the config's captures that can be opened
+    Problems content;                  ///< what is wrong inside these captures
 };
 
 struct HostReport {

@@ -5,11 +5,13 @@
 
 #include "nic/capture/capture_config.h"
 #include "nic/capture/capture_files.h"
+#include "nic/capture/capture_reader.h"
 #include "nic/capture/pcap_port.h"
 #include "nic/port_keys.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -116,6 +118,15 @@ std::vector<std::string> files_of(const PortConfig& port) {
     return files;
 }
 
+void check_content(const PortConfig& port, Problems& problems) {
+    for (const std::string& file : capture_files(port.own.get<CaptureConfig>().files, problems)) {
+        std::error_code unknown;
+        if (std::filesystem::is_regular_file(file, unknown) && ::access(file.c_str(), R_OK) == 0) {
+            static_cast<void>(CaptureReader::open(file, problems));
+        }
+    }
+}
+
 std::string source_of(const PortConfig& port) {
     const std::size_t count = port.own.get<CaptureConfig>().files.size();
     return fmt::format("{} capture{}", count, count == 1 ? "" : "s");
@@ -165,6 +176,7 @@ constinit const PortKindRow capture_port{
     .source = source_of,
     .pace = pace_of,
     .files = files_of,
+    .check_content = check_content,
     // The port opens a file, for reading only, when its first packet is due (pcap_port.h).
     .system_calls = [](const PortConfig& /*port*/) -> std::vector<SystemCall> {
         return {{"close"}, {"fstat"}, {"lseek"}, {"newfstatat"}, {"openat", 2, O_ACCMODE, O_RDONLY},

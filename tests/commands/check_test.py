@@ -79,6 +79,10 @@ class Check(unittest.TestCase):
         self.assertIn("q: cpu 4095 is not one that this process may use", result.stderr)
         self.assertIn("port p: /nonexistent.pcap cannot be read", result.stderr)
         self.assertEqual(self.check_text(text, "--config-only").returncode, 0)
+        with tempfile.TemporaryDirectory() as folder:
+            result = self.check_text(text.replace("/nonexistent.pcap", folder).replace(", cpu: 4095", ""))
+        self.assertEqual(result.returncode, 78)
+        self.assertIn(f"{folder}: the folder has no capture", result.stderr)
 
     def test_hugepages_for_scripts(self):
         port = "{name: p, kind: dpdk, vdev: net_null0, membership: static%s}"

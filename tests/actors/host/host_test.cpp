@@ -5,10 +5,13 @@
 #include "actors/host/listening.h"
 #include "actors/topology/load_config.h"
 #include "tests/config/problems.h"
+#include "tests/nic/frames.h"
 
 #include <gtest/gtest.h>
 
 #include <cstddef>
+#include <filesystem>
+#include <fstream>
 #include <string>
 
 namespace pinstrike::actors {
@@ -119,6 +122,23 @@ TEST(HostReport, OpenFilesThatAreNeeded) {
     EXPECT_NE(text_of(problems).find("found a limit of 131 open files, expected 132 or more"),
               std::string::npos)
         << text_of(problems);
+}
+
+TEST(HostReport, CapturesThatTheProgramWouldRefuse) {
+    const nic::ScratchDirectory scratch;
+    std::filesystem::create_directory(scratch.file("empty"));
+    std::ofstream(scratch.file("text.pcap")) << "no capture";
+    const FeedConfig config =
+        config_of("  - {name: f, kind: pcap, files: ['" + scratch.file("empty") + "', '" +
+                  scratch.file("text.pcap") + "', '" + scratch.file("gone.pcap") + "']}\n");
+    HostResources host = good_host();
+    host.content = read_host_resources(config).content;
+    host.files = {scratch.file("empty"), scratch.file("text.pcap"), scratch.file("gone.pcap")};
+    const Problems problems = report(host, config).problems;
+    EXPECT_EQ(exit_of(problems), Exit::config);
+    ASSERT_EQ(problems.size(), 2U) << text_of(problems);
+    EXPECT_NE(problems[0].text.find("the folder has no capture"), std::string::npos);
+    EXPECT_NE(problems[1].text.find("cannot be read as a capture"), std::string::npos);
 }
 
 TEST(Listening, NeedsARightBelowThePortsThatAreForAll) {
