@@ -66,7 +66,8 @@ struct HostInterface {
     bool running = false;  ///< has a carrier, according to the driver
     std::optional<int> reverse_path_filter;
     std::optional<std::vector<std::string>> addresses;  ///< IPv4
-    bool default_route = false;
+    bool default_route = false;                         ///< of IPv4
+    bool other_default_route = false;  ///< of IPv6, or of a bond, bridge or VLAN on top of it
 };
 
 struct HostInterrupt {

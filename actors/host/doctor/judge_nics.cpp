@@ -42,7 +42,8 @@ Measured vfio(const Host& host) {
 Fix binding_fix(const Host& host, const HostNic& nic) {
     const std::string command = fmt::format("driverctl set-override {} vfio-pci", nic.address);
     const auto interface = host.interfaces.find(nic.interface);
-    if (interface != host.interfaces.end() && interface->second.default_route) {
+    if (interface != host.interfaces.end() &&
+        (interface->second.default_route || interface->second.other_default_route)) {
         return {command,
                 nic.interface +
                     " carries the default route of this host, so the script does not bind it; give "

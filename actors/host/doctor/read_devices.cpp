@@ -73,7 +73,38 @@ HostNic read_nic(const fs::path& device, const std::string& address) {
     return nic;
 }
 
+/// Marks an interface and those below it: the members of a bond or bridge, the parent of a VLAN.
+void mark_carriers(const fs::path& folder, const std::string& name, Host& host) {
+    const auto known = host.interfaces.find(name);
+    if (known == host.interfaces.end() || known->second.other_default_route) {
+        return;
+    }
+    known->second.other_default_route = true;
+    constexpr std::string_view prefix = "lower_";
+    for (const std::string& entry : names_in(folder / name)) {
+        if (entry.starts_with(prefix)) {
+            mark_carriers(folder, entry.substr(prefix.size()), host);
+        }
+    }
+}
+
+/// The interfaces of rows such as "<destination> 00 ... <interface>", whose destination is ::/0.
+std::vector<std::string> interfaces_of_ipv6_default_routes(const fs::path& root) {
+    std::vector<std::string> interfaces;
+    std::istringstream in(read_word(root / "proc/net/ipv6_route").value_or(""));
+    for (std::string line; std::getline(in, line);) {
+        if (line.starts_with(std::string(32, '0') + " 00 ")) {
+            interfaces.push_back(line.substr(line.find_last_of(' ') + 1));
+        }
+    }
+    return interfaces;
+}
+
 void read_default_routes(const fs::path& root, Host& host) {
+    const fs::path folder = root / "sys/class/net";
+    for (const std::string& interface : interfaces_of_ipv6_default_routes(root)) {
+        mark_carriers(folder, interface, host);
+    }
     std::istringstream in(read_word(root / "proc/net/route").value_or(""));
     std::string line;
     std::getline(in, line);  // the table's head
@@ -85,6 +116,7 @@ void read_default_routes(const fs::path& root, Host& host) {
         const auto known = host.interfaces.find(interface);
         if (destination == "00000000" && known != host.interfaces.end()) {
             known->second.default_route = true;
+            mark_carriers(folder, interface, host);
         }
     }
 }

@@ -320,6 +320,19 @@ TEST(Judge, NicsThatShareTheirDriverNeedNoVfio) {
               "no network device of this address");
 }
 
+TEST(Judge, TheScriptDoesNotBindANicThatCarriesADefaultRoute) {
+    Host host = untuned_server();
+    const auto fix = [&] {
+        return find(judge(host, two_nics()), "binding.0000:5e:00.0").fix;  // ens2
+    };
+    EXPECT_TRUE(fix().lasting.empty());
+    host.interfaces.at("ens2").default_route = false;
+    EXPECT_EQ(fix().lasting.size(), 1U);
+    host.interfaces.at("ens2").other_default_route = true;
+    EXPECT_TRUE(fix().lasting.empty());
+    EXPECT_NE(fix().advice.find("ens2 carries the default route"), std::string::npos);
+}
+
 TEST(Judge, InterfacesOfUringPorts) {
     Host host = virtual_machine();
     HostInterface& interface = host.interfaces.at("eth1");

@@ -157,6 +157,32 @@ TEST_F(ReadHost, InterfacesAndInterrupts) {
     EXPECT_EQ(host.interrupts[1].cpus, (CpuSet{0, 1, 2, 3}));
 }
 
+TEST_F(ReadHost, InterfacesBelowThatOfADefaultRoute) {
+    for (const char* name : {"bond0.7", "bond0", "ens1", "ens2", "ens3", "br0", "ens4"}) {
+        write(std::string("sys/class/net/") + name + "/flags", "0x1003\n");
+    }
+    link("sys/class/net/bond0.7/lower_bond0", "../bond0");
+    link("sys/class/net/bond0/lower_ens1", "../ens1");
+    link("sys/class/net/bond0/lower_ens2", "../ens2");
+    link("sys/class/net/br0/lower_ens4", "../ens4");
+    write("proc/net/route",
+          "Iface\tDestination\tGateway\n"
+          "ens3\t000200C0\t00000000\n"
+          "bond0.7\t00000000\t010200C0\n");
+    const std::string none(32, '0');
+    write("proc/net/ipv6_route",
+          none + " 00 " + none +
+              " 00 fe800000000000000000000000000001 00000400 00000001 00000000 " +
+              "00000003      br0\n" + "20010db8000000000000000000000000 40 " + none + " 00 " +
+              none + " 00000100 00000001 00000000 00000001     ens3\n");
+    const Host host = read_host(root_);
+    for (const char* name : {"bond0.7", "bond0", "ens1", "ens2", "br0", "ens4"}) {
+        EXPECT_TRUE(host.interfaces.at(name).other_default_route) << name;
+        EXPECT_EQ(host.interfaces.at(name).default_route, name == std::string("bond0.7")) << name;
+    }
+    EXPECT_FALSE(host.interfaces.at("ens3").other_default_route);
+}
+
 TEST_F(ReadHost, MemoryTimeLimitsAndProcesses) {
     write("sys/devices/system/node/node0/hugepages/hugepages-2048kB/nr_hugepages", "12\n");
     write("sys/devices/system/node/node0/hugepages/hugepages-2048kB/free_hugepages", "7\n");
