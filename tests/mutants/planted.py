@@ -398,7 +398,7 @@ plant(("peer protocol", "peer transport"), [
 
 plant(("doctor",), [
     ("half a hugepage is none", "(lacking + huge_page_bytes - 1) / huge_page_bytes", "lacking / huge_page_bytes"),
-    ("hugepages of any node", "if (node != any_node && size.node != static_cast<unsigned>(node)) {", "if (false) {"),
+    ("hugepages of any node", "if (node != all_nodes && size.node != static_cast<unsigned>(node)) {", "if (false) {"),
 ])
 
 plant(("admin",), [

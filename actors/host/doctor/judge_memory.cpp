@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 
 namespace pinstrike::actors::doctor {
@@ -15,28 +16,31 @@ namespace {
 
 using enum Severity;
 
-constexpr int any_node = -1;
+/// Greater than every node, so that its fix comes after theirs.
+constexpr int all_nodes = std::numeric_limits<int>::max();
 
 std::string mebibytes_text(std::size_t bytes) {
     return grouped((bytes + mebibyte - 1) / mebibyte);
 }
 
-/// Bytes of hugepages by NUMA node. Ports need them on the node of their device. DPDK itself and
-/// published memory are counted on the node that needs most, or on any node. Published memory
-/// counts twice, because readers may still map that of the previous start.
+/// Bytes of hugepages that ports need on the NUMA nodes of their devices, and the sum of all needs.
+/// The sum has what may be on any node too: DPDK itself and published memory, which counts twice,
+/// because readers may still map that of the previous start.
 std::map<int, std::size_t> hugepage_needs(const Host& host, const Need& need) {
     std::map<int, std::size_t> needs;
-    std::size_t anywhere =
-        need.dpdk_programs * nic::dpdk::runtime_bytes + 2 * need.published_huge_bytes;
+    std::size_t sum = need.dpdk_programs * nic::dpdk::runtime_bytes + 2 * need.published_huge_bytes;
     for (const nic::dpdk::PortDemand& port : need.dpdk) {
         const std::size_t bytes = nic::dpdk::memory_need(port).total_bytes;
         const HostNic* nic =
             host.find_nic(nic::property_of(port.config, &nic::PortKindRow::pci_address));
-        (nic != nullptr && nic->node >= 0 ? needs[nic->node] : anywhere) += bytes;
+        sum += bytes;
+        if (nic != nullptr && nic->node >= 0) {
+            needs[nic->node] += bytes;
+        }
     }
-    const auto most =
-        std::ranges::max_element(needs, {}, [](const auto& entry) { return entry.second; });
-    needs[most == needs.end() ? any_node : most->first] += anywhere;
+    if (sum != 0) {
+        needs[all_nodes] = sum;
+    }
     return needs;
 }
 
@@ -49,7 +53,7 @@ struct PagesOfNode {
 PagesOfNode pages_on(const Host& host, int node) {
     PagesOfNode pages;
     for (const nic::dpdk::Hugepages& size : host.hugepages) {
-        if (node != any_node && size.node != static_cast<unsigned>(node)) {
+        if (node != all_nodes && size.node != static_cast<unsigned>(node)) {
             continue;
         }
         pages.total_bytes += size.page_bytes * size.total_count;
@@ -60,14 +64,15 @@ PagesOfNode pages_on(const Host& host, int node) {
 }
 
 /// Pages in use belong to other programs, unless an instance of pinstrike runs.
-std::size_t pages_wanted(const Host& host, const PagesOfNode& pages, std::size_t need_bytes) {
+std::size_t pages_lacking(const Host& host, int node, std::size_t need_bytes) {
+    const PagesOfNode pages = pages_on(host, node);
     const std::size_t usable = host.runs("pinstrike") ? pages.total_bytes : pages.free_bytes;
     const std::size_t lacking = need_bytes > usable ? need_bytes - usable : 0;
-    return pages.small_count + (lacking + huge_page_bytes - 1) / huge_page_bytes;
+    return (lacking + huge_page_bytes - 1) / huge_page_bytes;
 }
 
 Fix hugepage_fix(int node, std::size_t count) {
-    if (node == any_node) {
+    if (node == all_nodes) {
         return sysctl_fix("vm/nr_hugepages", static_cast<std::int64_t>(count));
     }
     Fix fix = sysfs_fix(fmt::format("hugepages-node{}", node),
@@ -81,7 +86,7 @@ Fix hugepage_fix(int node, std::size_t count) {
     return fix;
 }
 
-Measured hugepages(const Host& host, int node, std::size_t need_bytes) {
+Measured hugepages(const Host& host, int node, std::size_t need_bytes, std::size_t pages_to_add) {
     if (host.hugepages.empty()) {
         return {host.container.empty() ? error : unknown, "the kernel shows none",
                 advice_fix("a kernel with CONFIG_HUGETLBFS (Debian's has it)")};
@@ -96,7 +101,7 @@ Measured hugepages(const Host& host, int node, std::size_t need_bytes) {
     if (pages.total_bytes >= need_bytes && host.runs("pinstrike")) {
         return {advice, seen + ", which the running instance may use"};
     }
-    return {error, seen, hugepage_fix(node, pages_wanted(host, pages, need_bytes))};
+    return {error, seen, hugepage_fix(node, pages.small_count + pages_to_add)};
 }
 
 Measured ordinary_memory(const Host& host, std::size_t need_bytes) {
@@ -119,19 +124,25 @@ Measured transparent_hugepages(const std::string& seen) {
             sysfs_fix("thp", {{"/sys/kernel/mm/transparent_hugepage/enabled", "madvise"}})};
 }
 
+void judge_hugepages(const Host& host, const Need& need, Findings& findings) {
+    std::size_t added = 0;  // by the fixes of nodes, which the fix of all nodes must not remove
+    for (const auto& [node, bytes] : hugepage_needs(host, need)) {
+        const std::size_t lacking = pages_lacking(host, node, bytes);
+        add_finding(
+            findings, Check::hugepages,
+            hugepages(host, node, bytes, node == all_nodes ? std::max(lacking, added) : lacking),
+            fmt::arg("of_node", node == all_nodes ? "" : fmt::format(".node{}", node)),
+            fmt::arg("on_node", node == all_nodes ? "" : fmt::format(" on node {}", node)),
+            fmt::arg("need_mib", mebibytes_text(bytes)),
+            fmt::arg("need_pages", grouped((bytes + huge_page_bytes - 1) / huge_page_bytes)));
+        added += lacking;
+    }
+}
+
 }  // namespace
 
 void judge_memory(const Host& host, const Need& need, Findings& findings) {
-    for (const auto& [node, bytes] : need.dpdk.empty() && need.published_huge_bytes == 0
-                                         ? std::map<int, std::size_t>{}
-                                         : hugepage_needs(host, need)) {
-        add_finding(
-            findings, Check::hugepages, hugepages(host, node, bytes),
-            fmt::arg("of_node", node == any_node ? "" : fmt::format(".node{}", node)),
-            fmt::arg("on_node", node == any_node ? "" : fmt::format(" on node {}", node)),
-            fmt::arg("need_mib", mebibytes_text(bytes)),
-            fmt::arg("need_pages", grouped((bytes + huge_page_bytes - 1) / huge_page_bytes)));
-    }
+    judge_hugepages(host, need, findings);
     if (need.configs != 0) {
         add_finding(findings, Check::memory, ordinary_memory(host, need.memory_bytes),
                     fmt::arg("need_mib", mebibytes_text(need.memory_bytes)));

@@ -26,6 +26,7 @@ TEST(Judge, UntunedServerGetsAllFindingsAtOnce) {
     const Findings findings = judge(untuned_server(), two_nics());
     EXPECT_EQ(summary(findings),
               "error hugepages.node0\n"
+              "error hugepages\n"
               "warning transparent_hugepages\n"
               "warning numa_balancing\n"
               "error iommu\n"
@@ -257,7 +258,9 @@ TEST(Judge, HugepagesAreWantedWhereTheNicsAre) {
     EXPECT_EQ(finding.severity, Severity::error);
     EXPECT_EQ(finding.seen, "20 MiB free of 20 MiB");
     const Need need = two_nics();
-    const std::size_t pages = (nic::dpdk::memory_need_bytes(need.dpdk) + (2 << 20) - 1) / (2 << 20);
+    const std::size_t pages =
+        (nic::dpdk::memory_need_bytes(need.dpdk) - nic::dpdk::runtime_bytes + (2 << 20) - 1) /
+        (2 << 20);
     EXPECT_EQ(finding.fix.command,
               "echo " + std::to_string(pages) +
                   " > /sys/devices/system/node/node1/hugepages/hugepages-2048kB/nr_hugepages");
@@ -266,6 +269,32 @@ TEST(Judge, HugepagesAreWantedWhereTheNicsAre) {
     EXPECT_EQ(find(judge(host, need), "hugepages.node1").severity, Severity::error);
     host.processes.insert("pinstrike");
     EXPECT_EQ(find(judge(host, need), "hugepages.node1").severity, Severity::advice);
+}
+
+TEST(Judge, HugepagesForAnyNodeMayBeOnAnother) {
+    Need need = two_nics();
+    need.published_huge_bytes = std::size_t{200} << 20;
+    Host host = tuned_server();
+    const std::size_t ports_pages =
+        (nic::dpdk::memory_need_bytes(need.dpdk) - nic::dpdk::runtime_bytes) / (2 << 20) + 1;
+    const std::size_t other_pages = 200 + nic::dpdk::runtime_bytes / (2 << 20);
+    const auto reserve = [&](std::size_t on_node_0, std::size_t on_node_1) {
+        host.hugepages[0].total_count = host.hugepages[0].free_count = on_node_0;
+        host.hugepages[1].total_count = host.hugepages[1].free_count = on_node_1;
+        return judge(host, need);
+    };
+    const Findings good = reserve(other_pages, ports_pages);
+    EXPECT_EQ(find(good, "hugepages.node1").severity, Severity::ok);
+    EXPECT_EQ(find(good, "hugepages").severity, Severity::ok);
+    const Findings few = reserve(other_pages - 2, ports_pages);
+    EXPECT_EQ(find(few, "hugepages.node1").severity, Severity::ok);
+    EXPECT_EQ(find(few, "hugepages").severity, Severity::error);
+    // The fix for all nodes comes last, and keeps what that of the node added.
+    const Findings wrong_node = reserve(ports_pages + other_pages - 2, 0);
+    EXPECT_EQ(find(wrong_node, "hugepages.node1").severity, Severity::error);
+    EXPECT_TRUE(find(wrong_node, "hugepages")
+                    .fix.command.ends_with("=" + std::to_string(2 * ports_pages + other_pages - 2)))
+        << find(wrong_node, "hugepages").fix.command;
 }
 
 TEST(Judge, TwoConfigsAddUpAndMeet) {
