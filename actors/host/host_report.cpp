@@ -82,11 +82,12 @@ void report_published(const HostResources& host, const FeedConfig& config, const
     report.text += fmt::format(
         "published memory {} hugepages of 2 MiB, half of them for a restart\n", 2 * published);
     if (need > published && all_bytes / huge_page_bytes < need) {
-        add_problem(report.problems, Place{},
-                    fmt::format("publish.memory: found {} MiB of hugepages, expected {} for "
-                                "published memory and the ports: `systemctl start "
-                                "pinstrike-hugepages`, or `sysctl -w vm/nr_hugepages={}`",
-                                all_bytes / mebibyte, 2 * need, need));
+        add_problem(
+            report.problems, Place{},
+            fmt::format("publish.memory: found {} MiB of hugepages, expected {} for "
+                        "published memory and the ports: `systemctl start "
+                        "pinstrike-hugepages`, or `echo {} > {}`",
+                        all_bytes / mebibyte, 2 * need, need, nic::dpdk::hugepages_file(-1)));
     }
 }
 

@@ -66,6 +66,12 @@ std::vector<Hugepages> read_hugepages(const std::string& root) {
     return pages;
 }
 
+std::string hugepages_file(int node) {
+    const std::string folder =
+        node < 0 ? "/sys/kernel/mm" : "/sys/devices/system/node/node" + std::to_string(node);
+    return folder + "/hugepages/hugepages-2048kB/nr_hugepages";
+}
+
 Capabilities read_capabilities() {
     std::ifstream in("/proc/self/status");
     Capabilities capabilities;

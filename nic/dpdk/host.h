@@ -24,6 +24,11 @@ struct Hugepages {
 /// count for node 0. The result is sorted by size, then node.
 [[nodiscard]] std::vector<Hugepages> read_hugepages(const std::string& root = "/sys");
 
+/// The file that sets the number of hugepages of 2 MiB on a node, or on all nodes together (`node`
+/// < 0). The sysctl vm.nr_hugepages counts pages of the kernel's default size, which may be 1 GiB:
+/// default_hugepagesz on its command line.
+[[nodiscard]] std::string hugepages_file(int node);
+
 /// The Linux capabilities of a process, one bit each.
 struct Capabilities {
     std::uint64_t effective = 0;

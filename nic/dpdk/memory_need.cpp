@@ -88,14 +88,8 @@ std::string fixes_text(std::size_t need, std::span<const Hugepages> pages, int n
         in_use +=
             counts && size.page_bytes == huge_page_bytes ? size.total_count - size.free_count : 0;
     }
-    const std::size_t count = in_use + hugepages_of(need);
-    const std::string command = node < 0
-                                    ? fmt::format("sysctl -w vm.nr_hugepages={}", count)
-                                    : fmt::format(
-                                          "echo {} > /sys/devices/system/node/node{}/hugepages/"
-                                          "hugepages-2048kB/nr_hugepages",
-                                          count, node);
-    return command + " (or `hugepages: false` in the port)";
+    return fmt::format("echo {} > {} (or `hugepages: false` in the port)",
+                       in_use + hugepages_of(need), hugepages_file(node));
 }
 
 std::size_t bytes_on(std::span<const Hugepages> pages, int node, std::size_t Hugepages::*count) {

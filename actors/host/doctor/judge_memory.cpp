@@ -72,14 +72,10 @@ std::size_t pages_lacking(const Host& host, int node, std::size_t need_bytes) {
 }
 
 Fix hugepage_fix(int node, std::size_t count) {
-    if (node == all_nodes) {
-        return sysctl_fix("vm/nr_hugepages", static_cast<std::int64_t>(count));
-    }
-    Fix fix = sysfs_fix(fmt::format("hugepages-node{}", node),
-                        {{fmt::format("/sys/devices/system/node/node{}/hugepages/"
-                                      "hugepages-2048kB/nr_hugepages",
-                                      node),
-                          std::to_string(count)}});
+    // By these names the file of all nodes is applied after the others at a boot too.
+    const bool all = node == all_nodes;
+    Fix fix = sysfs_fix(all ? "hugepages-total" : fmt::format("hugepages-node{}", node),
+                        {{nic::dpdk::hugepages_file(all ? -1 : node), std::to_string(count)}});
     fix.advice =
         "fragmented memory gives fewer pages than requested, so check again; early after boot is "
         "best";

@@ -69,7 +69,9 @@ TEST(HostReport, TooFewHugepagesNamesNeedAndCommand) {
         report(host, config_of("  - {name: d, kind: dpdk, vdev: net_null0, membership: static}\n"));
     ASSERT_EQ(got.problems.size(), 1U);
     EXPECT_NE(got.problems[0].text.find("6 MiB are free"), std::string::npos);
-    EXPECT_NE(got.problems[0].text.find("sysctl -w vm.nr_hugepages="), std::string::npos);
+    EXPECT_NE(
+        got.problems[0].text.find(" > /sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages"),
+        std::string::npos);
 }
 
 TEST(HostReport, WhatIsNotThereIsReportedAtOnce) {

@@ -130,7 +130,8 @@ TEST(Memory, TooFewHugepagesAreReportedWithTheCommandThatFixesIt) {
     const std::size_t pages =
         (memory_need_bytes(std::span(&demand, 1)) + 2 * mebibyte - 1) / (2 * mebibyte);
     // 10 pages are in use already.
-    EXPECT_THAT(reported, HasSubstr("vm.nr_hugepages=" + std::to_string(10 + pages)));
+    EXPECT_THAT(reported, HasSubstr("echo " + std::to_string(10 + pages) +
+                                    " > /sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages"));
 
     const std::vector<Hugepages> enough{{2 * mebibyte, 0, pages, pages}};
     EXPECT_TRUE(check_hugepages(std::span(&demand, 1), enough).empty());
