@@ -523,3 +523,50 @@ plant(("gateway_unit",), [
     ("the state of a series comes twice", "if (is_to_come) { drop(from, id); }", "if (false) { drop(from, id); }"),
     ("a second start is accepted", "if (phase_ == Phase::started) { return end(", "if (false) { return end("),
 ])
+
+plant(("doctor",), [
+    ("the fix for /dev/shm makes it smaller",
+     "std::max<std::uint64_t>(2 * need_bytes, host.shm->total_bytes + lacking)", "2 * need_bytes + 0 * lacking"),
+    ("a cpu without a switch is taken offline", "if (host.find_cpu(cpu)->can_go_offline) {",
+     "if (host.find_cpu(cpu) != nullptr) {"),
+    ("the script unbinds a NIC below a default route",
+     "(interface->second.default_route || interface->second.other_default_route)",
+     "interface->second.default_route"),
+    ("the members of a bond carry no route", "mark_carriers(folder, entry.substr(prefix.size()), host);", ""),
+    ("the limit of open files is one for all programs",
+     "need.open_files = std::max(need.open_files, topology.open_files)", "need.open_files += topology.open_files"),
+    ("the fix for all nodes takes the pages of a node away",
+     "node == all_nodes ? std::max(lacking, added) : lacking", "lacking"),
+])
+
+plant(("gateway_unit",), [
+    ("an access log ends after 1 MiB",
+     "std::ifstream lines{file}; unsigned number = 0; for (std::string line; std::getline(lines, line);) {",
+     "std::ifstream lines{file}; unsigned number = 0; "
+     "for (std::string line; lines.tellg() <= (1 << 20) && std::getline(lines, line);) {"),
+    ("an access log that cannot be read is empty", "if (!lines.is_open() || lines.bad()) {", "if (false) {"),
+])
+
+plant(("nic",), [
+    ("a tunnel stays closed if the snapshot length cut it", "== not_dropped ? whole : ipv4_of_cut(frame)",
+     "== not_dropped ? std::optional{whole} : std::nullopt"),
+    ("iface of net_pcap is no live input", "both_ways ? both_ways : vdev.argument(\"rx_iface\")",
+     "vdev.argument(\"rx_iface\")"),
+    ("hugepages are advised in pages of the default size", "node < 0 ? \"/sys/kernel/mm\"",
+     "node < 0 ? \"/proc/sys/vm\""),
+])
+
+plant(("config",), [
+    ("a PCI address in upper case is another device", "return static_cast<char>(std::tolower(c));",
+     "return static_cast<char>(c);"),
+    ("check passes a folder without captures", "check(port, host.content);", "static_cast<void>(check);"),
+])
+
+plant(("actors",), [
+    ("the memory of the history is not named", "memory_text(topology.recovery.history_bytes)", "memory_text(0)"),
+])
+
+plant(("ctl",), [
+    ("a refused capture empties the file", "std::optional<json> last; std::string complaint; const auto take",
+     "open(); std::optional<json> last; std::string complaint; const auto take"),
+])
