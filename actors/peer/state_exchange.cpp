@@ -43,14 +43,17 @@ std::optional<PeerRefusal> StateExchange::begin() {
     return std::nullopt;
 }
 
+/// Takes one record of each core in turn, because a record gets old while it waits, and the taker
+/// accepts it only as long as its journal reaches back to the record's place.
 StateGiver::Next StateExchange::next(StateRecord& into) {
     PINSTRIKE_CHECK(given_);
     for (std::size_t looked = 0; looked < cores_.size(); ++looked) {
-        if (read(cores_[turn_], into)) {
+        Core& core = cores_[turn_];
+        turn_ = (turn_ + 1) % cores_.size();
+        if (read(core, into)) {
             into.books = books();
             return Next::record;
         }
-        turn_ = (turn_ + 1) % cores_.size();
     }
     return at_end() ? Next::end : Next::nothing_yet;
 }

@@ -281,6 +281,50 @@ TEST_F(StateSession, AMalformedRequestEndsTheConnection) {
     EXPECT_TRUE(peers.server.ended());
 }
 
+// --- the rings to the books ---
+
+/// The exchange, and the books' ends of its rings.
+struct Rings : testing::Test {
+    /// A core of which `with_book` is false has no rings.
+    void make(const std::vector<bool>& with_book) {
+        std::vector<std::optional<StateRings>> rings;
+        for (const bool there : with_book) {
+            auto [near, far] = StateRings::make();
+            books.push_back(std::move(near));
+            rings.push_back(there ? std::optional{std::move(far)} : std::nullopt);
+        }
+        exchange = std::make_unique<StateExchange>(Sharding::series, std::move(rings));
+    }
+
+    void say(std::size_t core, Kind kind, std::uint16_t line = 0) {
+        StateRecord record;
+        record.kind = kind;
+        record.line = line;
+        ASSERT_TRUE(books[core].out.try_push({&record, 1}));
+    }
+
+    std::vector<StateRings> books;
+    std::unique_ptr<StateExchange> exchange;
+};
+
+TEST_F(Rings, ReadsTheCoresInTurn) {
+    make({true, false, true, true});
+    for (const std::size_t core : {0, 2, 3}) {
+        for (int i = 0; i < 3; ++i) {
+            say(core, Kind::series, static_cast<std::uint16_t>(core));
+        }
+        say(core, Kind::end);
+    }
+    ASSERT_FALSE(exchange->begin());
+    std::vector<std::uint16_t> read;
+    StateRecord record;
+    while (exchange->next(record) == StateGiver::Next::record) {
+        read.push_back(record.line);
+    }
+    EXPECT_EQ(read, (std::vector<std::uint16_t>{0, 2, 3, 0, 2, 3, 0, 2, 3}));
+    EXPECT_EQ(exchange->next(record), StateGiver::Next::end);
+}
+
 // --- the transfer between two books ---
 
 /// A book on a core of its own, and its state exchange.
