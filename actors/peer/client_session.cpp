@@ -187,11 +187,17 @@ bool ClientSession::on_state(const Frame& frame) {
     } else if (frame.type == FrameType::state_place) {
         state = parse_state_place(frame.body);
     }
-    if (state && current(state->id)) {
-        state_heard_ns_ = received_ns_;
+    if (!state || !current(state->id)) {
+        return state.has_value();
+    }
+    state_heard_ns_ = received_ns_;
+    if (state->record.kind == StateRecord::Kind::series && !is_possible(state->record)) {
+        // The feed may have such values, so the other series are still worth taking.
+        taker_->impossible();
+    } else {
         taker_->record(state->record);
     }
-    return state.has_value();
+    return true;
 }
 
 void ClientSession::end_state(StateOutcome outcome) {

@@ -40,6 +40,8 @@ class StateTaker {
     virtual ~StateTaker() = default;
     /// Called with a record of kind series, lost or place.
     virtual void record(const StateRecord& record) = 0;
+    /// Called instead of record() for a series with values that no book can have.
+    virtual void impossible() = 0;
     /// Called once, after the last record.
     virtual void ended(StateOutcome outcome) = 0;
 };

@@ -36,8 +36,7 @@ void put_place(Writer& body, const CoveredPlace& place) {
     body.put(place.ts_ns);
 }
 
-/// Returns false if no book can have such a side.
-bool read_side(Body& body, BookSide& side) {
+void read_side(Body& body, BookSide& side) {
     const auto price = body.take<std::uint32_t>();
     const auto size = body.take<std::uint32_t>();
     body.take(side.sequence);
@@ -46,6 +45,10 @@ bool read_side(Body& body, BookSide& side) {
     const auto mark = body.take<std::uint8_t>();
     side.value = price | std::uint64_t{size} << 32;
     side.said = participant | std::uint32_t{code} << 8 | std::uint32_t{mark} << mark_shift;
+}
+
+bool is_possible(const BookSide& side) {
+    const unsigned mark = mark_of(side);
     if ((mark & ~side_marks) != 0) {
         return false;
     }
@@ -53,7 +56,7 @@ bool read_side(Body& body, BookSide& side) {
         return is(side, side_known) && is_text(participant_of(side)) &&
                feed::is_code(price_of(side).code);
     }
-    const bool empty = side.value == 0 && participant == 0 && code == 0;
+    const bool empty = side.value == 0 && participant_of(side) == 0 && price_of(side).code == 0;
     return empty && (is(side, side_known) || (mark == 0 && side.sequence == 0));
 }
 
@@ -67,7 +70,7 @@ void put_side(Writer& body, const BookSide& side) {
     body.put(mark_of(side));
 }
 
-bool has_form(const TradeRecord& trades) {
+bool is_possible(const TradeRecord& trades) {
     const auto coded = [&trades](unsigned flag, char code) {
         return (trades.flags & flag) == 0 || feed::is_code(code);
     };
@@ -128,17 +131,20 @@ std::optional<StateFrame> parse_state_series(std::span<const std::byte> bytes) {
     read_place(body, record.place);
     body.take(record.key.name);
     body.take(record.key.strike_e8);
-    const bool bid = read_side(body, record.bid);
-    const bool offer = read_side(body, record.offer);
+    read_side(body, record.bid);
+    read_side(body, record.offer);
     body.take(record.quotes);
     record.has_trades = flags == with_trades;
     if (record.has_trades) {
         for_each_field(record.trades, [&body](auto& field) { body.take(field); });
     }
-    const bool said = record.quotes != 0 || record.has_trades;
-    const bool good = flags <= with_trades && bid && offer && said && record.key.is_valid() &&
-                      (!record.has_trades || has_form(record.trades));
-    return body.whole() && good ? std::optional{frame} : std::nullopt;
+    return body.whole() && flags <= with_trades ? std::optional{frame} : std::nullopt;
+}
+
+bool is_possible(const StateRecord& series) {
+    const bool said = series.quotes != 0 || series.has_trades;
+    return said && series.key.is_valid() && is_possible(series.bid) && is_possible(series.offer) &&
+           (!series.has_trades || is_possible(series.trades));
 }
 
 std::optional<StateFrame> parse_state_lost(std::span<const std::byte> bytes) {

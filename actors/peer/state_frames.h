@@ -1,7 +1,7 @@
 // path: cold
 //
 // The frames of state transfer. README.md of this folder describes them in tables. The parsers
-// check all fields of a record and reject a record that no book can produce.
+// check the form of a frame, and is_possible() checks the values of a series.
 #pragma once
 
 #include "actors/book/transfer/state_record.h"
@@ -43,6 +43,9 @@ struct StateEnd {
 
 [[nodiscard]] std::optional<StateRequest> parse_state_request(std::span<const std::byte> body);
 [[nodiscard]] std::optional<StateFrame> parse_state_series(std::span<const std::byte> body);
+/// Whether a book can have the values of a record of kind series.
+[[nodiscard]] bool is_possible(const StateRecord& series);
+
 [[nodiscard]] std::optional<StateFrame> parse_state_lost(std::span<const std::byte> body);
 [[nodiscard]] std::optional<StateFrame> parse_state_place(std::span<const std::byte> body);
 [[nodiscard]] std::optional<StateEnd> parse_state_end(std::span<const std::byte> body);

@@ -46,8 +46,8 @@ StateTransfer::StateTransfer(StateExchange& exchange, const std::vector<std::uin
       all_(lines.begin(), lines.end()),
       within_ns_(within_ns),
       listener_(std::move(listener)),
-      pause_ns_(pause_least_ns),
-      wanted_(all_) {
+      pause_ns_(pause_least_ns) {
+    round_.wanted = all_;
     exchange_.set_taking(true);
 }
 
@@ -56,13 +56,13 @@ void StateTransfer::record(const StateRecord& record) {
         return;
     }
     StateRecord posted = record;
-    posted.forced = forced_;
+    posted.forced = round_.forced;
     if (record.kind != StateRecord::Kind::series) {
         if (all_.contains(record.line)) {
             exchange_.post(posted);
             const bool place = record.kind == StateRecord::Kind::place;
-            placed_[record.line] += place ? 1 : 0;
-            books_ = place ? record.books : books_;
+            round_.placed[record.line] += place ? 1 : 0;
+            round_.books = place ? record.books : round_.books;
         }
         return;
     }
@@ -71,19 +71,26 @@ void StateTransfer::record(const StateRecord& record) {
         counts_.bump(StateCount::foreign);
     } else if (!exchange_.post(posted)) {
         counts_.bump(StateCount::crowded);
-        again_.insert(record.line);
+        round_.again.insert(record.line);
+    }
+}
+
+void StateTransfer::impossible() {
+    if (phase_ == Phase::receiving) {
+        counts_.bump(StateCount::received);
+        counts_.bump(StateCount::impossible);
     }
 }
 
 void StateTransfer::ended(StateOutcome outcome) {
     if (phase_ == Phase::receiving) {
-        outcome_ = outcome;
+        round_.outcome = outcome;
         if (outcome == StateOutcome::whole) {
             note_unplaced();
         } else {
             counts_.bump(StateCount::failed);
         }
-        answers_missing_ = exchange_.post_to_all(StateRecord::Kind::round);
+        round_.answers_missing = exchange_.post_to_all(StateRecord::Kind::round);
         phase_ = Phase::closing;
     }
 }
@@ -94,7 +101,7 @@ std::size_t StateTransfer::step(std::int64_t now_ns, const std::vector<StateSour
     }
     begun_ns_ = begun_ns_ == 0 ? now_ns : begun_ns_;
     const std::size_t done = read_answers();
-    if (phase_ == Phase::closing && answers_missing_ == 0) {
+    if (phase_ == Phase::closing && round_.answers_missing == 0) {
         close_round(now_ns);
     } else if (now_ns - begun_ns_ >= within_ns_) {
         finish(false, now_ns);
@@ -110,37 +117,37 @@ std::size_t StateTransfer::read_answers() {
     while (done < answers_each_step && exchange_.answer(answer)) {
         ++done;
         if (answer.kind == StateRecord::Kind::round) {
-            answers_missing_ -= answers_missing_ == 0 ? 0 : 1;
+            round_.answers_missing -= round_.answers_missing == 0 ? 0 : 1;
         } else if (answer.kind == StateRecord::Kind::refused) {
             counts_.bump(count_of(answer.verdict));
             const bool final =
                 answer.verdict == StateVerdict::taken || answer.verdict == StateVerdict::no_room;
             if (!final) {
-                again_.insert(answer.line);
+                round_.again.insert(answer.line);
             }
         } else if (answer.kind == StateRecord::Kind::apart) {
-            again_.insert(answer.line);
+            round_.again.insert(answer.line);
         }
     }
     return done;
 }
 
 void StateTransfer::ask(std::int64_t now_ns, const std::vector<StateSource*>& sources) {
-    const bool named = wanted_ != all_ && wanted_.size() <= state_lines_max;
+    const bool named = round_.wanted != all_ && round_.wanted.size() <= state_lines_max;
     const std::vector<std::uint16_t> lines =
-        named ? std::vector<std::uint16_t>(wanted_.begin(), wanted_.end())
+        named ? std::vector<std::uint16_t>(round_.wanted.begin(), round_.wanted.end())
               : std::vector<std::uint16_t>{};
     // A line without messages may only be quiet, so this waits for its first message for most of
     // the time.
-    forced_ = now_ns - begun_ns_ >= within_ns_ / 4 * 3;
-    again_.clear();
-    placed_.clear();
+    round_.forced = now_ns - begun_ns_ >= within_ns_ / 4 * 3;
+    round_.again.clear();
+    round_.placed.clear();
     for (std::size_t i = 0; i < sources.size(); ++i) {
         StateSource& source = *sources[(turn_ + i) % sources.size()];
         if (source.request_state(lines)) {
             counts_.bump(StateCount::requests);
             turn_ = (turn_ + i) % sources.size();
-            peer_ = source.peer();
+            round_.peer = source.peer();
             phase_ = Phase::receiving;
             return;
         }
@@ -149,17 +156,17 @@ void StateTransfer::ask(std::int64_t now_ns, const std::vector<StateSource*>& so
 }
 
 void StateTransfer::close_round(std::int64_t now_ns) {
-    if (outcome_ != StateOutcome::whole) {
+    if (round_.outcome != StateOutcome::whole) {
         ++turn_;
-        const bool none = outcome_ == StateOutcome::has_none;
+        const bool none = round_.outcome == StateOutcome::has_none;
         none_since_ns_ = !none ? 0 : none_since_ns_ == 0 ? now_ns : none_since_ns_;
         const bool long_enough = none && now_ns - none_since_ns_ >= none_ns_max;
         return long_enough ? finish(false, now_ns) : pause(now_ns);
     }
     first_ = false;
-    wanted_ = again_;
-    if (wanted_.empty() || forced_) {
-        return finish(wanted_.empty(), now_ns);
+    round_.wanted = round_.again;
+    if (round_.wanted.empty() || round_.forced) {
+        return finish(round_.wanted.empty() && counts_.read(StateCount::impossible) == 0, now_ns);
     }
     pause(now_ns);
 }
@@ -170,15 +177,15 @@ void StateTransfer::close_round(std::int64_t now_ns) {
 void StateTransfer::note_unplaced() {
     StateRecord unplaced;
     unplaced.kind = StateRecord::Kind::unplaced;
-    for (const std::uint16_t line : wanted_) {
-        if (placed_[line] >= books_) {
+    for (const std::uint16_t line : round_.wanted) {
+        if (round_.placed[line] >= round_.books) {
             continue;
         }
-        if (forced_) {
+        if (round_.forced) {
             unplaced.line = line;
             exchange_.post(unplaced);
         } else {
-            again_.insert(line);
+            round_.again.insert(line);
         }
     }
 }
@@ -196,20 +203,33 @@ void StateTransfer::finish(bool whole, std::int64_t now_ns) {
     whole_.set(whole ? 1 : 0);
     const double seconds = static_cast<double>(now_ns - begun_ns_) * 1e-9;
     if (whole) {
-        listener_({PeerEvent::Kind::state_taken, peer_,
+        listener_({PeerEvent::Kind::state_taken, round_.peer,
                    fmt::format("states of {} series taken in {:.2f} s, including repeated requests",
                                counts_.read(StateCount::taken), seconds)});
-    } else if (first_) {
-        listener_({PeerEvent::Kind::state_missing, peer_.empty() ? "none" : peer_,
-                   fmt::format("no peer sent its state within {:.1f} s: a series is unknown until "
-                               "its first message",
-                               seconds)});
     } else {
-        listener_({PeerEvent::Kind::state_missing, peer_,
-                   fmt::format("{} of {} lines did not join within {:.1f} s: some states of their "
-                               "series are missing and stay unknown until their next message",
-                               wanted_.size(), all_.size(), seconds)});
+        listener_({PeerEvent::Kind::state_missing, round_.peer.empty() ? "none" : round_.peer,
+                   what_is_missing(seconds)});
     }
+}
+
+std::string StateTransfer::what_is_missing(double seconds) const {
+    if (first_) {
+        return fmt::format(
+            "no peer sent its state within {:.1f} s: a series is unknown until its "
+            "first message",
+            seconds);
+    }
+    if (!round_.wanted.empty()) {
+        return fmt::format(
+            "{} of {} lines did not join within {:.1f} s: some states of their "
+            "series are missing and stay unknown until their next message",
+            round_.wanted.size(), all_.size(), seconds);
+    }
+    return fmt::format(
+        "all lines joined within {:.1f} s, but some states of series were not "
+        "taken and stay unknown until their next message: no book can have their "
+        "values",
+        seconds);
 }
 
 }  // namespace pinstrike::actors::peer

@@ -35,6 +35,7 @@
     ROW(failed, requests, "of these, those refused or interrupted") \
     ROW(received, series, "states of series received; counted again after a repeated request") \
     ROW(foreign, series, "of these, those of a line or a core that accepts none") \
+    ROW(impossible, series, "of these, those with values that no book can have: dropped") \
     ROW(crowded, series, \
         "of these, those received faster than the cores take them: requested again") \
     ROW(taken, series, "of these, those that a core accepted") \
@@ -68,6 +69,7 @@ class StateTransfer final : public StateTaker {
                   std::int64_t within_ns, PeerListener listener);
 
     void record(const StateRecord& record) override;
+    void impossible() override;
     void ended(StateOutcome outcome) override;
 
     /// Returns the number of answers of books that were read. `now_ns` must never decrease.
@@ -79,11 +81,23 @@ class StateTransfer final : public StateTaker {
 
     [[nodiscard]] const Counters<StateCount, StateCount_count>& counts() const { return counts_; }
 
-    /// 1: every line has joined.
+    /// 1: every line has joined, and every series was taken.
     [[nodiscard]] const Counter& whole() const { return whole_; }
 
   private:
     enum class Phase : std::uint8_t { waiting, receiving, closing, over };
+
+    /// The latest round.
+    struct Round {
+        bool forced = false;                          ///< it accepts lines without messages
+        StateOutcome outcome = StateOutcome::broken;  ///< once it is closing
+        std::set<std::uint16_t> wanted;               ///< its lines
+        std::set<std::uint16_t> again;                ///< lines of the next round
+        std::map<std::uint16_t, unsigned> placed;     ///< by line: positions stated
+        unsigned books = 1;                           ///< positions that the peer states per line
+        std::size_t answers_missing = 0;
+        std::string peer;
+    };
 
     std::size_t read_answers();
     void ask(std::int64_t now_ns, const std::vector<StateSource*>& sources);
@@ -91,6 +105,7 @@ class StateTransfer final : public StateTaker {
     void note_unplaced();
     void pause(std::int64_t now_ns);
     void finish(bool whole, std::int64_t now_ns);
+    [[nodiscard]] std::string what_is_missing(double seconds) const;
 
     StateExchange& exchange_;
     std::set<std::uint16_t> all_;
@@ -100,17 +115,10 @@ class StateTransfer final : public StateTaker {
     std::int64_t begun_ns_ = 0;
     std::int64_t ask_ns_ = 0;
     std::int64_t pause_ns_;
-    bool first_ = true;                            ///< no round has completed yet
-    bool forced_ = false;                          ///< this round accepts lines without messages
-    StateOutcome outcome_ = StateOutcome::broken;  ///< outcome of the round that is closing
-    std::int64_t none_since_ns_ = 0;               ///< since when answers are `has_none`; or 0
-    std::size_t turn_ = 0;                         ///< index of the source to request from first
-    std::set<std::uint16_t> wanted_;               ///< lines of this round
-    std::set<std::uint16_t> again_;                ///< lines of the next round
-    std::map<std::uint16_t, unsigned> placed_;     ///< by line: positions stated in this round
-    unsigned books_ = 1;                           ///< positions that the peer states per line
-    std::size_t answers_missing_ = 0;
-    std::string peer_;
+    bool first_ = true;               ///< no round has completed yet
+    std::int64_t none_since_ns_ = 0;  ///< since when answers are `has_none`; or 0
+    std::size_t turn_ = 0;            ///< index of the source to request from first
+    Round round_;
     Counters<StateCount, StateCount_count> counts_;
     Counter whole_;
 };

@@ -75,7 +75,10 @@ class StrictTaker final : public StateTaker {
         const auto body = writer.waiting().subspan(header_bytes);
         PINSTRIKE_CHECK(parse_state_series(body) || parse_state_lost(body) ||
                         parse_state_place(body));
+        PINSTRIKE_CHECK(record.kind != StateRecord::Kind::series || is_possible(record));
     }
+
+    void impossible() override { PINSTRIKE_CHECK(ends == 0 && asked); }
 
     void ended(StateOutcome /*outcome*/) override { PINSTRIKE_CHECK(asked && ends++ == 0); }
 

@@ -110,6 +110,8 @@ class Twin::StateLog final : public actors::peer::StateTaker {
         to_.record(record);
     }
 
+    void impossible() override { to_.impossible(); }
+
     void ended(actors::peer::StateOutcome outcome) override {
         if (!to_.over()) {
             ++traffic_.state_ended;

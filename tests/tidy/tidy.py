@@ -149,7 +149,6 @@ CLASS_MEMBERS = 15
 # class that becomes smaller lowers its row, and one that is within the limits leaves the list.
 LARGE_CLASSES = {
     ("actors/peer/client.cpp", "Client"): (19, 18),  # a connection with its timers and limits
-    ("actors/peer/state_transfer.h", "StateTransfer"): (13, 21),  # each phase has its counters
     ("actors/poller/poller.h", "Poller"): (46, 21),  # all that one packet needs, in one object
     ("actors/runtime/mailbox_actor.h", "MailboxActor"): (29, 19),  # mailboxes, timers and counters of an actor
     ("actors/runtime/lane.h", "LaneBase"): (28, 32),  # both sides' indices, on lines of their own

@@ -50,6 +50,9 @@ bool of_series(feed::EventKind kind) {
 
 /// The side in a form that does not depend on later events of the line.
 BookSide resolved(BookSide side, SideState state) {
+    if (state == SideState::unknown) {
+        return {};  // a series that changed its line may have a mark here
+    }
     lower(side, side_late);
     if (state == SideState::stale) {
         raise(side, side_stale);
@@ -350,6 +353,12 @@ void BookTransfer::note_forced(const StateRecord& record) {
     row.forced = true;
 }
 
+/// False also if the only message was one that left no value, such as a cancel.
+bool BookTransfer::has_state(const BookEntry& entry) const {
+    return entries_.known(entry) &&
+           (entry.quotes != 0 || says_anything(entries_.store.trades_at(entry)));
+}
+
 StateRecord* BookTransfer::claim_to_give() {
     return rings_.out.claim(1, rings_.out.capacity() - waiting_max);
 }
@@ -361,8 +370,7 @@ std::size_t BookTransfer::walk() {
     while (lines_given && slots < slots_each_step && records < given_each_step &&
            entries_.walk_slot < entries_.store.table.slots()) {
         BookEntry& entry = entries_.store.table.at(entries_.walk_slot);
-        const bool gives = entries_.known(entry) && places_.at(entry.line()).heard;
-        if (gives) {
+        if (has_state(entry) && places_.at(entry.line()).heard) {
             StateRecord* const record = claim_to_give();
             if (record == nullptr) {
                 break;

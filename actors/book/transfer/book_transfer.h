@@ -60,6 +60,7 @@ class BookTransfer {
     void keep_newer(BookSide& side, BookSide own, const BookEntry& entry,
                     const CoveredPlace& place) const;
     void note_forced(const StateRecord& record);
+    [[nodiscard]] bool has_state(const BookEntry& entry) const;
     StateRecord* claim_to_give();
     std::size_t walk();
     std::size_t walk_lines();
