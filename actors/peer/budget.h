@@ -17,16 +17,19 @@ class Budget {
           left_(most_),
           looked_ns_(now_ns) {}
 
-    /// Returns false and takes no token if fewer than `amount` tokens are left.
-    [[nodiscard]] bool spend(std::uint32_t amount, std::int64_t now_ns) {
+    /// Whether `amount` tokens are left.
+    [[nodiscard]] bool has(std::uint32_t amount, std::int64_t now_ns) {
         const std::int64_t elapsed_ns = std::clamp(now_ns - looked_ns_, std::int64_t{0}, second_ns);
         looked_ns_ = std::max(looked_ns_, now_ns);
         left_ = std::min(most_, left_ + elapsed_ns * per_second_);
-        if (left_ < second_ns * amount) {
-            return false;
-        }
-        left_ -= second_ns * amount;
-        return true;
+        return left_ >= second_ns * amount;
+    }
+
+    /// Returns false and takes no token if fewer than `amount` tokens are left.
+    [[nodiscard]] bool spend(std::uint32_t amount, std::int64_t now_ns) {
+        const bool enough = has(amount, now_ns);
+        left_ -= enough ? second_ns * amount : 0;
+        return enough;
     }
 
   private:

@@ -97,7 +97,7 @@ void ClientSession::step(std::int64_t now_ns, feed::RepairAnswers& answers) {
     if (taker_ != nullptr && now_ns - state_heard_ns_ >= limits_.state_silent_ns) {
         end_state(StateOutcome::broken);
     }
-    keep_alive(now_ns);
+    keep_alive(now_ns, limits_.keep_alive_ns);
     for (auto each = in_flight_.begin(); each != in_flight_.end();) {
         const auto [id, to] = *each++;
         if (now_ns >= to.deadline_ns) {
@@ -152,6 +152,7 @@ void ClientSession::on_welcome(const Welcome& welcome) {
 
 void ClientSession::on_answer(const Frame& frame, feed::RepairAnswers& answers) {
     if (frame.type == FrameType::keep_alive) {
+        state_heard_ns_ = received_ns_;
         return;
     }
     if (frame.type == FrameType::block) {

@@ -36,10 +36,14 @@ struct SessionLimits {
     std::uint32_t state_series_per_second = 250'000;
     /// Bounds the unsent state. The bound is small, because state gets old while it waits.
     std::size_t state_queue_bytes_max = std::size_t{512} << 10;
+    /// Longest time without a frame while the books are read for a state request.
+    std::int64_t state_keep_alive_ns = 1'000'000'000;
     // client
     std::size_t in_flight_max = 256;                ///< open requests of one connection
     std::int64_t answer_within_ns = 5'000'000'000;  ///< until a request without full answer fails
-    std::int64_t state_silent_ns = 5'000'000'000;   ///< until a state request without frames fails
+    /// Until a state request without frames of state and without keep-alives fails. A server whose
+    /// books stand still sends a keep-alive every 5 s, which must not be in time.
+    std::int64_t state_silent_ns = 4'000'000'000;
 };
 
 // clang-format off
@@ -96,8 +100,9 @@ class PeerSession {
         return open() && now_ns - received_ns_ >= limits_.silent_ns;
     }
 
-    void keep_alive(std::int64_t now_ns) {
-        if (open() && writer_.waiting().empty() && now_ns - sent_ns_ >= limits_.keep_alive_ns) {
+    /// Sends a keep-alive if nothing was sent for `after_ns`.
+    void keep_alive(std::int64_t now_ns, std::int64_t after_ns) {
+        if (open() && writer_.waiting().empty() && now_ns - sent_ns_ >= after_ns) {
             writer_.put_keep_alive();
             sent_ns_ = now_ns;
         }

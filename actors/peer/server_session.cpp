@@ -3,6 +3,14 @@
 
 namespace pinstrike::actors::peer {
 
+namespace {
+
+/// The number of records that one step takes from the books at most. Records of lines that were not
+/// requested cost no token, and other connections wait meanwhile.
+constexpr std::size_t state_records_each_step = 8192;
+
+}  // namespace
+
 ServerSession::ServerSession(const Identity& identity, const SessionLimits& limits,
                              feed::History& history, ServerCounters& counters, const Nonce& nonce,
                              std::span<const std::byte> channel, std::int64_t now_ns)
@@ -50,7 +58,7 @@ void ServerSession::step(std::int64_t now_ns) {
         return finish(SessionEnd::silent, std::nullopt);
     }
     send_state(now_ns);
-    keep_alive(now_ns);
+    keep_alive(now_ns, limits_.keep_alive_ns);
 }
 
 /// Accepts only a proof before authentication, so an unauthenticated client can cause at most the
@@ -165,11 +173,13 @@ std::optional<PeerRefusal> ServerSession::state_objection(std::int64_t now_ns) {
 /// whose ring is full pauses its walk over the series.
 void ServerSession::send_state(std::int64_t now_ns) {
     StateRecord record;
-    while (giving_ && !ended() && writer_.waiting().size() < limits_.state_queue_bytes_max &&
-           series_.spend(1, now_ns)) {
+    for (std::size_t count = 0;
+         count < state_records_each_step && giving_ && !ended() &&
+         writer_.waiting().size() < limits_.state_queue_bytes_max && series_.has(1, now_ns);
+         ++count) {
         switch (giver_->next(record)) {
             case StateGiver::Next::record:
-                send_state(record);
+                send_state(record, now_ns);
                 break;
             case StateGiver::Next::nothing_yet:
                 return;
@@ -182,13 +192,16 @@ void ServerSession::send_state(std::int64_t now_ns) {
     }
 }
 
-void ServerSession::send_state(const StateRecord& record) {
-    if (giving_->lines.empty() || giving_->lines.contains(record.line)) {
-        const bool series = record.kind == StateRecord::Kind::series;
-        put(writer_, StateFrame{giving_->id, record});
-        counters_.counts.bump(ServerCount::state_series, series ? 1 : 0);
-        giving_->series += series ? 1 : 0;
+void ServerSession::send_state(const StateRecord& record, std::int64_t now_ns) {
+    if (!giving_->lines.empty() && !giving_->lines.contains(record.line)) {
+        // The client would take a walk that has no series for it yet for one that stands still.
+        return keep_alive(now_ns, limits_.state_keep_alive_ns);
     }
+    const bool series = record.kind == StateRecord::Kind::series;
+    put(writer_, StateFrame{giving_->id, record});
+    static_cast<void>(series_.spend(1, now_ns));
+    counters_.counts.bump(ServerCount::state_series, series ? 1 : 0);
+    giving_->series += series ? 1 : 0;
 }
 
 void ServerSession::leave_state() {

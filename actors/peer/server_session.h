@@ -81,7 +81,7 @@ class ServerSession final : public PeerSession {
     void on_state_request(const StateRequest& request, std::int64_t now_ns);
     [[nodiscard]] std::optional<PeerRefusal> state_objection(std::int64_t now_ns);
     void send_state(std::int64_t now_ns);
-    void send_state(const StateRecord& record);
+    void send_state(const StateRecord& record, std::int64_t now_ns);
     void leave_state();
     void refuse_connection(PeerRefusal reason);
     void refuse_request(const feed::RepairRequest& request, PeerRefusal reason);

@@ -137,9 +137,8 @@ void StateTransfer::ask(std::int64_t now_ns, const std::vector<StateSource*>& so
     const std::vector<std::uint16_t> lines =
         named ? std::vector<std::uint16_t>(round_.wanted.begin(), round_.wanted.end())
               : std::vector<std::uint16_t>{};
-    // A line without messages may only be quiet, so this waits for its first message for most of
-    // the time.
-    round_.forced = now_ns - begun_ns_ >= within_ns_ / 4 * 3;
+    round_.forced = now_ns >= forced_ns();
+    round_.begun_ns = now_ns;
     round_.again.clear();
     round_.placed.clear();
     for (std::size_t i = 0; i < sources.size(); ++i) {
@@ -164,6 +163,7 @@ void StateTransfer::close_round(std::int64_t now_ns) {
         return long_enough ? finish(false, now_ns) : pause(now_ns);
     }
     first_ = false;
+    round_.lasted_ns = now_ns - round_.begun_ns;
     round_.wanted = round_.again;
     if (round_.wanted.empty() || round_.forced) {
         return finish(round_.wanted.empty() && counts_.read(StateCount::impossible) == 0, now_ns);
@@ -190,9 +190,19 @@ void StateTransfer::note_unplaced() {
     }
 }
 
+/// The time from which the next round is the last one. A line without messages may only be quiet,
+/// so this waits for its first message for most of the time. But a round that begins just before
+/// this time and the last one must both come to their ends.
+std::int64_t StateTransfer::forced_ns() const {
+    return begun_ns_ + within_ns_ - std::max(within_ns_ / 4, 3 * round_.lasted_ns);
+}
+
 void StateTransfer::pause(std::int64_t now_ns) {
     phase_ = Phase::waiting;
     ask_ns_ = now_ns + pause_ns_;
+    if (now_ns < forced_ns()) {
+        ask_ns_ = std::min(ask_ns_, forced_ns());
+    }
     pause_ns_ = std::min(2 * pause_ns_, pause_most_ns);
 }
 

@@ -9,10 +9,10 @@
 // that each core of the peer states for the line. If a core of the peer states no position, it has
 // not received the line yet, and it may still get messages that were sent before this instance
 // started. A series may be accepted twice, so a round needs no record of the round before. The
-// transfer gives up early if all peers have just started too. In the last quarter of its time it
-// also accepts the state of lines on which nothing was received, and a line that neither instance
-// has received counts as joined. Series that were not accepted at the end stay unknown until a
-// message states them.
+// transfer gives up early if all peers have just started too. In the last quarter of its time, or
+// earlier if rounds are long, it also accepts the state of lines on which nothing was received, and
+// a line that neither instance has received counts as joined. Series that were not accepted at the
+// end stay unknown until a message states them.
 #pragma once
 
 #include "actors/peer/peer_event.h"
@@ -96,6 +96,8 @@ class StateTransfer final : public StateTaker {
         std::map<std::uint16_t, unsigned> placed;     ///< by line: positions stated
         unsigned books = 1;                           ///< positions that the peer states per line
         std::size_t answers_missing = 0;
+        std::int64_t begun_ns = 0;
+        std::int64_t lasted_ns = 0;  ///< of the latest round that the peer answered
         std::string peer;
     };
 
@@ -103,6 +105,7 @@ class StateTransfer final : public StateTaker {
     void ask(std::int64_t now_ns, const std::vector<StateSource*>& sources);
     void close_round(std::int64_t now_ns);
     void note_unplaced();
+    [[nodiscard]] std::int64_t forced_ns() const;
     void pause(std::int64_t now_ns);
     void finish(bool whole, std::int64_t now_ns);
     [[nodiscard]] std::string what_is_missing(double seconds) const;

@@ -236,7 +236,7 @@ TEST_F(StateSession, EndsWhenNothingMoreComes) {
     ask();
     peers.pass(second_ns);
     EXPECT_EQ(taker.records.size(), 1U);
-    peers.pass(4 * second_ns);
+    peers.pass(3 * second_ns);
     EXPECT_TRUE(taker.outcomes.empty());
     peers.pass(2 * second_ns);
     EXPECT_EQ(taker.outcomes, std::vector{StateOutcome::broken});
@@ -265,6 +265,48 @@ TEST_F(StateSession, DoesNotSendMoreThanIsRead) {
     EXPECT_GE(peers.server.output().size(), limits.state_queue_bytes_max);
     EXPECT_LT(peers.server.output().size(), limits.state_queue_bytes_max + 1000);
     EXPECT_FALSE(giver.records.empty());
+}
+
+TEST_F(StateSession, ARequestForALineOutlivesAWalkOverOthers) {
+    giver.ends = false;
+    ask({2});
+    for (int i = 0; i < 10; ++i) {
+        giver.records = {quoted()};  // of line 1
+        peers.pass(second_ns);
+    }
+    EXPECT_TRUE(taker.records.empty());
+    EXPECT_TRUE(taker.outcomes.empty());
+    peers.pass(5 * second_ns);  // the walk stands still
+    EXPECT_EQ(taker.outcomes, std::vector{StateOutcome::broken});
+}
+
+TEST_F(StateSession, AStepLooksAtABoundedNumberOfRecords) {
+    giver.ends = false;
+    ask({2});
+    giver.records.resize(10'000);
+    peers.server.step(peers.now_ns);
+    EXPECT_EQ(giver.records.size(), 10'000U - 8192U);
+}
+
+/// Otherwise each round for a few lines would take as long as a round for all lines.
+TEST(StateBudget, SeriesThatWereNotRequestedDoNotCount) {
+    SessionLimits limits;
+    limits.state_series_per_second = 10;
+    Giver giver;
+    Taker taker;
+    Peers peers(identity_of(1), identity_of(2), limits);
+    peers.server.set_state_giver(&giver);
+    peers.talk();
+    giver.records.resize(100, quoted());
+    StateRecord wanted = quoted();
+    wanted.line = 2;
+    giver.records.resize(120, wanted);
+    ASSERT_TRUE(peers.client.request_state({2}, taker));
+    peers.talk();
+    peers.pass(1000);
+    EXPECT_EQ(taker.records.size(), 10U);
+    peers.pass(second_ns);
+    EXPECT_EQ(taker.records.size(), 20U);
 }
 
 TEST_F(StateSession, AnImpossibleSeriesIsDroppedAlone) {
@@ -561,6 +603,23 @@ TEST_F(StateOfPeers, ALineThatIsNotHeardIsTakenAtLast) {
     EXPECT_EQ(taker.book.find(key_of("SPY"))->bid_state, SideState::stale);
 }
 
+/// A round takes three of the eight seconds, so the second one must be the last.
+TEST_F(StateOfPeers, TheLastRoundBeginsInTimeToEnd) {
+    Events before;
+    before.quote(key_of("SPY"), 1, 1);
+    before.play(giver.book);
+    for (int round = 0; round < 2; ++round) {
+        stuck = true;
+        pass(3 * second_ns);
+        stuck = false;
+        pass(second_ns / 2);
+    }
+    EXPECT_EQ(asked.size(), 2U);
+    EXPECT_TRUE(transfer->over());
+    EXPECT_EQ(transfer->whole().read(), 1U);
+    EXPECT_TRUE(taker.book.find(key_of("SPY")));
+}
+
 TEST_F(StateOfPeers, TwoThatWereStartedTogetherDoNotWaitForEachOther) {
     giver.exchange->set_taking(true);
     pass(4 * second_ns);
@@ -574,7 +633,7 @@ TEST_F(StateOfPeers, OneThatGivesNothingIsGivenUpAndAllEndsInTime) {
     pass(4 * second_ns);
     EXPECT_EQ(asked.size(), 1U);
     pass(2 * second_ns);
-    EXPECT_GT(asked.size(), 1U) << "nothing for five seconds: somebody is asked again";
+    EXPECT_GT(asked.size(), 1U) << "nothing for four seconds: somebody is asked again";
     EXPECT_FALSE(transfer->over());
     pass(3 * second_ns);
     EXPECT_TRUE(transfer->over());
