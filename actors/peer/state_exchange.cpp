@@ -15,6 +15,13 @@ namespace {
 /// the core reads, and the line is requested again.
 constexpr std::size_t posted_max = 1 << 18;
 
+/// Whether a book sends such records to give its state. The others answer records of a transfer: if
+/// it ran out of time, its last answers are still in the rings.
+bool is_state(StateRecord::Kind kind) {
+    return kind == StateRecord::Kind::series || kind == StateRecord::Kind::lost ||
+           kind == StateRecord::Kind::place;
+}
+
 }  // namespace
 
 StateExchange::StateExchange(Sharding sharding, std::vector<std::optional<StateRings>> rings)
@@ -50,9 +57,11 @@ StateGiver::Next StateExchange::next(StateRecord& into) {
     for (std::size_t looked = 0; looked < cores_.size(); ++looked) {
         Core& core = cores_[turn_];
         turn_ = (turn_ + 1) % cores_.size();
-        if (read(core, into)) {
-            into.books = books();
-            return Next::record;
+        while (read(core, into)) {
+            if (is_state(into.kind)) {
+                into.books = books();
+                return Next::record;
+            }
         }
     }
     return at_end() ? Next::end : Next::nothing_yet;

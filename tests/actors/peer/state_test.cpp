@@ -372,6 +372,21 @@ TEST_F(Rings, ReadsTheCoresInTurn) {
     EXPECT_EQ(exchange->next(record), StateGiver::Next::end);
 }
 
+TEST_F(Rings, LeavesOutAnswersOfATransferThatRanOutOfTime) {
+    make({true});
+    for (const Kind kind : {Kind::refused, Kind::apart, Kind::round, Kind::series, Kind::place,
+                            Kind::lost, Kind::end}) {
+        say(0, kind);
+    }
+    ASSERT_FALSE(exchange->begin());
+    std::vector<Kind> read;
+    StateRecord record;
+    while (exchange->next(record) == StateGiver::Next::record) {
+        read.push_back(record.kind);
+    }
+    EXPECT_EQ(read, (std::vector{Kind::series, Kind::place, Kind::lost}));
+}
+
 // --- the transfer between two books ---
 
 /// A book on a core of its own, and its state exchange.
