@@ -40,13 +40,9 @@ std::optional<PeerRefusal> StateExchange::begin() {
     }
     given_ = true;
     for (Core& core : cores_) {
-        if (core.rings) {
-            core.at_end = false;
-            StateRecord order;
-            order.kind = StateRecord::Kind::give;
-            post(core, order);
-        }
+        core.at_end = !core.rings;
     }
+    post_to_all(StateRecord::Kind::give);
     return std::nullopt;
 }
 
@@ -71,30 +67,27 @@ void StateExchange::leave() {
     given_ = false;
 }
 
-bool StateExchange::post(const StateRecord& record) {
-    if (record.kind != StateRecord::Kind::series) {
-        for (Core& core : cores_) {
-            post(core, record);
-        }
-        return true;
+StateExchange::Posted StateExchange::post(const StateRecord& record) {
+    if (record.kind == StateRecord::Kind::series) {
+        return post(cores_[core_of(record.key, sharding_, cores_.size())], record);
     }
-    Core& core = cores_[core_of(record.key, sharding_, cores_.size())];
-    if (!core.rings || core.posted.size() >= posted_max) {
-        return false;
+    Posted posted = Posted::yes;
+    for (Core& core : cores_) {
+        posted = post(core, record) == Posted::full ? Posted::full : posted;
     }
-    post(core, record);
-    return true;
+    return posted;
 }
 
-std::size_t StateExchange::post_to_all(StateRecord::Kind kind) {
-    std::size_t count = 0;
+std::size_t StateExchange::post_to_all(StateRecord::Kind kind, std::uint16_t line) {
     StateRecord record;
     record.kind = kind;
+    record.line = line;
     for (Core& core : cores_) {
-        post(core, record);
-        count += core.rings ? 1 : 0;
+        if (core.rings) {
+            core.posted.push_back(record);
+        }
     }
-    return count;
+    return books();
 }
 
 std::uint16_t StateExchange::books() const {
@@ -124,10 +117,15 @@ std::size_t StateExchange::step() {
     return done;
 }
 
-void StateExchange::post(Core& core, const StateRecord& record) {
-    if (core.rings) {
-        core.posted.push_back(record);
+StateExchange::Posted StateExchange::post(Core& core, const StateRecord& record) {
+    if (!core.rings) {
+        return Posted::no_book;
     }
+    if (core.posted.size() >= posted_max) {
+        return Posted::full;
+    }
+    core.posted.push_back(record);
+    return Posted::yes;
 }
 
 bool StateExchange::read(Core& core, StateRecord& into) {

@@ -28,12 +28,14 @@ class StateExchange final : public StateGiver {
     /// While set, begin() refuses and answer() reads the books' answers.
     void set_taking(bool taking) { taking_ = taking; }
 
-    /// Queues a series for the book that keeps it, and a record of another kind for all books.
-    /// Returns false if the core has no book, or if its queue is full.
-    bool post(const StateRecord& record);
+    enum class Posted : std::uint8_t { yes, no_book, full };
 
-    /// Queues a record for every book. Returns the number of books.
-    std::size_t post_to_all(StateRecord::Kind kind);
+    /// Queues a record of a peer: a series for the book that keeps it, and a record of another kind
+    /// for all books. If a queue is full, not all books get it.
+    [[nodiscard]] Posted post(const StateRecord& record);
+
+    /// Queues a record for every book, also if its queue is full. Returns the number of books.
+    std::size_t post_to_all(StateRecord::Kind kind, std::uint16_t line = 0);
 
     /// Reads the next answer of a book to a posted record. Returns false if there is none, or if no
     /// state is being received.
@@ -49,7 +51,7 @@ class StateExchange final : public StateGiver {
         bool at_end = true;  ///< the core's walk over the series has ended
     };
 
-    static void post(Core& core, const StateRecord& record);
+    [[nodiscard]] static Posted post(Core& core, const StateRecord& record);
     [[nodiscard]] static bool read(Core& core, StateRecord& into);
     [[nodiscard]] bool at_end() const;
     [[nodiscard]] std::uint16_t books() const;

@@ -55,23 +55,27 @@ void StateTransfer::record(const StateRecord& record) {
     if (phase_ != Phase::receiving) {
         return;
     }
-    StateRecord posted = record;
-    posted.forced = round_.forced;
-    if (record.kind != StateRecord::Kind::series) {
-        if (all_.contains(record.line)) {
-            exchange_.post(posted);
-            const bool place = record.kind == StateRecord::Kind::place;
-            round_.placed[record.line] += place ? 1 : 0;
-            round_.books = place ? record.books : round_.books;
-        }
+    const bool place = record.kind == StateRecord::Kind::place;
+    const unsigned series = record.kind == StateRecord::Kind::series ? 1 : 0;
+    counts_.bump(StateCount::received, series);
+    if (!all_.contains(record.line)) {
+        counts_.bump(StateCount::foreign, series);
         return;
     }
-    counts_.bump(StateCount::received);
-    if (!all_.contains(record.line)) {
-        counts_.bump(StateCount::foreign);
-    } else if (!exchange_.post(posted)) {
-        counts_.bump(StateCount::crowded);
-        round_.again.insert(record.line);
+    round_.placed[record.line] += place ? 1 : 0;
+    round_.books = place ? record.books : round_.books;
+    StateRecord posted = record;
+    posted.forced = round_.forced;
+    switch (exchange_.post(posted)) {
+        case StateExchange::Posted::yes:
+            break;
+        case StateExchange::Posted::no_book:
+            counts_.bump(StateCount::foreign);
+            break;
+        case StateExchange::Posted::full:
+            counts_.bump(StateCount::crowded, series);
+            round_.again.insert(record.line);
+            break;
     }
 }
 
@@ -175,15 +179,12 @@ void StateTransfer::close_round(std::int64_t now_ns) {
 /// round, only those that a core here has received: the others carry no messages and have no state
 /// to copy.
 void StateTransfer::note_unplaced() {
-    StateRecord unplaced;
-    unplaced.kind = StateRecord::Kind::unplaced;
     for (const std::uint16_t line : round_.wanted) {
         if (round_.placed[line] >= round_.books) {
             continue;
         }
         if (round_.forced) {
-            unplaced.line = line;
-            exchange_.post(unplaced);
+            exchange_.post_to_all(StateRecord::Kind::unplaced, line);
         } else {
             round_.again.insert(line);
         }

@@ -387,6 +387,73 @@ TEST_F(Rings, LeavesOutAnswersOfATransferThatRanOutOfTime) {
     EXPECT_EQ(read, (std::vector{Kind::series, Kind::place, Kind::lost}));
 }
 
+/// A transfer over the rings, of which the test is the peer and the books.
+struct TransferOverRings : Rings, StateSource {
+    void begin(const std::vector<bool>& with_book) {
+        make(with_book);
+        transfer =
+            std::make_unique<StateTransfer>(*exchange, std::vector<std::uint16_t>{1}, 8 * second_ns,
+                                            [](const PeerEvent& /*event*/) {});
+        transfer->step(start_ns, {this});
+        ASSERT_EQ(requests, 1);
+    }
+
+    /// Ends the round and answers for the books.
+    void end_round() {
+        transfer->ended(StateOutcome::whole);
+        for (StateRings& book : books) {
+            StateRecord round;
+            round.kind = Kind::round;
+            ASSERT_TRUE(book.out.try_push({&round, 1}));
+        }
+        transfer->step(start_ns + 1, {this});
+    }
+
+    std::string_view peer() const override { return "b"; }
+
+    bool request_state(const std::vector<std::uint16_t>& /*lines*/) override {
+        ++requests;
+        return true;
+    }
+
+    int requests = 0;
+    std::unique_ptr<StateTransfer> transfer;
+};
+
+TEST_F(TransferOverRings, APeerCannotFillTheMemoryWithPlacesAndLosses) {
+    constexpr int posted_max = 1 << 18;
+    begin({true});
+    StateRecord place = placed(1);
+    place.books = 1;
+    for (int i = 0; i < posted_max; ++i) {
+        transfer->record(place);
+    }
+    for (const Kind kind : {Kind::place, Kind::lost}) {
+        place.kind = kind;
+        EXPECT_EQ(exchange->post(place), StateExchange::Posted::full);
+    }
+    transfer->record(place);
+    end_round();
+    EXPECT_FALSE(transfer->over()) << "the line is requested again";
+}
+
+TEST_F(TransferOverRings, SeriesOfACoreWithoutABookAreForeign) {
+    begin({true, false});
+    StateRecord series = quoted();
+    while (core_of(series.key, Sharding::series, 2) != 1) {
+        series.key.strike_e8 += 50'000'000;
+    }
+    StateRecord place = placed(1);
+    place.books = 1;
+    transfer->record(place);
+    transfer->record(series);
+    end_round();
+    EXPECT_EQ(transfer->counts().read(StateCount::foreign), 1U);
+    EXPECT_EQ(transfer->counts().read(StateCount::crowded), 0U);
+    EXPECT_TRUE(transfer->over());
+    EXPECT_EQ(transfer->whole().read(), 1U);
+}
+
 // --- the transfer between two books ---
 
 /// A book on a core of its own, and its state exchange.
