@@ -210,7 +210,7 @@ bool PartsBuilder::open_peers(peer::PeerListener listener, Problems& problems) {
 }
 
 /// Makes the rings to the actor of each core that exchanges state, and, if there is a peer to ask,
-/// the transfer.
+/// the transfer. Without one, the state before the next start of day is partial.
 void PartsBuilder::make_state_exchange(const peer::PeerListener& listener) {
     std::vector<std::optional<StateRings>> ends;
     for (const CoreConfig& core : config_.cores) {
@@ -227,6 +227,10 @@ void PartsBuilder::make_state_exchange(const peer::PeerListener& listener) {
     if (takes_state(config_)) {
         recovery.transfer = std::make_unique<peer::StateTransfer>(
             *recovery.exchange, configured_lines(config_), config_.peer.state_within_ns, listener);
+    } else {
+        for (const std::uint16_t line : configured_lines(config_)) {
+            recovery.exchange->post_to_all(StateRecord::Kind::partial, line);
+        }
     }
 }
 

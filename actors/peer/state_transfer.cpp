@@ -169,21 +169,28 @@ void StateTransfer::close_round(std::int64_t now_ns) {
     first_ = false;
     round_.lasted_ns = now_ns - round_.begun_ns;
     round_.wanted = round_.again;
+    none_since_ns_ = 0;
+    ++turn_;  // because another peer may have what this one lacks
     if (round_.wanted.empty() || round_.forced) {
-        return finish(round_.wanted.empty() && counts_.read(StateCount::impossible) == 0, now_ns);
+        const bool left_out =
+            counts_.read(StateCount::impossible) != 0 || counts_.read(StateCount::no_room) != 0;
+        return finish(round_.wanted.empty() && !left_out, now_ns);
     }
     pause(now_ns);
 }
 
 /// Requests again the lines on which not all cores of the peer stated a position. In the last
-/// round, only those that a core here has received: the others carry no messages and have no state
-/// to copy.
+/// round, only those that a core here has received or the peer sent series of: the others carry no
+/// messages and have no state to copy.
 void StateTransfer::note_unplaced() {
     for (const std::uint16_t line : round_.wanted) {
-        if (round_.placed[line] >= round_.books) {
+        const auto placed = round_.placed.find(line);
+        const bool sent = placed != round_.placed.end();
+        if (sent && placed->second >= round_.books) {
             continue;
         }
-        if (round_.forced) {
+        const bool only_series = sent && placed->second == 0;
+        if (round_.forced && !only_series) {
             exchange_.post_to_all(StateRecord::Kind::unplaced, line);
         } else {
             round_.again.insert(line);
@@ -209,6 +216,13 @@ void StateTransfer::pause(std::int64_t now_ns) {
 
 void StateTransfer::finish(bool whole, std::int64_t now_ns) {
     phase_ = Phase::over;
+    if (!whole) {
+        // The books tell this to peers that take state from here.
+        const bool some = !first_ && !round_.wanted.empty();
+        for (const std::uint16_t line : some ? round_.wanted : all_) {
+            exchange_.post_to_all(StateRecord::Kind::partial, line);
+        }
+    }
     exchange_.post_to_all(StateRecord::Kind::finish);
     exchange_.set_taking(false);
     whole_.set(whole ? 1 : 0);
@@ -238,8 +252,8 @@ std::string StateTransfer::what_is_missing(double seconds) const {
     }
     return fmt::format(
         "all lines joined within {:.1f} s, but some states of series were not "
-        "taken and stay unknown until their next message: no book can have their "
-        "values",
+        "taken and stay unknown until their next message: the book is full, or no "
+        "book can have their values",
         seconds);
 }
 

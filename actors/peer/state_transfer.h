@@ -93,7 +93,7 @@ class StateTransfer final : public StateTaker {
         StateOutcome outcome = StateOutcome::broken;  ///< once it is closing
         std::set<std::uint16_t> wanted;               ///< its lines
         std::set<std::uint16_t> again;                ///< lines of the next round
-        std::map<std::uint16_t, unsigned> placed;     ///< by line: positions stated
+        std::map<std::uint16_t, unsigned> placed;     ///< positions, by line of any record
         unsigned books = 1;                           ///< positions that the peer states per line
         std::size_t answers_missing = 0;
         std::int64_t begun_ns = 0;

@@ -164,6 +164,9 @@ bool BookTransfer::obey(const StateRecord& record) {
         case StateRecord::Kind::finish:
             takes_ = false;
             return true;
+        case StateRecord::Kind::partial:
+            places_.at(record.line).partial = true;
+            return true;
         case StateRecord::Kind::round:
             // No event brought the state, so readers of the stream must read the state again.
             entries_.clock.skip();
@@ -390,7 +393,8 @@ std::size_t BookTransfer::walk_lines() {
     std::size_t given = 0;
     for (; next_line_ < places_.end() && given < given_each_step; ++next_line_) {
         const auto line = static_cast<std::uint16_t>(next_line_);
-        if (!places_.at(line).heard) {
+        // Without a place, the taker knows that a line lacks something.
+        if (!places_.at(line).heard || places_.at(line).partial) {
             continue;
         }
         StateRecord* const record = claim_to_give();

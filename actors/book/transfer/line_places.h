@@ -32,6 +32,7 @@ struct LinePlace {
     bool forced;                 ///< there are such series
     bool lost_any;               ///< lost_last is set
     bool heard;
+    bool partial;  ///< series of messages before this core's first one may be unknown here
 
     /// Whether no number after this one was ever declared lost.
     [[nodiscard]] bool whole_after(std::uint32_t sequence) const {
@@ -178,6 +179,7 @@ class LinePlaces {
                     event.header.ts_exchange_ns};
         row.from = number;
         row.lost_any = false;
+        row.partial = row.partial && !day;
         row.remembered = remembered;
     }
 

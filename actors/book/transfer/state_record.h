@@ -50,6 +50,7 @@ struct alignas(64) StateRecord {
         end,       ///< from a core: all state was given
         round,     ///< to a core: send this record back after all earlier answers
         finish,    ///< to a core: no more state comes
+        partial,   ///< to a core: some series of `line` are unknown until its next start of day
         refused,   ///< from a core: the `verdict` on a series of `line`, also `taken`
         apart,     ///< from a core: its journal does not join a place of `line`, see `verdict`
     };

@@ -500,7 +500,7 @@ struct StateOfPeers : testing::Test, StateSource {
                 giver.step(peers.now_ns);
             }
             taker.step(peers.now_ns);
-            transfer->step(thread_began_ns + peers.now_ns, {this});
+            transfer->step(thread_began_ns + peers.now_ns, sources);
         }
     }
 
@@ -513,6 +513,7 @@ struct StateOfPeers : testing::Test, StateSource {
     /// The transfer and the connection use clocks of different threads.
     static constexpr std::int64_t thread_began_ns = 1'790'000'000 * second_ns;
 
+    std::vector<StateSource*> sources{this};
     Instance giver{false};
     Instance taker{true};
     bool connected = true;
@@ -683,6 +684,89 @@ TEST_F(StateOfPeers, ALineThatIsNotHeardIsTakenAtLast) {
     pass(5 * second_ns);
     EXPECT_TRUE(transfer->over());
     EXPECT_EQ(taker.book.find(key_of("SPY"))->bid_state, SideState::stale);
+}
+
+/// A peer that cannot be asked.
+struct OtherPeer final : StateSource {
+    std::string_view peer() const override { return "c"; }
+
+    bool request_state(const std::vector<std::uint16_t>& /*lines*/) override {
+        ++asked;
+        return false;
+    }
+
+    int asked = 0;
+};
+
+/// It takes what there is, but does not call it all, and asks others too.
+TEST_F(StateOfPeers, AStateThatIsPartialAtThePeerIsPartialHere) {
+    giver.exchange->post_to_all(Kind::partial, 1);
+    Events before;
+    before.quote(key_of("SPY"), 1, 1);
+    before.play(giver.book);
+    Events mark;
+    mark.add(feed::EventKind::line_mark, 1, 1);
+    mark.add(feed::EventKind::line_mark, 2, 1);
+    play(mark);
+    OtherPeer other;
+    sources.push_back(&other);
+    pass(second_ns);
+    EXPECT_TRUE(taker.book.find(key_of("SPY")));
+    EXPECT_FALSE(transfer->over());
+    EXPECT_EQ(asked.back(), std::vector<std::uint16_t>{1});
+    EXPECT_GT(other.asked, 0);
+    pass(9 * second_ns);
+    EXPECT_TRUE(transfer->over());
+    EXPECT_EQ(transfer->whole().read(), 0U);
+}
+
+TEST_F(StateOfPeers, APartialStateOfALineThatIsNotHeardIsPartialToo) {
+    giver.exchange->post_to_all(Kind::partial, 1);
+    Events before;
+    before.quote(key_of("SPY"), 1, 1);
+    before.play(giver.book);
+    pass(10 * second_ns);
+    EXPECT_TRUE(transfer->over());
+    EXPECT_TRUE(taker.book.find(key_of("SPY")));
+    EXPECT_EQ(transfer->whole().read(), 0U);
+}
+
+TEST_F(StateOfPeers, AnInstanceWhoseTransferFailedHasNoPlacesForPeers) {
+    connected = false;
+    Events here;
+    here.quote(key_of("SPY"), 1, 1);
+    here.play(taker.book);
+    pass(9 * second_ns);
+    ASSERT_TRUE(transfer->over());
+    ASSERT_FALSE(taker.exchange->begin());
+    pass(second_ns);
+    StateRecord record;
+    ASSERT_EQ(taker.exchange->next(record), StateGiver::Next::record);
+    EXPECT_EQ(record.kind, Kind::series);
+    EXPECT_EQ(taker.exchange->next(record), StateGiver::Next::end);
+}
+
+TEST_F(StateOfPeers, ABookThatIsFullIsNotWhole) {
+    Events before;
+    before.quote(key_of("SPY"), 1, 1);
+    before.play(giver.book);
+    constexpr std::uint32_t more = 4000;  // than the book has room for
+    Events since;
+    for (std::uint32_t i = 2; i <= more; ++i) {
+        since.quote(key_of("QQQ", 'A', 16, 27, i * 50'000'000LL), 1, i);
+    }
+    since.add(feed::EventKind::line_mark, 2, 1);
+    since.play(taker.book);
+    Events mark;
+    mark.add(feed::EventKind::line_mark, 1, more);
+    mark.add(feed::EventKind::line_mark, 2, 1);
+    mark.play(giver.book);
+    pass(second_ns);
+    EXPECT_TRUE(transfer->over());
+    EXPECT_EQ(transfer->counts().read(StateCount::no_room), 1U);
+    EXPECT_EQ(transfer->whole().read(), 0U);
+    ASSERT_EQ(peer_events.size(), 1U);
+    EXPECT_NE(peer_events[0].text.find("the book is full"), std::string::npos);
 }
 
 /// A round takes three of the eight seconds, so the second one must be the last.

@@ -80,9 +80,10 @@ class Instance {
         return round;
     }
 
-    void process(Kind kind) {
+    void process(Kind kind, std::uint16_t line = 0) {
         StateRecord order;
         order.kind = kind;
+        order.line = line;
         EXPECT_TRUE(rings_.out.try_push({&order, 1}));
     }
 
@@ -460,6 +461,29 @@ TEST(BookTransfer, PlacesOfLinesGoBeforeTheSeriesAndJoinOrNot) {
     reached.add(feed::EventKind::line_mark, 7, 5);
     reached.play(giver.book);
     EXPECT_TRUE(taker.take(giver.give()).apart.empty());
+}
+
+TEST(BookTransfer, APartialLineHasNoPlaceUntilItsStartOfDay) {
+    Instance giver(false);
+    Events before;
+    before.quote(spy, 1, 8);
+    before.play(giver.book);
+    giver.process(Kind::partial, 1);
+    auto given = giver.give();
+    ASSERT_EQ(given.size(), 1U);
+    EXPECT_EQ(given[0].kind, Kind::series);
+    Events flush;
+    flush.control(1, 9, Forget::quotes);
+    flush.quote(spy, 1, 9);
+    flush.play(giver.book);
+    EXPECT_EQ(giver.give().size(), 1U);
+    Events day;
+    day.control(1, 10, Forget::day);
+    day.quote(spy, 1, 1);
+    day.play(giver.book);
+    given = giver.give();
+    ASSERT_EQ(given.size(), 2U);
+    EXPECT_EQ(given[0].kind, Kind::place);
 }
 
 TEST(BookTransfer, StaleGoesAlongAndSoDoesALossReportedLate) {
