@@ -238,11 +238,18 @@ void StateTransfer::finish(bool whole, std::int64_t now_ns) {
 }
 
 std::string StateTransfer::what_is_missing(double seconds) const {
-    if (first_) {
+    const std::uint64_t taken = counts_.read(StateCount::taken);
+    if (first_ && taken == 0) {
         return fmt::format(
             "no peer sent its state within {:.1f} s: a series is unknown until its "
             "first message",
             seconds);
+    }
+    if (first_) {
+        return fmt::format(
+            "no peer sent all its state within {:.1f} s: states of {} series were "
+            "taken, and any other series is unknown until its first message",
+            seconds, taken);
     }
     if (!round_.wanted.empty()) {
         return fmt::format(

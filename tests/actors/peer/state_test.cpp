@@ -769,6 +769,22 @@ TEST_F(StateOfPeers, ABookThatIsFullIsNotWhole) {
     EXPECT_NE(peer_events[0].text.find("the book is full"), std::string::npos);
 }
 
+TEST_F(StateOfPeers, WhatWasTakenOfAnUnfinishedAnswerIsReported) {
+    Events before;
+    before.quote(key_of("SPY"), 1, 1);
+    before.play(giver.book);
+    Events mark;
+    mark.add(feed::EventKind::line_mark, 1, 1);
+    play(mark);
+    pass(second_ns / 10);
+    stuck = true;  // before the end of the walk
+    pass(9 * second_ns);
+    EXPECT_TRUE(transfer->over());
+    ASSERT_EQ(peer_events.size(), 1U);
+    EXPECT_NE(peer_events[0].text.find("states of 1 series were taken"), std::string::npos)
+        << peer_events[0].text;
+}
+
 /// A round takes three of the eight seconds, so the second one must be the last.
 TEST_F(StateOfPeers, TheLastRoundBeginsInTimeToEnd) {
     Events before;
