@@ -149,7 +149,11 @@ class Client::Connection final : public LinkEnd {
                    fmt::format("{}, {}: {}", by_peer ? "it refused" : "refused", row_of(*why).name,
                                row_of(*why).sentence));
         } else if (reported_open_) {
-            notify(PeerEvent::Kind::lost, std::string{row_of(*session_->end()).sentence});
+            notify(PeerEvent::Kind::lost, link_->with_fault(row_of(*session_->end()).sentence));
+        } else if (!link_->fault().empty()) {
+            // With TLS 1.3 the peer's refusal of the certificate comes after the handshake here.
+            notify(PeerEvent::Kind::lost,
+                   link_->with_fault("the connection ended before both sides were authenticated"));
         } else {
             notify(PeerEvent::Kind::lost,
                    "it closed the connection at once: does it have this address in its config, and "

@@ -149,6 +149,11 @@ void Link::flush() {
     });
 }
 
+std::string Link::with_fault(std::string_view sentence) const {
+    std::string text{sentence};
+    return fault_.empty() ? text : text + ": " + fault_;
+}
+
 void Link::close() {
     if (!closed_) {
         closed_ = true;

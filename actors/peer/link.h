@@ -18,6 +18,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace pinstrike::actors::peer {
@@ -75,6 +76,9 @@ class Link : public std::enable_shared_from_this<Link> {
 
     /// The error that closed the socket; empty: the other side closed the connection normally.
     [[nodiscard]] const std::string& fault() const { return fault_; }
+
+    /// `sentence`, followed by the fault if there is one.
+    [[nodiscard]] std::string with_fault(std::string_view sentence) const;
 
     void close();
 

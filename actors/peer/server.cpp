@@ -134,7 +134,7 @@ class Connection final : public LinkEnd {
                       fmt::format("refused, {}: {}", row_of(*why).name, row_of(*why).sentence)});
         } else {
             listener({reported_open_ ? PeerEvent::Kind::lost : PeerEvent::Kind::turned_away,
-                      nic::text_of(peer_), std::string{row_of(*session_->end()).sentence}});
+                      nic::text_of(peer_), link_->with_fault(row_of(*session_->end()).sentence)});
         }
     }
 

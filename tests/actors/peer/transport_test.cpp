@@ -506,6 +506,7 @@ TEST_F(TransportTls, AStrangersCertificateIsNotTaken) {
     ASSERT_TRUE(
         until([&] { return reported(PeerEvent::Kind::turned_away, "the TLS handshake failed"); }));
     ASSERT_TRUE(until([&] { return reported(PeerEvent::Kind::lost, ""); }));
+    EXPECT_TRUE(reported(PeerEvent::Kind::lost, "alert unknown ca")) << events.back().text;
     EXPECT_FALSE(connected());
 }
 
