@@ -298,6 +298,15 @@ void check_reach(const Topology& topology, const FeedConfig& config, TopologyFin
                         "can send forged blocks to the peers that ask",
                         topology.recovery.listens));
     }
+    const bool far = std::ranges::any_of(
+        config.peer.connect, [](const nic::Group& at) { return !is_loopback(at.address); });
+    if (!topology.recovery.peers.empty() && plain && far) {
+        findings.remarks.push_back(
+            fmt::format("peer: connects to {} without TLS: whoever can change bytes on that "
+                        "network can send forged {} to this instance",
+                        joined(topology.recovery.peers),
+                        takes_state(config) ? "blocks and states of series" : "blocks"));
+    }
     if (!config.metrics_address.empty() && !is_loopback(config.metrics_address)) {
         findings.remarks.push_back(
             fmt::format("metrics_address: {} is not this host's loopback and has no "

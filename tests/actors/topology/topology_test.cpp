@@ -93,6 +93,24 @@ TEST(Topology, remarks_on_addresses_that_others_reach) {
                 Contains(HasSubstr("metrics_address: 0.0.0.0:9464 is not this host's loopback")));
 }
 
+TEST(Topology, remarks_on_peers_that_it_asks_without_tls) {
+    FeedConfig config = config_of(0, 2, -1, -1);
+    const auto remarks = [&config] {
+        return check_topology(plan_topology(config), config, two_sockets()).remarks;
+    };
+    config.peer.secret_file = "secret";
+    config.peer.connect = {{nic::Ipv4{0x7F00'0001}, 9470}};
+    EXPECT_THAT(remarks(), Not(Contains(HasSubstr("peer: "))));
+    config.peer.connect.push_back({nic::Ipv4{0x0A01'0002}, 9470});
+    EXPECT_THAT(remarks(), Contains(HasSubstr("connects to 127.0.0.1:9470, 10.1.0.2:9470 without "
+                                              "TLS")));
+    EXPECT_THAT(remarks(), Contains(HasSubstr("can send forged blocks to this instance")));
+    config.peer.state = true;
+    EXPECT_THAT(remarks(), Contains(HasSubstr("forged blocks and states of series to")));
+    config.peer.tls.certificate = "host.pem";
+    EXPECT_THAT(remarks(), Not(Contains(HasSubstr("peer: "))));
+}
+
 TEST(Topology, needs_filters_where_they_are_wanted) {
     FeedConfig config = config_of(0, 2, -1, -1);
     Machine without = two_sockets();
