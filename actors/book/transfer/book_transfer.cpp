@@ -34,10 +34,6 @@ constexpr std::size_t given_each_step = 64;    ///< small, because a giver also 
 constexpr std::size_t slots_each_step = 256;   ///< slots of the table; about 2 us
 constexpr std::size_t loaded_each_step = 256;  ///< larger, because a taker has just started
 
-/// The walk pauses while this many records wait in the ring. A record that waits gets old, and the
-/// taker's journal must reach back to its place.
-constexpr std::size_t waiting_max = 256;
-
 /// The walk stays open for this many timers after the last series, because a gap event for a full
 /// ring comes after newer messages. In this time it still reaches the peer.
 constexpr unsigned lingers_timers = 50;
@@ -362,10 +358,6 @@ bool BookTransfer::has_state(const BookEntry& entry) const {
            (entry.quotes != 0 || says_anything(entries_.store.trades_at(entry)));
 }
 
-StateRecord* BookTransfer::claim_to_give() {
-    return rings_.out.claim(1, rings_.out.capacity() - waiting_max);
-}
-
 std::size_t BookTransfer::walk() {
     std::size_t records = walk_lines();
     std::size_t slots = 0;
@@ -374,7 +366,7 @@ std::size_t BookTransfer::walk() {
            entries_.walk_slot < entries_.store.table.slots()) {
         BookEntry& entry = entries_.store.table.at(entries_.walk_slot);
         if (has_state(entry) && places_.at(entry.line()).heard) {
-            StateRecord* const record = claim_to_give();
+            StateRecord* const record = rings_.out.claim(1);
             if (record == nullptr) {
                 break;
             }
@@ -397,7 +389,7 @@ std::size_t BookTransfer::walk_lines() {
         if (!places_.at(line).heard || places_.at(line).partial) {
             continue;
         }
-        StateRecord* const record = claim_to_give();
+        StateRecord* const record = rings_.out.claim(1);
         if (record == nullptr) {
             break;
         }

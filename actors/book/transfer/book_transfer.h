@@ -61,7 +61,6 @@ class BookTransfer {
                     const CoveredPlace& place) const;
     void note_forced(const StateRecord& record);
     [[nodiscard]] bool has_state(const BookEntry& entry) const;
-    StateRecord* claim_to_give();
     std::size_t walk();
     std::size_t walk_lines();
     void give(BookEntry& entry, StateRecord& record);

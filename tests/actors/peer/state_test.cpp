@@ -356,7 +356,7 @@ struct Rings : testing::Test {
 
 TEST_F(Rings, ReadsTheCoresInTurn) {
     make({true, false, true, true});
-    for (const std::size_t core : {0, 2, 3}) {
+    for (const std::size_t core : {0U, 2U, 3U}) {
         for (int i = 0; i < 3; ++i) {
             say(core, Kind::series, static_cast<std::uint16_t>(core));
         }

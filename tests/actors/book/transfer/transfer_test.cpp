@@ -89,9 +89,6 @@ class Instance {
 
     void pass() { book.on_timer(now_ns_ += 1'000'000); }
 
-    /// The number of records that the book gave and nobody has read yet.
-    std::size_t waiting() { return rings_.in.peek(StateRings::slots_wanted).size(); }
-
     Book book;
 
   private:
@@ -192,23 +189,6 @@ TEST(BookTransfer, WhatIsEnteredMeanwhileHidesNothing) {
     for (std::uint16_t year = 27; year < 67; ++year) {
         ASSERT_EQ(missing_of_a_walk(year), 0U) << year;
     }
-}
-
-/// A record that waits in the ring gets old, and the taker's journal does not reach back to it.
-TEST(BookTransfer, AWalkPausesUntilItsRecordsAreRead) {
-    constexpr unsigned series = 1000;
-    Instance giver(false, 4096, series);
-    Events events;
-    for (unsigned i = 1; i <= series; ++i) {
-        events.quote(key_of("SPY", 'A', 16, 27, i * 50'000'000LL), 1, i);
-    }
-    events.play(giver.book);
-    giver.process(Kind::give);
-    for (int timer = 0; timer < 100; ++timer) {
-        giver.pass();
-    }
-    EXPECT_EQ(giver.waiting(), 256U);
-    EXPECT_EQ(giver.give().size(), 256U + 1 + series) << "of the walk before, and of a new one";
 }
 
 TEST(BookTransfer, AHoleBetweenIsNotPapered) {
