@@ -377,7 +377,8 @@ plant(("book", "book against a model"), [
 ])
 
 plant(("peer state",), [
-    ("a line that only this instance heard counts as joined", "exchange_.post_to_all(StateRecord::Kind::unplaced, line);", ""),
+    ("a line that only this instance heard counts as joined",
+     "exchange_.post_to_all(StateRecord::Kind::unplaced, line);", ""),
 ])
 
 plant(("peer protocol", "peer transport"), [
