@@ -41,8 +41,8 @@ struct SessionLimits {
     // client
     std::size_t in_flight_max = 256;                ///< open requests of one connection
     std::int64_t answer_within_ns = 5'000'000'000;  ///< until a request without full answer fails
-    /// Until a state request without frames of state and without keep-alives fails. A server whose
-    /// books stand still sends a keep-alive every 5 s, which must not be in time.
+    /// A state request fails if neither a frame of state nor `keep_alive` came for so long. A
+    /// server whose books stand still sends `keep_alive` every 5 s, which must not be in time.
     std::int64_t state_silent_ns = 4'000'000'000;
 };
 
