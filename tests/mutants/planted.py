@@ -374,11 +374,31 @@ plant(("book", "book against a model"), [
     ("a sweep passes by what an insertion moved",
      "return inside ? next_slot - next_slot % group_slots : next_slot;", "return inside ? next_slot : next_slot;"),
     ("a late side is fresh at once", "side = to; raise(side, side_late);", "side = to;"),
+    ("a late message is older than that of the morning", "return stated - late >= 1U << 30;",
+     "return static_cast<std::int32_t>(late - stated) > 0;"),
+    ("a gap repaired in parts stays open", "line.missing -= std::min(line.missing, last - first + 1);", ""),
+    ("a repair from before a flush counts",
+     "return line.missing != 0 && !sequence_after(line.missing_first, first) && "
+     "!sequence_after(last, line.missing_last);",
+     "return line.missing != 0;"),
+    ("the ranking shows what a flush removed", "entries_.clear_flushed_sides(entry); row =", "row ="),
 ])
 
 plant(("peer state",), [
     ("a line that only this instance heard counts as joined",
      "exchange_.post_to_all(StateRecord::Kind::unplaced, line);", ""),
+    ("one core gives after the other", "turn_ = (turn_ + 1) % cores_.size(); while (read(core, into)) {",
+     "while (read(core, into)) {"),
+    ("a series without a value is given",
+     "(entry.quotes != 0 || says_anything(entries_.store.trades_at(entry)));", "true;"),
+    ("a peer with partial state gives places", "if (!places_.at(line).heard || places_.at(line).partial) {",
+     "if (!places_.at(line).heard) {"),
+])
+
+plant(("appliance",), [
+    ("a reload that a poller has yet to adopt is refused",
+     "adopted_within(parts.pollers, within_ns) ? Given::adopted : Given::offered;",
+     "adopted_within(parts.pollers, within_ns) ? Given::adopted : Given::refused;"),
 ])
 
 plant(("peer protocol", "peer transport"), [
