@@ -72,8 +72,8 @@ class Appliance {
     std::vector<ChangedPort> housekeep();
 
     /// Control thread. As give_settings().
-    [[nodiscard]] Given reload(const FeedConfig& config, std::int64_t within_ns,
-                               Problems& problems) {
+    [[nodiscard]] SettingsOutcome reload(const FeedConfig& config, std::int64_t within_ns,
+                                         Problems& problems) {
         return give_settings(*parts_, config, within_ns, problems);
     }
 

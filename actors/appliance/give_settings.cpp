@@ -82,13 +82,13 @@ std::unique_ptr<MoreLines> more_lines(const FeedParts& parts, const FeedConfig& 
 
 }  // namespace
 
-Given give_settings(FeedParts& parts, const FeedConfig& config, std::int64_t within_ns,
-                    Problems& problems) {
+SettingsOutcome give_settings(FeedParts& parts, const FeedConfig& config, std::int64_t within_ns,
+                              Problems& problems) {
     if (!adopted_within(parts.pollers, within_ns)) {  // it may still use those offered before
         add_problem(problems, "",
                     "a poller makes no loop steps and has yet to adopt the reload before: reload "
                     "again when it continues");
-        return Given::refused;
+        return SettingsOutcome::refused;
     }
     std::vector<std::unique_ptr<PollerSettings>> all;
     for (std::size_t i = 0; i < parts.pollers.size() && problems.empty(); ++i) {
@@ -105,13 +105,14 @@ Given give_settings(FeedParts& parts, const FeedConfig& config, std::int64_t wit
         all.push_back(std::move(settings));
     }
     if (!problems.empty()) {
-        return Given::refused;
+        return SettingsOutcome::refused;
     }
     for (std::size_t i = 0; i < parts.pollers.size(); ++i) {
         parts.pollers[i].settings = std::move(all[i]);
         parts.pollers[i].task->settings().offer(*parts.pollers[i].settings);
     }
-    return adopted_within(parts.pollers, within_ns) ? Given::adopted : Given::offered;
+    return adopted_within(parts.pollers, within_ns) ? SettingsOutcome::adopted
+                                                    : SettingsOutcome::offered;
 }
 
 }  // namespace pinstrike::actors

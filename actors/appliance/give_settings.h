@@ -11,7 +11,7 @@
 namespace pinstrike::actors {
 
 /// What became of new settings.
-enum class Given : std::uint8_t {
+enum class SettingsOutcome : std::uint8_t {
     refused,  ///< nothing was changed
     offered,  ///< a poller makes no loop steps, and adopts its settings when it continues
     adopted
@@ -20,7 +20,7 @@ enum class Given : std::uint8_t {
 /// Control thread. Gives every poller the thresholds, filters and added lines of a config that has
 /// no other changes, and waits up to `within_ns` for the pollers. `problems` has the reasons of a
 /// refusal.
-[[nodiscard]] Given give_settings(FeedParts& parts, const FeedConfig& config,
-                                  std::int64_t within_ns, Problems& problems);
+[[nodiscard]] SettingsOutcome give_settings(FeedParts& parts, const FeedConfig& config,
+                                            std::int64_t within_ns, Problems& problems);
 
 }  // namespace pinstrike::actors

@@ -59,7 +59,7 @@ ReloadOutcome Reloader::reload(Appliance& appliance, ControlLog& log, const std:
     read(outcome, next);
     Problems problems;
     if (outcome.reasons.empty() && !outcome.changes.empty()) {
-        outcome.waits = appliance.reload(next, patience_ns, problems) == Given::offered;
+        outcome.waits = appliance.reload(next, patience_ns, problems) == SettingsOutcome::offered;
         for (const Problem& problem : problems) {
             outcome.reasons.push_back(problem.text);
         }

@@ -86,8 +86,8 @@ class Flushes {
         std::uint64_t quotes = 0;
         std::uint64_t day = 0;
         std::uint64_t late = 0;
-        std::uint32_t late_sequence =
-            0;  ///< highest number of a late flush since the latest other one
+        /// The highest number of a late flush since the latest other one.
+        std::uint32_t late_sequence = 0;
 
         [[nodiscard]] bool is_flushed_late() const {
             return late != 0 && (quotes == 0 || comes_after(late, quotes)) &&

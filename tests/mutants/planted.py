@@ -397,8 +397,8 @@ plant(("peer state",), [
 
 plant(("appliance",), [
     ("a reload that a poller has yet to adopt is refused",
-     "adopted_within(parts.pollers, within_ns) ? Given::adopted : Given::offered;",
-     "adopted_within(parts.pollers, within_ns) ? Given::adopted : Given::refused;"),
+     "adopted_within(parts.pollers, within_ns) ? SettingsOutcome::adopted : SettingsOutcome::offered;",
+     "adopted_within(parts.pollers, within_ns) ? SettingsOutcome::adopted : SettingsOutcome::refused;"),
 ])
 
 plant(("peer protocol", "peer transport"), [

@@ -68,7 +68,7 @@ class EventStream {
 
         CoreCursor cursor;
         Follower follower;
-        std::array<Found, 32> found;  ///< their slots stay in the first cache until they are used
+        std::array<Found, 32> found;  ///< few, so that their slots stay in the level 1 cache
         std::size_t found_count = 0;
         std::size_t next_found = 0;
 

@@ -229,13 +229,13 @@ TEST(Appliance, a_reload_that_a_poller_has_yet_to_adopt_is_not_refused) {
     const auto appliance = Appliance::build(config, problems);
     ASSERT_TRUE(appliance);
     config.arbitration.window_ns *= 2;
-    EXPECT_EQ(appliance->reload(config, 1'000'000, problems), Given::offered);
+    EXPECT_EQ(appliance->reload(config, 1'000'000, problems), SettingsOutcome::offered);
     EXPECT_TRUE(problems.empty());
-    EXPECT_EQ(appliance->reload(config, 1'000'000, problems), Given::refused);
+    EXPECT_EQ(appliance->reload(config, 1'000'000, problems), SettingsOutcome::refused);
     EXPECT_EQ(problems.size(), 1U);
     problems.clear();
     appliance->start();
-    EXPECT_EQ(appliance->reload(config, 10'000'000'000, problems), Given::adopted);
+    EXPECT_EQ(appliance->reload(config, 10'000'000'000, problems), SettingsOutcome::adopted);
     appliance->stop();
     EXPECT_TRUE(problems.empty());
 }

@@ -92,6 +92,23 @@ inline StateRecord state_of_series() {
     return record;
 }
 
+/// The same without trades.
+inline StateRecord quoted() {
+    StateRecord record = state_of_series();
+    record.has_trades = false;
+    record.trades = {};
+    return record;
+}
+
+inline StateRecord placed(std::uint16_t line) {
+    StateRecord record;
+    record.kind = StateRecord::Kind::place;
+    record.line = line;
+    record.place = {7, 2, 5};
+    record.books = 3;
+    return record;
+}
+
 /// Records all answers.
 struct Answers final : feed::RepairAnswers {
     void block(std::uint16_t line, std::span<const std::byte> bytes) override {

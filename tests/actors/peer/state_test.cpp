@@ -21,22 +21,6 @@ StateRecord traded() {
     return state_of_series();
 }
 
-StateRecord quoted() {
-    StateRecord record = state_of_series();
-    record.has_trades = false;
-    record.trades = {};
-    return record;
-}
-
-StateRecord placed(std::uint16_t line) {
-    StateRecord record;
-    record.kind = Kind::place;
-    record.line = line;
-    record.place = {7, 2, 5};
-    record.books = 3;
-    return record;
-}
-
 Bytes body_of(const StateFrame& frame) {
     FrameWriter writer;
     put(writer, frame);

@@ -23,22 +23,6 @@ using actors::test::Events;
 using actors::test::key_of;
 using Kind = StateRecord::Kind;
 
-StateRecord quoted() {
-    StateRecord record = state_of_series();
-    record.has_trades = false;
-    record.trades = {};
-    return record;
-}
-
-StateRecord placed(std::uint16_t line) {
-    StateRecord record;
-    record.kind = Kind::place;
-    record.line = line;
-    record.place = {7, 2, 5};
-    record.books = 3;
-    return record;
-}
-
 // --- the rings to the books ---
 
 /// The exchange, and the books' ends of its rings.
@@ -215,10 +199,23 @@ struct StateOfPeers : testing::Test, StateSource {
         }
     }
 
-    void play(Events events) {
-        Events copy = events;
-        events.play(giver.book);
-        copy.play(taker.book);
+    /// A message of the line that concerns no series.
+    static void hear(Instance& instance, std::uint16_t line, std::uint32_t number) {
+        Events events;
+        events.add(feed::EventKind::line_mark, line, number);
+        events.play(instance.book);
+    }
+
+    void both_hear(std::uint16_t line, std::uint32_t number) {
+        hear(giver, line, number);
+        hear(taker, line, number);
+    }
+
+    static void quote(Instance& instance, const char* symbol, std::uint16_t line,
+                      std::uint32_t number) {
+        Events events;
+        events.quote(key_of(symbol), line, number);
+        events.play(instance.book);
     }
 
     /// The transfer and the connection use clocks of different threads.
@@ -240,10 +237,8 @@ TEST_F(StateOfPeers, IsTakenAndReported) {
     before.quote(key_of("SPY"), 1, 1);
     before.trade(key_of("QQQ"), 1, 2, 'I', 105, 7);
     before.play(giver.book);
-    Events mark;
-    mark.add(feed::EventKind::line_mark, 1, 2);
-    mark.add(feed::EventKind::line_mark, 2, 9);
-    play(mark);
+    both_hear(1, 2);
+    both_hear(2, 9);
     pass(second_ns);
     EXPECT_TRUE(transfer->over());
     EXPECT_EQ(transfer->whole().read(), 1U);
@@ -264,10 +259,8 @@ TEST_F(StateOfPeers, SeriesWithoutAValueOrASideAreNoReasonToEndIt) {
     before.trade(key_of("QQQ"), 2, 1, 'I', 105, 7);
     before.trade(key_of("QQQ"), 1, 2, 'I', 106, 7);
     before.play(giver.book);
-    Events mark;
-    mark.add(feed::EventKind::line_mark, 1, 2);
-    mark.add(feed::EventKind::line_mark, 2, 1);
-    play(mark);
+    both_hear(1, 2);
+    both_hear(2, 1);
     pass(second_ns);
     EXPECT_TRUE(peers.client.open());
     EXPECT_EQ(transfer->whole().read(), 1U);
@@ -279,14 +272,10 @@ TEST_F(StateOfPeers, SeriesWithoutAValueOrASideAreNoReasonToEndIt) {
 
 /// The codec does not check that a symbol is text.
 TEST_F(StateOfPeers, ASeriesWhoseSymbolIsNotTextIsLeftOutAndReported) {
-    Events before;
-    before.quote(key_of("S\n"), 1, 1);
-    before.quote(key_of("QQQ"), 1, 2);
-    before.play(giver.book);
-    Events mark;
-    mark.add(feed::EventKind::line_mark, 1, 2);
-    mark.add(feed::EventKind::line_mark, 2, 1);
-    play(mark);
+    quote(giver, "S\n", 1, 1);
+    quote(giver, "QQQ", 1, 2);
+    both_hear(1, 2);
+    both_hear(2, 1);
     pass(second_ns);
     EXPECT_TRUE(transfer->over());
     EXPECT_TRUE(peers.client.open());
@@ -298,24 +287,16 @@ TEST_F(StateOfPeers, ASeriesWhoseSymbolIsNotTextIsLeftOutAndReported) {
 }
 
 TEST_F(StateOfPeers, OnlyTheLinesThatDidNotJoinAreAskedAgain) {
-    Events before;
-    before.quote(key_of("SPY"), 1, 1);
-    before.quote(key_of("QQQ"), 2, 1);
-    before.play(giver.book);
-    Events mark;
-    mark.add(feed::EventKind::line_mark, 1, 1);
-    play(mark);
-    Events ahead;  // this instance's line 2 begins behind the peer's position on it
-    ahead.add(feed::EventKind::line_mark, 2, 3);
-    ahead.play(taker.book);
+    quote(giver, "SPY", 1, 1);
+    quote(giver, "QQQ", 2, 1);
+    both_hear(1, 1);
+    hear(taker, 2, 3);
     pass(second_ns);
     EXPECT_FALSE(transfer->over());
     EXPECT_GT(transfer->counts().read(StateCount::behind), 0U);
     EXPECT_EQ(asked.front(), std::vector<std::uint16_t>{});
     EXPECT_EQ(asked.back(), std::vector<std::uint16_t>{2});
-    Events reached;
-    reached.add(feed::EventKind::line_mark, 2, 3);
-    reached.play(giver.book);
+    hear(giver, 2, 3);
     pass(3 * second_ns);
     EXPECT_EQ(transfer->whole().read(), 1U);
 }
@@ -323,38 +304,24 @@ TEST_F(StateOfPeers, OnlyTheLinesThatDidNotJoinAreAskedAgain) {
 /// The peer has no series of the line yet, and its position is before this instance's first
 /// message: only the peer will receive the messages between the two.
 TEST_F(StateOfPeers, ALineWithoutSeriesHoldsUpTheEndUntilItJoins) {
-    Events both;
-    both.add(feed::EventKind::line_mark, 1, 1);
-    play(both);
-    Events early;
-    early.add(feed::EventKind::line_mark, 2, 1);
-    early.play(giver.book);
-    Events ahead;
-    ahead.add(feed::EventKind::line_mark, 2, 2);
-    ahead.play(taker.book);
+    both_hear(1, 1);
+    hear(giver, 2, 1);
+    hear(taker, 2, 2);
     pass(second_ns);
     EXPECT_FALSE(transfer->over());
     EXPECT_EQ(asked.back(), std::vector<std::uint16_t>{2});
-    Events between;
-    between.quote(key_of("SPY"), 2, 2);
-    between.play(giver.book);
+    quote(giver, "SPY", 2, 2);
     pass(3 * second_ns);
     EXPECT_EQ(transfer->whole().read(), 1U);
     EXPECT_EQ(taker.book.find(key_of("SPY"))->bid_state, SideState::fresh);
 }
 
 TEST_F(StateOfPeers, ALineThatThePeerHasNotHeardHoldsUpTheEnd) {
-    Events both;
-    both.add(feed::EventKind::line_mark, 1, 1);
-    play(both);
-    Events here;
-    here.add(feed::EventKind::line_mark, 2, 2);
-    here.play(taker.book);
+    both_hear(1, 1);
+    hear(taker, 2, 2);
     pass(second_ns);
     EXPECT_FALSE(transfer->over());
-    Events there;
-    there.quote(key_of("SPY"), 2, 2);
-    there.play(giver.book);
+    quote(giver, "SPY", 2, 2);
     pass(3 * second_ns);
     EXPECT_EQ(transfer->whole().read(), 1U);
     EXPECT_TRUE(taker.book.find(key_of("SPY")));
@@ -371,12 +338,8 @@ TEST_F(StateOfPeers, LinesThatNobodyHearsEndItInTimeAndWhole) {
 
 /// What the peer still receives on the line, and this instance missed, would be unknown here.
 TEST_F(StateOfPeers, ALineThatOnlyThisInstanceHearsIsMissingAtTheEnd) {
-    Events both;
-    both.add(feed::EventKind::line_mark, 1, 1);
-    play(both);
-    Events here;
-    here.add(feed::EventKind::line_mark, 2, 2);
-    here.play(taker.book);
+    both_hear(1, 1);
+    hear(taker, 2, 2);
     pass(9 * second_ns);
     EXPECT_TRUE(transfer->over());
     EXPECT_EQ(transfer->whole().read(), 0U);
@@ -387,9 +350,7 @@ TEST_F(StateOfPeers, ALineThatOnlyThisInstanceHearsIsMissingAtTheEnd) {
 }
 
 TEST_F(StateOfPeers, ALineThatIsNotHeardIsTakenAtLast) {
-    Events before;
-    before.quote(key_of("SPY"), 1, 1);
-    before.play(giver.book);
+    quote(giver, "SPY", 1, 1);
     pass(5 * second_ns);
     EXPECT_FALSE(taker.book.find(key_of("SPY")));
     pass(5 * second_ns);
@@ -412,13 +373,9 @@ struct OtherPeer final : StateSource {
 /// It takes what there is, but does not call it all, and asks others too.
 TEST_F(StateOfPeers, AStateThatIsPartialAtThePeerIsPartialHere) {
     giver.exchange->post_to_all(Kind::partial, 1);
-    Events before;
-    before.quote(key_of("SPY"), 1, 1);
-    before.play(giver.book);
-    Events mark;
-    mark.add(feed::EventKind::line_mark, 1, 1);
-    mark.add(feed::EventKind::line_mark, 2, 1);
-    play(mark);
+    quote(giver, "SPY", 1, 1);
+    both_hear(1, 1);
+    both_hear(2, 1);
     OtherPeer other;
     sources.push_back(&other);
     pass(second_ns);
@@ -433,9 +390,7 @@ TEST_F(StateOfPeers, AStateThatIsPartialAtThePeerIsPartialHere) {
 
 TEST_F(StateOfPeers, APartialStateOfALineThatIsNotHeardIsPartialToo) {
     giver.exchange->post_to_all(Kind::partial, 1);
-    Events before;
-    before.quote(key_of("SPY"), 1, 1);
-    before.play(giver.book);
+    quote(giver, "SPY", 1, 1);
     pass(10 * second_ns);
     EXPECT_TRUE(transfer->over());
     EXPECT_TRUE(taker.book.find(key_of("SPY")));
@@ -444,9 +399,7 @@ TEST_F(StateOfPeers, APartialStateOfALineThatIsNotHeardIsPartialToo) {
 
 TEST_F(StateOfPeers, AnInstanceWhoseTransferFailedHasNoPlacesForPeers) {
     connected = false;
-    Events here;
-    here.quote(key_of("SPY"), 1, 1);
-    here.play(taker.book);
+    quote(taker, "SPY", 1, 1);
     pass(9 * second_ns);
     ASSERT_TRUE(transfer->over());
     ASSERT_FALSE(taker.exchange->begin());
@@ -458,9 +411,7 @@ TEST_F(StateOfPeers, AnInstanceWhoseTransferFailedHasNoPlacesForPeers) {
 }
 
 TEST_F(StateOfPeers, ABookThatIsFullIsNotWhole) {
-    Events before;
-    before.quote(key_of("SPY"), 1, 1);
-    before.play(giver.book);
+    quote(giver, "SPY", 1, 1);
     constexpr std::uint32_t more = 4000;  // than the book has room for
     Events since;
     for (std::uint32_t i = 2; i <= more; ++i) {
@@ -468,10 +419,8 @@ TEST_F(StateOfPeers, ABookThatIsFullIsNotWhole) {
     }
     since.add(feed::EventKind::line_mark, 2, 1);
     since.play(taker.book);
-    Events mark;
-    mark.add(feed::EventKind::line_mark, 1, more);
-    mark.add(feed::EventKind::line_mark, 2, 1);
-    mark.play(giver.book);
+    hear(giver, 1, more);
+    hear(giver, 2, 1);
     pass(second_ns);
     EXPECT_TRUE(transfer->over());
     EXPECT_EQ(transfer->counts().read(StateCount::no_room), 1U);
@@ -481,12 +430,8 @@ TEST_F(StateOfPeers, ABookThatIsFullIsNotWhole) {
 }
 
 TEST_F(StateOfPeers, WhatWasTakenOfAnUnfinishedAnswerIsReported) {
-    Events before;
-    before.quote(key_of("SPY"), 1, 1);
-    before.play(giver.book);
-    Events mark;
-    mark.add(feed::EventKind::line_mark, 1, 1);
-    play(mark);
+    quote(giver, "SPY", 1, 1);
+    both_hear(1, 1);
     pass(second_ns / 10);
     stuck = true;  // before the end of the walk
     pass(9 * second_ns);
@@ -498,9 +443,7 @@ TEST_F(StateOfPeers, WhatWasTakenOfAnUnfinishedAnswerIsReported) {
 
 /// A round takes three of the eight seconds, so the second one must be the last.
 TEST_F(StateOfPeers, TheLastRoundBeginsInTimeToEnd) {
-    Events before;
-    before.quote(key_of("SPY"), 1, 1);
-    before.play(giver.book);
+    quote(giver, "SPY", 1, 1);
     for (int round = 0; round < 2; ++round) {
         stuck = true;
         pass(3 * second_ns);
