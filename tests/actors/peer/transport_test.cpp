@@ -6,6 +6,7 @@
 #include "tests/feed/opra/samples.h"
 
 #include <arpa/inet.h>
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>
@@ -24,7 +25,6 @@ namespace pinstrike::actors::peer {
 namespace {
 
 using testing::Contains;
-using testing::Field;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
@@ -548,14 +548,9 @@ TEST(SecretFile, IsReadByItsOwnerAlone) {
     for (const unsigned mode : {0644U, 0640U, 0620U, 0604U, 0601U}) {
         const std::string path = folder.write("bad", secret_text, mode);
         EXPECT_EQ(problem_of(path),
-                  "peer.secret_file: found " + path + " with mode 0" +
-                      (mode == 0644   ? "644"
-                       : mode == 0640 ? "640"
-                       : mode == 0620 ? "620"
-                       : mode == 0604 ? "604"
-                                      : "601") +
-                      ", expected 0600 or less, so that only its owner can read it: chmod 600 " +
-                      path);
+                  fmt::format("peer.secret_file: found {0} with mode {1:04o}, expected 0600 or "
+                              "less, so that only its owner can read it: chmod 600 {0}",
+                              path, mode));
     }
 }
 
