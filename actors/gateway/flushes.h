@@ -50,6 +50,14 @@ class Flushes {
     /// Whether one was added since the last call.
     [[nodiscard]] bool take_new() { return std::exchange(has_new_, false); }
 
+    /// Whether a flush of its line came after what a series states.
+    [[nodiscard]] bool are_after(const Instrument& at) const {
+        const Flush* const found = find(at.core, at.line);
+        return found != nullptr &&
+               (comes_after(found->quotes, at.stamp) || comes_after(found->late, at.stamp) ||
+                comes_after(found->day, at.stamp));
+    }
+
     /// Removes from a series what was stated before the flushes of its line.
     void remove_from(Instrument& at) const {
         const Flush* const found = find(at.core, at.line);

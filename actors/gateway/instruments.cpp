@@ -3,7 +3,9 @@
 
 #include "config/check.h"
 
+#include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace pinstrike::actors::gateway {
 namespace {
@@ -16,12 +18,12 @@ std::string root_of(const pinstrike_key& key) {
 
 Instrument& Instruments::add(const pinstrike_key& key) {
     PINSTRIKE_CHECK(key.id >= 1 && key.id <= instruments_max);
-    if (key.id >= rows_.size()) {
-        rows_.resize(key.id + 1);
-        keys_.resize(key.id + 1);
+    if (key.id >= end()) {
+        grow(key.id + std::size_t{1});
     }
     Instrument& row = rows_[key.id];
     if (!row.known) {
+        row = {};
         row.known = true;
         row.key_hash = hash_of(key);
         keys_[key.id] = key;
@@ -29,6 +31,16 @@ Instrument& Instruments::add(const pinstrike_key& key) {
         ++count_;
     }
     return row;
+}
+
+void Instruments::grow(std::size_t count) {
+    constexpr std::size_t rows_min = 16'384;
+    if (count > rows_.size()) {
+        PageArray<Instrument> larger{std::max({count, 2 * rows_.size(), rows_min})};
+        std::copy_n(rows_.data(), keys_.size(), larger.data());
+        rows_ = std::move(larger);
+    }
+    keys_.resize(count);
 }
 
 std::string Instruments::symbol_of(InstrumentId id) const {
@@ -41,7 +53,7 @@ std::span<const InstrumentId> Instruments::of_root(const std::string& root) cons
 }
 
 void Instruments::clear() {
-    rows_.clear();
+    rows_ = {};
     keys_.clear();
     by_root_.clear();
     count_ = 0;

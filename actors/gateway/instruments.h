@@ -4,6 +4,7 @@
 // series is the reader's (pinstrike_key.id), and the index of these tables.
 #pragma once
 
+#include "actors/publish/pages.h"
 #include "actors/publish/pinstrike.h"
 #include "feed/dbn/osi_symbol.h"
 #include "feed/dbn/records.h"
@@ -78,18 +79,17 @@ class Instruments {
   public:
     /// Null: no series has this id.
     [[nodiscard]] Instrument* find(InstrumentId id) {
-        return id < rows_.size() && rows_[id].known ? &rows_[id] : nullptr;
+        return id < end() && rows_[id].known ? &rows_[id] : nullptr;
     }
 
     /// Whether the id of this key belongs to another series here: the day's list has changed.
     [[nodiscard]] bool contradicts(const pinstrike_key& key) const {
-        return key.id < rows_.size() && rows_[key.id].known &&
-               rows_[key.id].key_hash != hash_of(key);
+        return key.id < end() && rows_[key.id].known && rows_[key.id].key_hash != hash_of(key);
     }
 
     /// Loads the row of a series that is needed soon.
     void prefetch(InstrumentId id) const {
-        if (id < rows_.size()) {
+        if (id < end()) {
             const auto* const row = reinterpret_cast<const char*>(&rows_[id]);  // tidy: an address
             __builtin_prefetch(row);
             __builtin_prefetch(row + sizeof(Instrument) - 1);
@@ -105,7 +105,7 @@ class Instruments {
     [[nodiscard]] std::string symbol_of(InstrumentId id) const;
 
     /// All ids are below.
-    [[nodiscard]] InstrumentId end() const { return static_cast<InstrumentId>(rows_.size()); }
+    [[nodiscard]] InstrumentId end() const { return static_cast<InstrumentId>(keys_.size()); }
 
     [[nodiscard]] std::size_t count() const { return count_; }
 
@@ -114,7 +114,9 @@ class Instruments {
     void clear();
 
   private:
-    std::vector<Instrument> rows_;
+    void grow(std::size_t count);
+
+    PageArray<Instrument> rows_;  ///< huge pages: each event reads a row at random
     std::vector<pinstrike_key> keys_;
     std::unordered_map<std::string, std::vector<InstrumentId>> by_root_;
     std::size_t count_ = 0;

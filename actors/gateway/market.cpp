@@ -287,6 +287,9 @@ void Market::apply_end_of_day(const pinstrike_record& record, const Instrument& 
 
 /// Removes from a series what a flush removed, and gives clients a best without sides.
 void Market::update_flushed(Instrument& at, InstrumentId id, std::int64_t now_ns) {
+    if (!flushes_.are_after(at)) {
+        return;
+    }
     const feed::dbn::ConsolidatedLevel best = at.best;
     const std::int64_t last_price = at.last_price;
     flushes_.remove_from(at);

@@ -29,7 +29,7 @@ struct Chunk {
 /// Chunks that are not in use, a bounded number of them.
 class ChunkPool {
   public:
-    static constexpr std::size_t kept_max = 64;
+    static constexpr std::size_t kept_max = 256;  // 32 MiB
 
     [[nodiscard]] std::unique_ptr<Chunk> get();
     void put_back(std::unique_ptr<Chunk> chunk);

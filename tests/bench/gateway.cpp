@@ -2,16 +2,19 @@
 //
 // How many records a second the gateway makes and sends, by its parts:
 //
-//     bench_gateway [RUNS]
+//     bench_gateway [RUNS [FROM:TO]]
 //
 // "make": events become records in the queue of one client of all series, which are dropped there.
 // "make, 100 clients": each of 100 clients follows 1,000 series of its own. "send": records that
 // are always the same go over loopback to a thread that decodes them. "make and send": both in one
 // thread, as in the gateway. Medians of RUNS (5) with the lowest and the highest; of "make" by the
-// thread's processor time. Events are made before the measurement.
+// thread's processor time. Events are made before the measurement. Rows that send are measured while
+// the two processors are at the distance FROM:TO in nanoseconds (distance.h). A rate of 0 says that
+// records are missing.
 #include "actors/gateway/market.h"
 #include "actors/gateway/session.h"
 #include "actors/gateway/socket_server.h"
+#include "tests/bench/distance.h"
 #include "tests/bench/measure.h"
 
 #include <fmt/core.h>
@@ -55,16 +58,21 @@ pinstrike_key key_of(std::uint32_t id) {
     return key;
 }
 
-/// Quotes of all series, most of them of few; each states both sides of the best.
-std::vector<pinstrike_record> make_events() {
-    std::mt19937_64 random{1};
-    std::vector<pinstrike_record> events(events_count);
-    std::int64_t now_ns = start_ns;
+using Events = std::vector<pinstrike_record>;
+
+/// Quotes of all series, most of them of few; each states both sides of the best. Those of round 1
+/// follow those of round 0.
+Events make_events(std::size_t round) {
+    constexpr std::int64_t distance_ns = 100;
+    std::mt19937_64 random{round};
+    Events events(events_count);
+    const std::size_t earlier = round * events_count;
+    std::int64_t now_ns = start_ns + static_cast<std::int64_t>(earlier) * distance_ns;
     for (std::size_t i = 0; i < events.size(); ++i) {
         pinstrike_record& event = events[i];
         const double place = static_cast<double>(random() % 1'000'000) / 1e6;
         const auto id = static_cast<std::uint32_t>(place * place * (series_count - 1)) + 1;
-        now_ns += 100;
+        now_ns += distance_ns;
         event = {};
         event.kind = PINSTRIKE_QUOTE;
         event.line = 1;
@@ -72,12 +80,12 @@ std::vector<pinstrike_record> make_events() {
         event.type = ' ';
         event.indicator = 'F';
         event.decimals = 2;
-        event.sequence = i + 1;
+        event.sequence = earlier + i + 1;
         event.has_key = event.has_best = 1;
         event.key = key_of(id);
         event.exchange_ns = now_ns;
         event.receive_ns = now_ns + 20'000;
-        event.stamp = (i + 1) * PINSTRIKE_STAMP_PLACE;
+        event.stamp = (earlier + i + 1) * PINSTRIKE_STAMP_PLACE;
         const auto price = static_cast<std::int32_t>(random() % 10'000);
         event.bid = {price, 10, 2, 'C', 1, PINSTRIKE_SIDE_FRESH, 1};
         event.offer = {price + 5, 12, 2, 'N', 1, PINSTRIKE_SIDE_FRESH, 1};
@@ -151,8 +159,8 @@ double rate_of(std::size_t records, Clock::time_point begin) {
 }
 
 /// Applies some of the events as the gateway does, and calls `often` every 1,000 events.
-void apply(Host& host, const std::vector<pinstrike_record>& events, std::size_t first,
-           std::size_t end, const std::function<void()>& often) {
+void apply(Host& host, const Events& events, std::size_t first, std::size_t end,
+           const std::function<void()>& often) {
     for (std::size_t i = first; i < end; ++i) {
         if (i + ahead < events.size()) {
             host.market().instruments().prefetch(events[i + ahead].key.id);
@@ -164,7 +172,7 @@ void apply(Host& host, const std::vector<pinstrike_record>& events, std::size_t 
     }
 }
 
-double make_for(const std::vector<pinstrike_record>& events, std::size_t clients) {
+double make_for(const Events& first, const Events& second, std::size_t clients) {
     Host host;
     for (std::uint32_t id = 1; id <= series_count; ++id) {
         host.market().instruments().add(key_of(id));
@@ -174,20 +182,22 @@ double make_for(const std::vector<pinstrike_record>& events, std::size_t clients
         sessions.push_back(
             started(host, clients == 1 ? "ALL_SYMBOLS" : fmt::format("R{:03}.OPT", i)));
     }
-    double rate = 0;
-    for (int turn = 0; turn < 2; ++turn) {  // the first one sends mappings
-        const double begin = pinstrike::bench::cpu_seconds();
-        apply(host, events, 0, events.size(), [&] {
-            for (auto& session : sessions) {
-                drain(*session);
-            }
-        });
-        rate = static_cast<double>(events.size()) / 1e6 / (pinstrike::bench::cpu_seconds() - begin);
+    const auto drain_all = [&] {
         for (auto& session : sessions) {
             drain(*session);
         }
+    };
+    apply(host, first, 0, first.size(), drain_all);  // sends mappings
+    const double begin = pinstrike::bench::cpu_seconds();
+    apply(host, second, 0, second.size(), drain_all);
+    const double rate =
+        static_cast<double>(second.size()) / 1e6 / (pinstrike::bench::cpu_seconds() - begin);
+    std::uint64_t made = 0;
+    for (const auto& session : sessions) {
+        made += session->output().queue().records_appended();
     }
-    return rate;
+    drain_all();
+    return made >= first.size() + second.size() ? rate : 0;
 }
 
 /// Sends a queue to one connection.
@@ -282,7 +292,11 @@ double send(OutputQueue& queue, std::size_t records, const std::function<void()>
         std::exit(1);
     }
     Read read;
-    std::thread reader{[&] { read = read_all(server->port()); }};
+    pinstrike::bench::place_on(0);
+    std::thread reader{[&] {
+        pinstrike::bench::place_on(1);
+        read = read_all(server->port());
+    }};
     while (!sender.connected_) {
         server->poll();
     }
@@ -292,10 +306,13 @@ double send(OutputQueue& queue, std::size_t records, const std::function<void()>
         if (queue.bytes() < queue_bytes) {
             put_more();
         }
+        if (queue.bytes() == 0) {
+            break;  // fewer records than promised
+        }
         sender.step(*server);
     }
     const double rate = rate_of(records, begin);
-    server->abort(sender.connection_);
+    server->finish(sender.connection_);
     while (sender.connected_) {
         server->poll();
     }
@@ -318,18 +335,18 @@ double send_records() {
     });
 }
 
-double make_and_send(const std::vector<pinstrike_record>& events) {
+double make_and_send(const Events& first, const Events& second) {
     Host host;
     for (std::uint32_t id = 1; id <= series_count; ++id) {
         host.market().instruments().add(key_of(id));
     }
     const auto session = started(host, "ALL_SYMBOLS");
-    apply(host, events, 0, events.size(), [&] { drain(*session); });  // sends mappings
+    apply(host, first, 0, first.size(), [&] { drain(*session); });  // sends mappings
     drain(*session);
     std::size_t done = 0;
-    return send(session->output().queue(), events.size(), [&] {
-        const std::size_t next = std::min(done + burst, events.size());
-        apply(host, events, done, next, [] {});
+    return send(session->output().queue(), second.size(), [&] {
+        const std::size_t next = std::min(done + burst, second.size());
+        apply(host, second, done, next, [] {});
         done = next;
     });
 }
@@ -344,11 +361,20 @@ void print(const char* what, int runs, const std::function<double()>& measure) {
 
 int main(int count, char** arguments) {
     const int runs = count > 1 ? std::max(1, std::atoi(arguments[1])) : 5;
-    const std::vector<pinstrike_record> events = make_events();
+    pinstrike::bench::Distances distances;
+    if (count > 2 && !pinstrike::bench::read(arguments[2], distances)) {
+        fmt::print(stderr, "usage: bench_gateway [RUNS [FROM:TO]], nanoseconds\n");
+        return 2;
+    }
+    pinstrike::bench::AtDistance at_distance{distances};
+    const Events first = make_events(0);
+    const Events second = make_events(1);
     pinstrike::bench::print_head("gateway");
-    print("gateway: make, one of all", runs, [&] { return make_for(events, 1); });
-    print("gateway: make, 100 clients", runs, [&] { return make_for(events, 100); });
-    print("gateway: send", runs, [] { return send_records(); });
-    print("gateway: make and send", runs, [&] { return make_and_send(events); });
+    print("gateway: make, one of all", runs, [&] { return make_for(first, second, 1); });
+    print("gateway: make, 100 clients", runs, [&] { return make_for(first, second, 100); });
+    print("gateway: send", runs, [&] { return at_distance.measure(send_records); });
+    print("gateway: make and send", runs,
+          [&] { return at_distance.measure([&] { return make_and_send(first, second); }); });
+    print_distance(at_distance);
     return 0;
 }

@@ -151,7 +151,9 @@ int main(int count, char** arguments) {
         fail("bench_gateway_client PORT KEY SECONDS");
     }
     Client client{static_cast<std::uint16_t>(std::atoi(arguments[1])), arguments[2]};
-    while (client.quotes() == 0) {
+    constexpr std::int64_t mappings_ns = 2'000'000'000;
+    const std::int64_t connected_ns = wall_ns();
+    while (client.quotes() == 0 || wall_ns() < connected_ns + mappings_ns) {
         client.step();
     }
     client.sent_us.clear();

@@ -100,7 +100,7 @@ PARTS = {"distance": two_threads.measure_distance, "path": two_threads.measure_p
          "gateway": gateway.measure_gateway, "scaling": stages.measure_scaling,
          "actors": actors.measure_actors, "workloads": actors.measure_workloads,
          "allocations": instances.measure_allocations, "limits": explain_limits}
-MEASURED_NEAR = {"path", "both", "far", "stages", "counting", "latency", "rows"}
+MEASURED_NEAR = {"path", "both", "far", "stages", "counting", "latency", "rows", "published", "gateway"}
 
 
 def arguments():

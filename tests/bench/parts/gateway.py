@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 
 from parts.instances import free_port
-from parts.running import median_of, output_of, rows_of, table
+from parts.running import median_of, output_of, rows_of, span, table
 
 RATE = 1_000_000  # messages a second
 SECONDS = 10
@@ -87,15 +87,16 @@ class Served:
         (folder / "gateway.yaml").write_text(f"feed: bench\naddress: 127.0.0.1:{self.port}\nkeys: keys\n")
 
     def feed(self):
-        return running([self.options.pinstrike, "run", self.folder / "feed.yaml", "--admin", self.folder / "admin.sock",
-                        "--account", self.folder / "account.json"], "running", self.environment)
+        return running([*on_processor(0), self.options.pinstrike, "run", self.folder / "feed.yaml", "--admin",
+                        self.folder / "admin.sock", "--account", self.folder / "account.json"], "running",
+                       self.environment)
 
-    def gateway(self, config=None, before=()):
-        return running([*before, self.options.pinstrike, "gateway", config or self.folder / "gateway.yaml"],
+    def gateway(self, config=None):
+        return running([*on_processor(1), self.options.pinstrike, "gateway", config or self.folder / "gateway.yaml"],
                        "feed_attached", self.environment)
 
-    def arguments(self, seconds):
-        return [self.client, str(self.port), KEY, str(seconds)]
+    def arguments(self, seconds, processor=1):
+        return [*on_processor(processor), str(self.client), str(self.port), KEY, str(seconds)]
 
     def measure(self):
         """What the client prints, and the median time in ns that the book took for a batch meanwhile."""
@@ -123,8 +124,8 @@ class Served:
         with subprocess.Popen([str(word) for word in writer], env=self.environment) as published:
             try:
                 time.sleep(1)
-                with self.gateway(config, on_processor(1)):
-                    return json.loads(output_of(*on_processor(0), *self.arguments(SECONDS)))
+                with self.gateway(config):
+                    return json.loads(output_of(*self.arguments(SECONDS, 0)))
             finally:
                 published.kill()
 
@@ -148,7 +149,7 @@ def median(found, *path):
 
 
 def measure_gateway(report, options):
-    rows = rows_of(output_of(options.build / "tests/bench/bench_gateway", options.runs))
+    rows = rows_of(output_of(options.build / "tests/bench/bench_gateway", options.runs, span(report)))
     alone, beside = [], []
     with tempfile.TemporaryDirectory(prefix="pinstrike-report-") as name:
         served = Served(options, Path(name))
@@ -170,12 +171,14 @@ def measure_gateway(report, options):
         cells = [f"{median(found, part, name):.1f}" for part in ("to_send_us", "to_read_us") for name in percentiles]
         lines.append(f"| {what} | {median(found, 'records_per_second'):,.0f} | {' | '.join(cells)} | "
                      f"{median(found, 'book_ns'):.0f} |")
-    report.section("Gateway", "`bench_gateway`: records from events that were made before.", table(rows),
+    report.section("Gateway", "`bench_gateway`: records from events that were made before, and sent from one processor "
+                   "to a client on the other while these were near.", table(rows),
                    f"A feed of {RATE:,} messages a second on both streams, a gateway, and one client of all series. "
-                   "Their threads share the processors of this machine and sleep when idle. *To send* is from the "
-                   "receive time of a packet to the send time of its record, *to read* to its read by the client. The "
-                   f"stopped client reads nothing (SIGSTOP). Medians of {options.runs} runs of {SECONDS} s, in turns. "
-                   f"The feed lost {lost} messages.", "\n".join(lines),
+                   "The feed has one processor, the gateway and its clients have the other; their threads sleep when "
+                   "idle. *To send* is from the receive time of a packet to the send time of its record, *to read* to "
+                   "its read by the client. The stopped client reads nothing (SIGSTOP). A client counts from two "
+                   f"seconds after its start, when it has the symbols. Medians of {options.runs} runs of {SECONDS} s, "
+                   f"in turns. The feed lost {lost} messages.", "\n".join(lines),
                    "What a gateway adds (`wait: spin`, alone on a processor): `bench_gateway_writer` publishes "
                    f"{RATE:,} quotes a second in bursts of 50 us, and shares the other processor with the client. *To "
                    "send* is from the publication to the send time that the record states; the write to the socket "

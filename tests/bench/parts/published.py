@@ -4,7 +4,7 @@ import json
 import sys
 from pathlib import Path
 
-from parts.running import median_of, output_of, rows_of, table
+from parts.running import median_of, near, output_of, rows_of, table
 
 ROOT = Path(__file__).parents[3]
 PYTHON_TESTS = ROOT / "tests/actors/publish/python"
@@ -23,16 +23,17 @@ GOALS = [
 
 def measure_published(report, options):
     hugepages = ["--hugepages"] if options.hugepages is not None else []
+    taker = near(report, options)
     rows = []
     for name in ("state", "stream"):
-        rows += rows_of(output_of(options.pinstrike, "bench", name, "--series", SERIES, "--runs",
-                                  options.runs, *hugepages))
+        command = (options.pinstrike, "bench", name, "--series", SERIES, "--runs", options.runs, *hugepages)
+        rows += rows_of(taker.take(lambda command=command: output_of(*command)))
     if not rows:
         sys.exit("bench state and bench stream printed no rows")
     report.section("Published memory",
                    f"`pinstrike bench state` and `bench stream` with {SERIES:,} series, memory "
                    f"{'hugetlbfs' if hugepages else 'shm'}. The book's three kinds of memory take turns, and so do "
-                   "the writers beside readers; their ratios are medians over turns.", table(rows))
+                   "the writers beside readers; their ratios are medians over turns. " + taker.note(), table(rows))
     for what, start, goal, unit, lower in GOALS:
         report.goal(what, goal, median_of(rows, start), unit, lower)
     report.part["rows"] = rows
