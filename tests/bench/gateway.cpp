@@ -8,9 +8,9 @@
 // "make, 100 clients": each of 100 clients follows 1,000 series of its own. "send": records that
 // are always the same go over loopback to a thread that decodes them. "make and send": both in one
 // thread, as in the gateway. Medians of RUNS (5) with the lowest and the highest; of "make" by the
-// thread's processor time. Events are made before the measurement. Rows that send are measured while
-// the two processors are at the distance FROM:TO in nanoseconds (distance.h). A rate of 0 says that
-// records are missing.
+// thread's processor time. Events are made before the measurement. Rows that send are measured
+// while the two processors are at the distance FROM:TO in nanoseconds (distance.h). A rate of 0
+// says that records are missing.
 #include "actors/gateway/market.h"
 #include "actors/gateway/session.h"
 #include "actors/gateway/socket_server.h"
