@@ -165,7 +165,9 @@ void apply_gap(BookEntries& entries, const feed::Event& event) {
     const feed::Gap& gap = event.body.gap;
     LineMemory& line = entries.store.lines[event.header.line];
     if (gap.cause == feed::GapCause::repaired) {
-        line.repair(feed::serial_of(gap.first), feed::serial_of(gap.last));
+        if (is_present(event.header)) {
+            line.repair(feed::serial_of(gap.first), feed::serial_of(gap.last));
+        }
     } else if (!planted(Mistake::book) || gap.cause != feed::GapCause::ring_full) {
         line.lose(entries.clock.stamp(), feed::serial_of(gap.first), feed::serial_of(gap.last),
                   gap.messages);

@@ -315,7 +315,7 @@ class Poller final : public PollerTask, private feed::ArbiterSink {
     void deliver(const feed::Block& block, unsigned first, unsigned count,
                  feed::DeliveryFlags flags) override;
     void gap(std::uint64_t first, std::uint64_t last, std::uint64_t messages, feed::GapCause cause,
-             std::int64_t ts_exchange_ns) override;
+             std::int64_t ts_exchange_ns, feed::DeliveryFlags flags) override;
     void reset(const feed::Block& block, feed::Forget forget, bool inferred) override;
     void committed(const feed::Block& block) override;
 

@@ -96,12 +96,14 @@ void Poller<Codec>::deliver(const feed::Block& block, unsigned first, unsigned c
 
 template <class Codec>
 void Poller<Codec>::gap(std::uint64_t first, std::uint64_t last, std::uint64_t messages,
-                        feed::GapCause cause, std::int64_t ts_exchange_ns) {
+                        feed::GapCause cause, std::int64_t ts_exchange_ns,
+                        feed::DeliveryFlags flags) {
     if (!line_->day.original(ts_exchange_ns)) {
         return;  // a gap in test data, which no core gets
     }
     feed::Event event = event_of(feed::EventKind::gap, *line_);
     event.header.set_number(first);
+    event.header.flags = flags;
     event.body.gap = {first, last, messages, cause};
     router_.broadcast(event);
 }

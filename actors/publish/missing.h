@@ -5,6 +5,7 @@
 #pragma once
 
 #include "actors/publish/pinstrike.h"
+#include "feed/event/event.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -30,7 +31,13 @@ inline void add_missing(pinstrike_line& line, std::uint32_t first, std::uint32_t
         static_cast<std::uint32_t>(std::min<std::uint64_t>(count, PINSTRIKE_MISSING_UNKNOWN));
 }
 
-/// Whether these numbers are among the missing ones. Not, if they were lost before a flush.
+/// Whether numbers that were found are of the line's present numbering. Those from before a flush or
+/// a start of day are not missing any more, and others of the same value may be.
+[[nodiscard]] inline bool is_present(const feed::Header& header) {
+    return (header.flags & (feed::flag_before_day | feed::flag_before_flush)) == 0;
+}
+
+/// Whether these numbers are among the missing ones.
 [[nodiscard]] inline bool has_missing(const pinstrike_line& line, std::uint32_t first,
                                       std::uint32_t last) {
     return line.missing != 0 && !sequence_after(line.missing_first, first) &&

@@ -486,7 +486,7 @@ struct pinstrike_record {
             uint64_t first; /* numbers, inclusive */
             uint64_t last;
             uint64_t messages;
-            uint8_t cause; /* 0 lost on both streams, 1 undecodable, 2 ring full, 3 repaired */
+            uint8_t cause; /* 0 lost on both streams, 1 undecodable, 2 ring full, 3 found again */
         } gap;
 
         struct {

@@ -32,9 +32,10 @@ class ArbiterSink {
     }
 
     /// Reports numbers first..last as lost or, with cause `repaired`, as found after all. As far as
-    /// is known, none of them was stamped before `ts_exchange_ns`.
+    /// is known, none of them was stamped before `ts_exchange_ns`. `flags`: those with which found
+    /// messages were delivered; else 0.
     virtual void gap(std::uint64_t first, std::uint64_t last, std::uint64_t messages,
-                     GapCause cause, std::int64_t ts_exchange_ns) = 0;
+                     GapCause cause, std::int64_t ts_exchange_ns, DeliveryFlags flags) = 0;
     /// Reports a start of day or reset, once for each line. The role of `block` is start_of_day or
     /// reset. `forget` says what consumers must forget. `inferred`: no copy was received; the block
     /// is made up, has no bytes, and its role is reset whichever it was. If a later block shows

@@ -147,7 +147,7 @@ void Sequencer::declare_lost(Position begin, Position end, GapCause cause,
     counters_.bump(LineCount::gaps);
     counters_.bump(LineCount::lost, end - begin);
     sink.gap(numbering_.number_at(begin), numbering_.number_at(end - 1), end - begin, cause,
-             ts_exchange_ns);
+             ts_exchange_ns, 0);
 }
 
 bool Sequencer::unlist(Position begin, Position end, ArbiterSink& sink) {

@@ -211,7 +211,7 @@ void Sequencer::withdraw_later_than(std::int64_t ts_ns, ArbiterSink& sink, Defer
             Counter& lost = counters_.at(LineCount::lost);
             lost.set(lost.read() - messages);
             sink.gap(numbering_.number_at(entry.begin), numbering_.number_at(entry.end - 1),
-                     messages, GapCause::repaired, entry.ts_ns());
+                     messages, GapCause::repaired, entry.ts_ns(), 0);
         }
         held_.release(entry.held);
         return true;

@@ -367,6 +367,8 @@ plant(("book", "book against a model"), [
      "missing || (taken_from_trade && older)"),
     ("a late flush takes what outlives it", "came(line.late_flush) && !outlives(*side)",
      "came(line.late_flush)"),
+    ("a repair of yesterday's numbers counts for today's",
+     "(header.flags & (feed::flag_before_day | feed::flag_before_flush)) == 0;", "header.records != 0;"),
     ("a gap makes nothing stale",
      "} else if (came(line.gap) && is(*side, side_known)) {", "} else if (false) {"),
     ("a side is of its old line", "raise(*side, side_elsewhere);", ""),

@@ -177,13 +177,14 @@ void flush(pinstrike_line& line, const feed::Header& header, std::uint64_t stamp
     line.changed = line.late_flush = stamp;
 }
 
-void note_gap(pinstrike_line& line, const feed::Gap& gap, std::uint64_t stamp) {
+void note_gap(pinstrike_line& line, const feed::Event& event, std::uint64_t stamp) {
+    const feed::Gap& gap = event.body.gap;
     const std::uint32_t first = feed::serial_of(gap.first);
     const std::uint32_t last = feed::serial_of(gap.last);
     if (gap.cause != feed::GapCause::repaired) {
         line.changed = line.gap = stamp;
         actors::add_missing(line, first, last, gap.messages);
-    } else if (actors::has_missing(line, first, last)) {
+    } else if (actors::is_present(event.header) && actors::has_missing(line, first, last)) {
         actors::remove_missing(line, first, last);
     }
 }
@@ -269,7 +270,7 @@ void Follower::begin(FollowedSeries& series, const SeriesParts& parts) {
 void Follower::apply_to_line(const feed::Event& event, std::uint64_t stamp) {
     pinstrike_line& line = line_at(event.header.line);
     if (event.header.kind == feed::EventKind::gap) {
-        note_gap(line, event.body.gap, stamp);
+        note_gap(line, event, stamp);
     } else if (event.header.kind == feed::EventKind::control) {
         if (event.body.control.forget == feed::Forget::quotes) {
             flush(line, event.header, stamp);

@@ -55,6 +55,18 @@ TEST_F(BookTest, ARepairOfWhatWasLostBeforeAFlushCountsForNothing) {
     EXPECT_EQ(state().bid_state, SideState::fresh);
 }
 
+/// After a start of day the line uses the same numbers again.
+TEST_F(BookTest, ARepairOfTheSameNumbersBeforeAStartOfDayCountsForNothing) {
+    events_.gap(line, 2, 3);
+    events_.control(line, 0, feed::Forget::day);
+    events_.gap(line, 2, 3);
+    events_.quote(key_, line, 2, {}, late);
+    events_.gap(line, 2, 3, feed::GapCause::repaired, late_day);
+    EXPECT_EQ(state().bid_state, SideState::stale);
+    events_.gap(line, 2, 3, feed::GapCause::repaired, late);
+    EXPECT_EQ(state().bid_state, SideState::fresh);
+}
+
 /// Differences of more than 2^31 would be negative as signed ones.
 TEST_F(BookTest, LateMessagesAreNewerThanThoseOfTheMorning) {
     constexpr std::uint32_t evening = 2'200'000'000;

@@ -261,7 +261,7 @@ void Model::gap(const feed::Event& event) {
     const std::uint32_t last = feed::serial_of(gap.last);
     Line& line = lines_[event.header.line];
     if (gap.cause == feed::GapCause::repaired) {
-        if (line.missing_last && !after(line.missing_first, first) &&
+        if (!before_flush(event) && line.missing_last && !after(line.missing_first, first) &&
             !after(last, *line.missing_last)) {
             line.missing -= std::min<std::uint64_t>(line.missing, last - first + 1);
             if (line.missing == 0) {

@@ -44,7 +44,8 @@ struct CountingSink : ArbiterSink {
         messages += count;
     }
 
-    void gap(std::uint64_t, std::uint64_t, std::uint64_t, GapCause, std::int64_t) override {
+    void gap(std::uint64_t, std::uint64_t, std::uint64_t, GapCause, std::int64_t,
+             DeliveryFlags) override {
         ++gaps;
     }
 

@@ -118,7 +118,7 @@ class GapTimes final : public WordSink {
     std::string text;
 
     void gap(std::uint64_t first, std::uint64_t last, std::uint64_t, GapCause cause,
-             std::int64_t ts_exchange_ns) override {
+             std::int64_t ts_exchange_ns, DeliveryFlags /*flags*/) override {
         if (cause == GapCause::line) {
             text.append(text.empty() ? "" : " ").append(std::to_string(first)).append("-");
             text.append(std::to_string(last)).append("@");

@@ -48,7 +48,7 @@ class Recorder : public ArbiterSink {
     }
 
     void gap(std::uint64_t first, std::uint64_t last, std::uint64_t messages, GapCause cause,
-             std::int64_t /*ts_exchange_ns*/) override {
+             std::int64_t /*ts_exchange_ns*/, DeliveryFlags /*flags*/) override {
         const bool repaired = cause == GapCause::repaired;
         EXPECT_EQ(numbering.number_at(numbering.last + first + messages - 1), last);
         reported.push_back({repaired ? Told::Kind::found : Told::Kind::gap, first, last,

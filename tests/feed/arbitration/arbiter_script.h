@@ -98,7 +98,7 @@ class WordSink : public ArbiterSink {
     }
 
     void gap(std::uint64_t first, std::uint64_t last, std::uint64_t messages, GapCause cause,
-             std::int64_t /*ts_exchange_ns*/) override {
+             std::int64_t /*ts_exchange_ns*/, DeliveryFlags flags) override {
         const std::string what = cause == GapCause::repaired      ? "found"
                                  : cause == GapCause::undecodable ? "bad"
                                                                   : "gap";
@@ -107,7 +107,8 @@ class WordSink : public ArbiterSink {
             messages < numbering.last / 2) {
             wrong += " gap of " + std::to_string(messages);
         }
-        say(what + std::to_string(first) + "-" + std::to_string(last));
+        say(what + std::to_string(first) + "-" + std::to_string(last) +
+            letters(static_cast<DeliveryFlags>(flags & (flag_before_day | flag_before_flush))));
     }
 
     void reset(const Block& block, Forget forget, bool inferred) override {

@@ -33,7 +33,7 @@ class Told final : public ArbiterSink {
     }
 
     void gap(std::uint64_t first, std::uint64_t last, std::uint64_t messages, GapCause cause,
-             std::int64_t /*ts_exchange_ns*/) override {
+             std::int64_t /*ts_exchange_ns*/, DeliveryFlags /*flags*/) override {
         EXPECT_EQ(messages, last - first + 1);
         add((cause == GapCause::repaired ? "found" : "gap") + std::to_string(first - base) + "-" +
             std::to_string(last - base));
