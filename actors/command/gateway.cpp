@@ -11,11 +11,16 @@
 #include <fmt/core.h>
 
 #include <chrono>
+#include <filesystem>
 #include <memory>
 #include <string>
+#include <system_error>
 
 namespace pinstrike::command {
 namespace {
+
+/// The state folder of the gateway's unit, in which its documents place the access log.
+constexpr const char* access_logs_folder = "/var/lib/pinstrike-gateway";
 
 struct Arguments {
     std::string config;
@@ -45,13 +50,34 @@ bool is_month(const std::string& text) {
            parse_integer(text.substr(5)).value_or(0) <= 12;
 }
 
+/// The only file in the folder whose name ends with .log; empty: there is none, or several.
+std::string only_access_log() {
+    std::string found;
+    std::error_code unreadable;
+    for (const auto& entry : std::filesystem::directory_iterator{access_logs_folder, unreadable}) {
+        if (entry.path().extension() == ".log") {
+            if (!found.empty()) {
+                return "";
+            }
+            found = entry.path().string();
+        }
+    }
+    return found;
+}
+
 Exit report_usage(const Arguments& given) {
     if (!is_month(given.month)) {
         complain("--month: found {}, expected a month such as 2026-11", shown(given.month));
         return Exit::usage;
     }
+    const std::string log = given.log.empty() ? only_access_log() : given.log;
+    if (log.empty()) {
+        complain("LOG: expected the path of an access log, because {} does not have exactly one",
+                 access_logs_folder);
+        return Exit::usage;
+    }
     Problems problems;
-    const auto usage = actors::gateway::usage_of(given.log, given.month, problems);
+    const auto usage = actors::gateway::usage_of(log, given.month, problems);
     print_problems(problems);
     if (!usage) {
         return Exit::failed;
@@ -88,9 +114,12 @@ void add_gateway(CLI::App& app, Outcome& outcome) {
         "Sums the lines of an access log (access_log in the gateway's config) by user.\n"
         "Exit status: 0 success; 1 the log cannot be read; 2 wrong use.\n\n"
         "Examples:\n"
+        "  pinstrike gateway usage --month 2026-11\n"
         "  pinstrike gateway usage --month 2026-11 /var/lib/pinstrike-gateway/opra.log\n"
         "  pinstrike gateway usage --month 2026-11 --csv /var/lib/pinstrike-gateway/opra.log");
-    usage->add_option("LOG", given->log, "The access log of a gateway")->required();
+    usage->add_option("LOG", given->log,
+                      fmt::format("The access log of a gateway (default: the only one in {})",
+                                  access_logs_folder));
     usage->add_option("--month", given->month, "YYYY-MM, in UTC")->required();
     usage->add_flag("--csv", given->csv, "A header and a row per user");
     usage->callback([given, &outcome] { outcome.status = report_usage(*given); });

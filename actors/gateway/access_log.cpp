@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cstring>
 #include <ctime>
 #include <fstream>
@@ -21,22 +22,31 @@
 namespace pinstrike::actors::gateway {
 namespace {
 
-constexpr std::int64_t second_ns = 1'000'000'000;
+constexpr std::int64_t ms_ns = 1'000'000;
+constexpr std::int64_t second_ns = 1000 * ms_ns;
 
-/// The seconds of a text such as 2026-11-28T03:00:00.000Z since the Unix epoch.
+/// The nanoseconds of a text such as 2026-11-28T03:00:00.000Z since the Unix epoch.
 std::optional<std::int64_t> time_of_text(const std::string& text) {
     std::tm time{};
     const char* const end = ::strptime(text.c_str(), "%Y-%m-%dT%H:%M:%S", &time);
-    return end != nullptr && *end == '.' ? std::optional{std::int64_t{::timegm(&time)}}
-                                         : std::nullopt;
+    std::int64_t ms = 0;
+    if (end == nullptr || *end != '.') {
+        return std::nullopt;
+    }
+    const char* const last = text.c_str() + text.size();
+    const auto [behind, error] = std::from_chars(end + 1, last, ms);
+    if (error != std::errc{} || behind != end + 4 || *behind != 'Z' || ms < 0) {
+        return std::nullopt;
+    }
+    return ::timegm(&time) * second_ns + ms * ms_ns;
 }
 
 void add_line(const nlohmann::json& line, const std::string& month, UsageByUser& usage) {
     const auto from = line.at("from").get<std::string>();
     const auto to = line.at("to").get<std::string>();
-    const auto from_s = time_of_text(from);
-    const auto to_s = time_of_text(to);
-    if (!from_s || !to_s) {
+    const auto from_ns = time_of_text(from);
+    const auto to_ns = time_of_text(to);
+    if (!from_ns || !to_ns) {
         throw std::invalid_argument("no time such as 2026-11-28T03:00:00.000Z");
     }
     if (!to.starts_with(month)) {
@@ -53,7 +63,7 @@ void add_line(const nlohmann::json& line, const std::string& month, UsageByUser&
     // The line is good, so that it counts as a whole.
     Usage& user = usage[name];
     user.sessions.insert(session);
-    user.connected_ns += (*to_s - *from_s) * second_ns;
+    user.connected_ns += *to_ns - *from_ns;
     user.addresses.insert(address);
     for (std::string schema; schemas >> schema;) {
         user.schemas.insert(schema);
@@ -120,7 +130,7 @@ bool AccessLog::open(Problems& problems) {
     return true;
 }
 
-/// A line that was written in part stands alone, so that it spoils no other.
+/// Begins a new line after one that was written in part, so that the new entry stays readable.
 bool AccessLog::add(const AccessEntry& entry) {
     if (path_.empty()) {
         return true;
@@ -182,7 +192,7 @@ std::string usage_csv(const UsageByUser& usage) {
             schemas.append(schemas.empty() ? "" : " ").append(schema);
         }
         text += fmt::format("{},{},{},{},{},{},{},{}\n", name, user.sessions.size(),
-                            user.connected_ns / second_ns, underlyings_text(user),
+                            (user.connected_ns + second_ns / 2) / second_ns, underlyings_text(user),
                             user.addresses.size(), user.records, user.bytes, schemas);
     }
     return text;

@@ -13,7 +13,8 @@ namespace pinstrike::actors::gateway {
 
 class AddressLimit {
   public:
-    static constexpr std::size_t connections_each_second = 20;
+    explicit AddressLimit(std::size_t connections_each_second)
+        : connections_each_second_(connections_each_second) {}
 
     /// Notes a connection. False: the address has opened too many.
     [[nodiscard]] bool allows(const std::string& address, std::int64_t now_ns) {
@@ -25,10 +26,11 @@ class AddressLimit {
         auto& recent = recent_[address];
         std::erase_if(recent, is_past);
         recent.push_back(now_ns);
-        return recent.size() <= connections_each_second;
+        return recent.size() <= connections_each_second_;
     }
 
   private:
+    std::size_t connections_each_second_;
     std::map<std::string, std::vector<std::int64_t>> recent_;  ///< times by address
 };
 

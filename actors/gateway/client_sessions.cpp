@@ -64,7 +64,9 @@ std::size_t ClientSessions::step(std::int64_t now_ns) {
         log_open_sessions(hour * hour_ns);
     }
     for (auto& [connection, client] : clients_) {
+        const Session::Phase before = client->session.phase();
         client->session.step(now_ns_);
+        note_login(client->session, before);
         step_client(*client);
     }
     return server_->poll();
@@ -119,6 +121,11 @@ void ClientSessions::received(std::uint32_t connection, std::span<const std::byt
     const Session::Phase before = session.phase();
     session.read({reinterpret_cast<const char*>(bytes.data()), bytes.size()},  // tidy: text
                  now_ns_);
+    note_login(session, before);
+}
+
+/// Logs a login that has succeeded or failed since the session was in phase `before`.
+void ClientSessions::note_login(const Session& session, Session::Phase before) {
     if (before == Session::Phase::login && session.phase() == Session::Phase::ended) {
         note_(GatewayNote::login_refused, "address " + session.origin().address,
               std::string{row_of(session.ending()).sentence});

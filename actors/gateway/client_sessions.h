@@ -112,6 +112,7 @@ class ClientSessions final : private SocketEvents, private SessionHost {
     [[nodiscard]] const std::string& feed_problem() const override { return feed_problem_; }
 
     void step_client(Client& client);
+    void note_login(const Session& session, Session::Phase before);
     void write_access(Client& client, std::int64_t to_ns);
     void log_open_sessions(std::int64_t until_ns);
 
@@ -123,7 +124,7 @@ class ClientSessions final : private SocketEvents, private SessionHost {
     ChunkPool chunks_;
     std::unique_ptr<SocketServer> server_;
     std::map<std::uint32_t, std::unique_ptr<Client>> clients_;  ///< by connection
-    AddressLimit address_limit_;
+    AddressLimit address_limit_{config_.connections_each_second};
     std::uint64_t next_number_ = 1;
     Totals totals_;
     std::string feed_problem_;

@@ -1,8 +1,8 @@
 // path: cold
 //
 // The feed as the gateway reads it: attaches to the published memory as any reader does, and again
-// after the feed has ended. Each series has an id when it is given on: events of a series that has
-// none yet wait for it.
+// after the feed has ended. Events of a series without an id are held until it
+// has one.
 #pragma once
 
 #include "actors/publish/pinstrike.hpp"

@@ -20,7 +20,8 @@ constexpr std::int64_t drain_ns = 2 * second_ns;
 constexpr std::int64_t spin_before_sleep_ns = 50'000;  // about the cost of a wake-up
 constexpr std::int64_t nap_ns_min = 20'000;
 constexpr std::int64_t nap_ns_max = 1'000'000;
-/// Without events, intervals end this long after the clock says so, for events that are on the way.
+/// Without events, an interval ends this long after its end by the clock, because events of it may
+/// still arrive.
 constexpr std::int64_t quiet_ns = 50'000'000;
 
 }  // namespace
@@ -75,7 +76,7 @@ std::size_t Gateway::step() {
     return events + sockets;
 }
 
-/// Between events, the data's time goes on as fast as the clock.
+/// Without events, the time of the data advances with the clock.
 void Gateway::advance_market() {
     if (data_ns_ != 0) {
         market_.advance(data_ns_ + std::max<std::int64_t>(now_ns_ - data_read_ns_ - quiet_ns, 0));

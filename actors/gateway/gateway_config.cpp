@@ -57,6 +57,12 @@ Section<GatewayConfig> make_section() {
         .key("connections_max", &GatewayConfig::connections_max, integer(1U, 10'000U),
              "Most connections open at once.")
         .unit("connections")
+        .key("connections_each_second", &GatewayConfig::connections_each_second,
+             integer(1U, 10'000U),
+             "Most new connections from one address in a second; others are closed. Raise it if "
+             "many clients come through one tunnel, because some clients try to connect again once "
+             "only.")
+        .unit("connections")
         .key("metrics_address", &GatewayConfig::metrics_address,
              or_word<std::string>("none", "", endpoint_form("127.0.0.1:9465")),
              "Address of the endpoint that Prometheus scrapes; none: no endpoint.")

@@ -24,6 +24,7 @@ struct GatewayConfig {
     std::string access_log;
     std::size_t queue_bytes = std::size_t{16} << 20;
     unsigned connections_max = 1000;
+    unsigned connections_each_second = 20;  ///< from one address
     CpuIndex cpu = -1;
     WaitStrategy wait = WaitStrategy::park;
 

@@ -22,7 +22,7 @@ enum class GatewayNote : std::uint8_t {
     keys_refused,
 };
 
-/// Gets what is to be logged, on the gateway's thread: what it is about, and a sentence.
+/// Receives an entry of the log on the gateway's thread: its subject and its text.
 using NoteGateway =
     std::function<void(GatewayNote note, std::string subject, std::string sentence)>;
 

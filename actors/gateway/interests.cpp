@@ -52,10 +52,32 @@ void Interests::add_symbol(RecordReceiver& receiver, Schema schema, const std::s
     symbols_[symbol].emplace(&receiver, bit(schema));
 }
 
+void Interests::remove(RecordReceiver& receiver, Schema schema, InstrumentId id) {
+    remove_bits(receiver, bit(schema), id);
+}
+
+void Interests::remove_root(RecordReceiver& receiver, Schema schema, const std::string& root) {
+    remove_name(roots_, receiver, schema, root);
+}
+
+void Interests::remove_symbol(RecordReceiver& receiver, Schema schema, const std::string& symbol) {
+    remove_name(symbols_, receiver, schema, symbol);
+}
+
+void Interests::remove_name(std::unordered_map<std::string, Wanted>& table,
+                            RecordReceiver& receiver, Schema schema, const std::string& name) {
+    if (const auto found = table.find(name); found != table.end()) {
+        found->second.erase({&receiver, bit(schema)});
+        if (found->second.empty()) {
+            table.erase(found);
+        }
+    }
+}
+
 void Interests::remove_schema(RecordReceiver& receiver, Schema schema) {
     std::erase(everything_[index(schema)], &receiver);
     note_everything();
-    remove_everywhere(receiver, bit(schema));
+    remove_ids(receiver, bit(schema));
 }
 
 void Interests::remove(RecordReceiver& receiver) {
@@ -63,19 +85,11 @@ void Interests::remove(RecordReceiver& receiver) {
         std::erase(all, &receiver);
     }
     note_everything();
-    remove_everywhere(receiver, UINT16_MAX);
+    remove_ids(receiver, UINT16_MAX);
     ids_of_.erase(&receiver);
 }
 
-void Interests::remove_everywhere(RecordReceiver& receiver, std::uint16_t schemas) {
-    for (auto* const table : {&roots_, &symbols_}) {
-        for (auto& [name, wanted] : *table) {
-            std::erase_if(wanted, [&](const auto& one) {
-                return one.first == &receiver && (one.second & schemas) != 0;
-            });
-        }
-        std::erase_if(*table, [](const auto& one) { return one.second.empty(); });
-    }
+void Interests::remove_ids(RecordReceiver& receiver, std::uint16_t schemas) {
     if (const auto found = ids_of_.find(&receiver); found != ids_of_.end()) {
         for (std::size_t id = 0; id < found->second.size(); ++id) {
             if (found->second[id]) {

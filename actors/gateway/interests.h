@@ -42,9 +42,17 @@ class Interests {
     void add_root(RecordReceiver& receiver, feed::dbn::Schema schema, const std::string& root);
     void add_symbol(RecordReceiver& receiver, feed::dbn::Schema schema, const std::string& symbol);
 
-    /// All subscriptions of a client to a schema.
+    // The ends of subscriptions. A client ends its names one by one, because a search for them
+    // would visit those of all clients.
+
+    void remove(RecordReceiver& receiver, feed::dbn::Schema schema, InstrumentId id);
+    /// Of series that come later; remove() ends it for those that are known.
+    void remove_root(RecordReceiver& receiver, feed::dbn::Schema schema, const std::string& root);
+    void remove_symbol(RecordReceiver& receiver, feed::dbn::Schema schema,
+                       const std::string& symbol);
+    /// All series of a schema.
     void remove_schema(RecordReceiver& receiver, feed::dbn::Schema schema);
-    /// All subscriptions of a client.
+    /// All series of all schemas.
     void remove(RecordReceiver& receiver);
 
     /// A series became known: gives it the subscriptions to its root and its symbol.
@@ -102,7 +110,10 @@ class Interests {
     void add_bits(RecordReceiver& receiver, std::uint16_t schemas, InstrumentId id);
     void add_to_list(Instrument& instrument, RecordReceiver& receiver, std::uint16_t schemas);
     void remove_bits(RecordReceiver& receiver, std::uint16_t schemas, InstrumentId id);
-    void remove_everywhere(RecordReceiver& receiver, std::uint16_t schemas);
+    static void remove_name(std::unordered_map<std::string, Wanted>& table,
+                            RecordReceiver& receiver, feed::dbn::Schema schema,
+                            const std::string& name);
+    void remove_ids(RecordReceiver& receiver, std::uint16_t schemas);
     void count(RecordReceiver& receiver, feed::dbn::Schema schema);
     void note_everything();
 

@@ -1,7 +1,7 @@
 // path: cold
 //
 // Makes DBN records from the events of a feed and gives them to the clients that want them. Has no
-// clock: the times are those of the events, and advance() says how far they have come.
+// clock: its times are those of the events, and the caller passes the latest to advance().
 #pragma once
 
 #include "actors/gateway/bars.h"

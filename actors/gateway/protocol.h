@@ -62,7 +62,7 @@ struct StartRequest {};
 
 using Request = std::variant<SubscribeRequest, UnsubscribeRequest, StartRequest>;
 
-/// A value, or the sentence that says why there is none.
+/// A value, or the text of an error.
 template <class T>
 struct Parsed {
     std::optional<T> value;

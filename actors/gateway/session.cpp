@@ -53,7 +53,7 @@ Session::Session(SessionHost& host, SessionOrigin origin)
       challenge_(new_challenge()),
       output_(host.chunks()),
       now_ns_(origin_.began_ns) {
-    // In one write: one of the clients looks for the first line's end in its first read.
+    // In one write, because one client library expects a complete line in its first read.
     output_.put_line(fmt::format("lsg_version=pinstrike\ncram={}\n", challenge_));
 }
 
@@ -250,8 +250,7 @@ void Session::put_objections(const SymbolList& list) {
 }
 
 void Session::apply(const UnsubscribeRequest& request) {
-    subscriptions_->remove(request.schema, request.list);
-    jobs_.keep(request.schema, subscriptions_->all_of(request.schema));
+    jobs_.remove(request.schema, subscriptions_->remove(request.schema, request.list));
     if (request.is_last) {
         output_.put_system(SystemCode::unsubscribed,
                            fmt::format("Unsubscription request for {} data succeeded",

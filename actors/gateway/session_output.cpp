@@ -70,8 +70,8 @@ bool SessionOutput::is_skippable(Schema schema) const {
 }
 
 bool SessionOutput::is_above_rate() {
-    if (settings_.records_per_second == 0) {
-        return false;
+    if (settings_.records_per_second == 0 || limited_) {
+        return limited_;  // until step() gives the client error 7, also if a new second has begun
     }
     if (const std::int64_t second = now_ns_ / second_ns; second != rate_second_) {
         rate_second_ = second;

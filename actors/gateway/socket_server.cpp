@@ -43,6 +43,22 @@ void set_reset(int descriptor, bool resets) {
     ::setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &value, sizeof value);
 }
 
+/// Finds clients whose host is gone: idle ones after two minutes, others when what was sent stays
+/// unacknowledged for five. A client that does not read for five minutes ends too.
+void set_dead_peer_limits(int descriptor) {
+    constexpr int on = 1;
+    constexpr int idle_s = 60;
+    constexpr int probe_s = 20;
+    constexpr int probes = 3;
+    constexpr unsigned unacknowledged_ms = 300'000;
+    ::setsockopt(descriptor, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+    ::setsockopt(descriptor, IPPROTO_TCP, TCP_KEEPIDLE, &idle_s, sizeof idle_s);
+    ::setsockopt(descriptor, IPPROTO_TCP, TCP_KEEPINTVL, &probe_s, sizeof probe_s);
+    ::setsockopt(descriptor, IPPROTO_TCP, TCP_KEEPCNT, &probes, sizeof probes);
+    ::setsockopt(descriptor, IPPROTO_TCP, TCP_USER_TIMEOUT, &unacknowledged_ms,
+                 sizeof unacknowledged_ms);
+}
+
 /// Whether a socket listens at an address.
 bool listens_at(int descriptor, const std::string& host, std::uint16_t port) {
     int accepts = 0;
@@ -290,6 +306,7 @@ void SocketServer::on_accept(int result, bool more) {
     connections_[connection]->descriptor = result;
     const int on = 1;
     set_reset(result, true);
+    set_dead_peer_limits(result);
     ::setsockopt(result, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     arm_receive(connection);
     if (!events_.accepted(connection, address_of(result))) {

@@ -22,9 +22,7 @@ void StateJobs::add(Schema schema, InstrumentId id) {
 
 void StateJobs::add(Schema schema, const Selection& selection, InstrumentId end, bool replays) {
     if (selection.everything) {
-        for (InstrumentId id = 1; id < end; ++id) {
-            add(schema, id);
-        }
+        add_all(schema, end);
     }
     for (const InstrumentId id : selection.ids) {
         add(schema, id);
@@ -33,24 +31,41 @@ void StateJobs::add(Schema schema, const Selection& selection, InstrumentId end,
     waiting_ += replays ? 1U : 0U;
 }
 
-void StateJobs::keep(Schema schema, const Selection& selection) {
-    if (selection.everything) {
+/// Sets whole words of bits, because the serving thread does it for each client.
+void StateJobs::add_all(Schema schema, InstrumentId end) {
+    Job& to = job(schema);
+    if (end <= 1) {
         return;
     }
-    const std::vector<bool> before = std::move(job(schema).wanted);
-    waiting_ -= std::exchange(job(schema).left, 0);
-    job(schema).wanted.clear();
+    to.wanted.resize(std::max<std::size_t>(to.wanted.size(), end));
+    const auto first = to.wanted.begin() + 1;
+    const auto last = to.wanted.begin() + end;
+    const auto before = static_cast<std::size_t>(std::count(first, last, true));
+    std::fill(first, last, true);
+    to.left += end - 1 - before;
+    waiting_ += end - 1 - before;
+}
+
+void StateJobs::remove(Schema schema, const Selection& selection) {
+    Job& from = job(schema);
+    if (selection.everything) {
+        waiting_ -= std::exchange(from.left, 0);
+        from.wanted = {};
+    }
     for (const InstrumentId id : selection.ids) {
-        if (id < before.size() && before[id]) {
-            add(schema, id);
-        }
+        static_cast<void>(take_early(schema, id));
     }
 }
 
+/// The memory of the last one is freed: it is one bit for each series of the day.
 void StateJobs::drop(Job& job, InstrumentId id) {
     job.wanted[id] = false;
     --job.left;
     --waiting_;
+    if (job.left == 0) {
+        job.wanted = {};
+        job.next = 0;
+    }
 }
 
 bool StateJobs::take_early(Schema schema, InstrumentId id) {

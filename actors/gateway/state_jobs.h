@@ -25,8 +25,8 @@ class StateJobs {
     void add(feed::dbn::Schema schema, const Selection& selection, InstrumentId end, bool replays);
     void add(feed::dbn::Schema schema, InstrumentId id);
 
-    /// Drops the series of a schema that are not in the selection.
-    void keep(feed::dbn::Schema schema, const Selection& selection);
+    /// Drops series of a schema.
+    void remove(feed::dbn::Schema schema, const Selection& selection);
 
     [[nodiscard]] bool empty() const { return waiting_ == 0; }
 
@@ -59,6 +59,7 @@ class StateJobs {
         return jobs_[static_cast<std::size_t>(schema)];
     }
 
+    void add_all(feed::dbn::Schema schema, InstrumentId end);
     void drop(Job& job, InstrumentId id);
 
     std::array<Job, feed::dbn::schemas_count> jobs_;

@@ -121,7 +121,9 @@ void Subscriptions::add_everything(Schema schema) {
         market_.interests().add_all(receiver_, schema);
     }
     for (const std::string& root : key_.underlyings) {
-        add_root(schema, root);
+        if (served_.empty() || std::find(served_.begin(), served_.end(), root) != served_.end()) {
+            add_root(schema, root);
+        }
     }
 }
 
@@ -179,48 +181,77 @@ Selection Subscriptions::add(Schema schema, const SymbolList& list) {
     return selection;
 }
 
-void Subscriptions::remove(Schema schema, const SymbolList& list) {
-    Followed& followed = followed_[index(schema)];
+Selection Subscriptions::remove(Schema schema, const SymbolList& list) {
     if (list.all) {
-        followed = {};
+        return remove_schema(schema);
     }
+    Followed& followed = followed_[index(schema)];
+    Interests& interests = market_.interests();
+    std::vector<InstrumentId> ids;
+    std::set<std::string> raw;
     for (const std::string& symbol : list.symbols) {
         if (list.type == SymbolType::parent) {
-            followed.roots.erase(root_of_parent(symbol));
+            const std::string root = root_of_parent(symbol);
+            if (followed.roots.erase(root) != 0) {
+                interests.remove_root(receiver_, schema, root);
+                const auto of_root = market_.instruments().of_root(root);
+                ids.insert(ids.end(), of_root.begin(), of_root.end());
+            }
         } else if (list.type == SymbolType::instrument_id) {
-            followed.numbers.erase(number_of(symbol).value_or(0));
-        } else {
-            followed.symbols.erase(symbol);
+            if (const auto id = number_of(symbol); id && followed.numbers.erase(*id) != 0) {
+                ids.push_back(*id);
+            }
+        } else if (followed.symbols.erase(symbol) != 0) {
+            interests.remove_symbol(receiver_, schema, symbol);
+            raw.insert(symbol);
         }
     }
-    apply_again(schema);
+    const std::vector<InstrumentId> of_symbols = ids_of(raw);
+    ids.insert(ids.end(), of_symbols.begin(), of_symbols.end());
+    Selection gone;
+    for (const InstrumentId id : ids) {
+        if (!names(followed, id)) {
+            interests.remove(receiver_, schema, id);
+            if (!followed.everything) {
+                gone.ids.push_back(id);
+            }
+        }
+    }
+    return gone;
 }
 
-/// Two subscriptions may have the same series, so those that stay are made anew.
-void Subscriptions::apply_again(Schema schema) {
-    const Followed& followed = followed_[index(schema)];
+Selection Subscriptions::remove_schema(Schema schema) {
+    Followed& followed = followed_[index(schema)];
     Interests& interests = market_.interests();
-    interests.remove_schema(receiver_, schema);
-    if (followed.everything) {
-        interests.add_all(receiver_, schema);
+    if (!followed.empty()) {
+        for (const std::string& root : followed.roots) {
+            interests.remove_root(receiver_, schema, root);
+        }
+        for (const std::string& symbol : followed.symbols) {
+            interests.remove_symbol(receiver_, schema, symbol);
+        }
+        interests.remove_schema(receiver_, schema);
+        followed = {};
     }
-    for (const std::string& root : followed.roots) {
-        interests.add_root(receiver_, schema, root);
-    }
-    for (const std::string& symbol : followed.symbols) {
-        interests.add_symbol(receiver_, schema, symbol);
-    }
-    for (const InstrumentId id : ids_of(followed.symbols)) {
-        interests.add(receiver_, schema, id);
-    }
-    for (const InstrumentId id : followed.numbers) {
-        interests.add(receiver_, schema, id);
-    }
+    Selection gone;
+    gone.everything = true;
+    return gone;
+}
+
+/// Whether one of the names is the series': two subscriptions may have the same one.
+bool Subscriptions::names(const Followed& followed, InstrumentId id) const {
+    const Instruments& instruments = market_.instruments();
+    return followed.numbers.contains(id) ||
+           (!followed.roots.empty() &&
+            followed.roots.contains(name_of(instruments.key_of(id)).root)) ||
+           (!followed.symbols.empty() && followed.symbols.contains(instruments.symbol_of(id)));
 }
 
 void Subscriptions::remove_all() {
+    for (std::size_t i = 0; i < feed::dbn::schemas_count; ++i) {
+        static_cast<void>(remove_schema(static_cast<Schema>(i)));
+    }
     market_.interests().remove(receiver_);
-    followed_ = {};
 }
 
 Selection Subscriptions::all_of(Schema schema) {

@@ -35,19 +35,20 @@ class Subscriptions {
                   const std::vector<std::string>& served)
         : receiver_(receiver), market_(market), key_(key), served_(served) {}
 
-    ~Subscriptions() { market_.interests().remove(receiver_); }
+    ~Subscriptions() { remove_all(); }
 
     Subscriptions(const Subscriptions&) = delete;
     Subscriptions& operator=(const Subscriptions&) = delete;
 
-    /// Why the key may not subscribe these symbols, or why one is none; empty: it may.
+    /// Why a symbol is refused (the key does not allow it, or it is malformed); empty: it is not.
     [[nodiscard]] std::string objection_to(const std::string& symbol, feed::dbn::SymbolType type);
 
     /// Subscribes all symbols without an objection, and returns their series.
     Selection add(feed::dbn::Schema schema, const SymbolList& list);
 
-    /// Ends subscriptions. A symbol that was not subscribed is passed over.
-    void remove(feed::dbn::Schema schema, const SymbolList& list);
+    /// Ends subscriptions, and returns the series that no other one of the schema has. A symbol
+    /// that was not subscribed is passed over.
+    Selection remove(feed::dbn::Schema schema, const SymbolList& list);
 
     void remove_all();
 
@@ -84,7 +85,8 @@ class Subscriptions {
 
     void add_symbol(feed::dbn::Schema schema, feed::dbn::SymbolType type,
                     const std::string& symbol);
-    void apply_again(feed::dbn::Schema schema);
+    Selection remove_schema(feed::dbn::Schema schema);
+    [[nodiscard]] bool names(const Followed& followed, InstrumentId id) const;
     void add_everything(feed::dbn::Schema schema);
     void add_root(feed::dbn::Schema schema, const std::string& root);
     [[nodiscard]] std::vector<InstrumentId> ids_of(const std::set<std::string>& symbols);

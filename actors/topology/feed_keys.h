@@ -6,7 +6,7 @@
 
 namespace pinstrike::actors {
 
-/// Every key of a config file: the tables of all rooms, joined.
+/// Every key of a config file: the key tables of all modules, joined.
 const Section<FeedConfig>& feed_section();
 
 }  // namespace pinstrike::actors

@@ -149,8 +149,7 @@ void BlockPlacer::fill_gap(const Arrival& arrival, const Placement& at, const Ru
     deliver_late(arrival, at, run);
     const Numbering& numbering = line_.numbering();
     arrival.sink.gap(numbering.number_at(run.begin), numbering.number_at(run.end - 1), count,
-                     GapCause::repaired, arrival.ts_ns(),
-                     late_flags(arrival, at.epoch, run.begin));
+                     GapCause::repaired, arrival.ts_ns(), late_flags(arrival, at.epoch, run.begin));
 }
 
 void BlockPlacer::deliver_late(const Arrival& arrival, const Placement& at, const Run& run) {

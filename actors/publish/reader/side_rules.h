@@ -33,7 +33,7 @@ inline void lower(pinstrike_side& side, std::uint32_t mark) {
     side.said &= ~(mark << mark_shift);
 }
 
-/// Decimals of each denominator code; 0 of what is no code.
+/// Decimals of each denominator code; 0 for any other byte.
 inline constexpr auto decimals_of_codes = [] {
     std::array<std::uint8_t, 256> table{};
     for (std::size_t byte = 0; byte < table.size(); ++byte) {

@@ -110,8 +110,8 @@ class Events {
 
     void gap(std::uint16_t line, std::uint32_t first, std::uint32_t last,
              feed::GapCause cause = feed::GapCause::line, std::uint8_t flags = 0) {
-        add(feed::EventKind::gap, line, first, flags).body.gap = {first, last,
-                                                           std::uint64_t{last} - first + 1, cause};
+        add(feed::EventKind::gap, line, first, flags).body.gap = {
+            first, last, std::uint64_t{last} - first + 1, cause};
     }
 
     /// Sets the times of the records that were added since the last call.

@@ -128,9 +128,10 @@ TEST_F(ClientSessionsTest, a_line_that_the_access_log_lacks_is_noted_whole) {
 }
 
 TEST_F(ClientSessionsTest, an_address_opens_20_connections_each_second) {
+    constexpr std::size_t each_second = 20;
     ASSERT_TRUE(serve([&] { return sessions.step(now_ns) == 0; }));
     std::vector<std::unique_ptr<Socket>> sockets;
-    for (std::size_t i = 0; i <= AddressLimit::connections_each_second; ++i) {
+    for (std::size_t i = 0; i <= each_second; ++i) {
         sockets.push_back(std::make_unique<Socket>(port()));
     }
     ASSERT_TRUE(serve([&] {
@@ -138,7 +139,7 @@ TEST_F(ClientSessionsTest, an_address_opens_20_connections_each_second) {
         return sockets.back()->ended();
     }));
     EXPECT_EQ(sessions.refused().read(), 1U);
-    for (std::size_t i = 0; i < AddressLimit::connections_each_second; ++i) {
+    for (std::size_t i = 0; i < each_second; ++i) {
         sockets[i]->read();
         EXPECT_FALSE(sockets[i]->ended());
     }

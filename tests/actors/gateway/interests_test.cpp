@@ -95,6 +95,7 @@ TEST_F(InterestsTest, subscriptions_end_by_schema) {
         interests.add(client, Schema::tcbbo, 1);
         interests.add(client, Schema::trades, 2);
     }
+    interests.remove_root(clients[1], Schema::trades, "AAPL");
     interests.remove_schema(clients[1], Schema::trades);
     EXPECT_EQ(deliver(Schema::trades, 1), (Counts{1, 0}));
     EXPECT_EQ(deliver(Schema::trades, 2), (Counts{1, 0}));
@@ -111,6 +112,8 @@ TEST_F(InterestsTest, a_client_that_leaves_gets_nothing_and_others_go_on) {
         interests.add_symbol(client, Schema::tcbbo, aapl_call);
         interests.add(client, Schema::tcbbo, 1);
     }
+    interests.remove_root(clients[0], Schema::trades, "AAPL");
+    interests.remove_symbol(clients[0], Schema::tcbbo, aapl_call);
     interests.remove(clients[0]);
     for (const Schema schema : {Schema::cmbp_1, Schema::trades, Schema::tcbbo}) {
         EXPECT_EQ(deliver(schema, 1), (Counts{0, 1}));
@@ -305,6 +308,26 @@ TEST_F(SubscriptionsTest, end_by_the_symbols_with_which_they_began) {
     EXPECT_EQ(subscriptions.underlyings_count(), 3U);
 }
 
+/// Two of a client's names may have the same series.
+TEST_F(SubscriptionsTest, a_series_stays_while_another_name_has_it) {
+    subscriptions.add(Schema::trades, list_of(SymbolType::parent, {"AAPL.OPT"}));
+    subscriptions.add(Schema::trades, list_of(SymbolType::raw_symbol, {aapl_call}));
+    subscriptions.add(Schema::trades, list_of(SymbolType::instrument_id, {"1"}));
+    EXPECT_THAT(subscriptions.remove(Schema::trades, list_of(SymbolType::instrument_id, {"1"})).ids,
+                IsEmpty());
+    const auto gone =
+        subscriptions.remove(Schema::trades, list_of(SymbolType::parent, {"AAPL.OPT"})).ids;
+    EXPECT_THAT(gone, testing::Not(testing::Contains(1U)));
+    EXPECT_FALSE(gone.empty());
+    EXPECT_THAT(followed(Schema::trades), ElementsAre(1U));
+    subscriptions.add(Schema::trades, everything());
+    EXPECT_THAT(
+        subscriptions.remove(Schema::trades, list_of(SymbolType::raw_symbol, {aapl_call})).ids,
+        IsEmpty());
+    EXPECT_TRUE(subscriptions.remove(Schema::trades, everything()).everything);
+    EXPECT_THAT(followed(Schema::trades), IsEmpty());
+}
+
 TEST_F(SubscriptionsTest, end_with_their_object) {
     {
         Recorder other;
@@ -400,15 +423,25 @@ TEST_F(StateJobsTest, added_again_continue_where_they_are) {
                                   Sent{Schema::cmbp_1, 2}, Sent{Schema::cmbp_1, 3}));
 }
 
-TEST_F(StateJobsTest, keep_only_what_is_still_followed) {
+TEST_F(StateJobsTest, leave_out_what_is_not_followed_any_more) {
     jobs.add(Schema::cmbp_1, {false, {3, 5, 9}}, end, false);
     jobs.add(Schema::mbp_1, 7);
-    jobs.keep(Schema::cmbp_1, {true, {}});
-    EXPECT_FALSE(jobs.empty());
-    jobs.keep(Schema::cmbp_1, {false, {5, 6}});
+    jobs.remove(Schema::cmbp_1, {false, {3, 9, 11, 4000}});
     work(100);
     work(100);
     EXPECT_THAT(sent, ElementsAre(Sent{Schema::cmbp_1, 5}, Sent{Schema::mbp_1, 7}));
+    EXPECT_TRUE(jobs.empty());
+    jobs.add(Schema::cmbp_1, {true, {}}, end, false);
+    jobs.remove(Schema::cmbp_1, {true, {}});
+    EXPECT_TRUE(jobs.empty());
+}
+
+TEST_F(StateJobsTest, all_series_count_once) {
+    jobs.add(Schema::cmbp_1, 2);
+    jobs.add(Schema::cmbp_1, {true, {}}, 4, false);
+    jobs.add(Schema::cmbp_1, {true, {}}, 1, false);  // no series is known yet
+    work(100);
+    EXPECT_EQ(sent.size(), 3U);
     EXPECT_TRUE(jobs.empty());
 }
 

@@ -187,6 +187,20 @@ TEST_F(OutputTest, records_above_the_rate_of_the_key_are_skipped_until_the_next_
     expect_balance();
 }
 
+/// A busy feed always has a record before the gateway looks at its sessions.
+TEST_F(OutputTest, the_rate_is_free_again_although_a_record_came_first_in_the_next_second) {
+    start({.records_per_second = 1});
+    step(0);
+    EXPECT_TRUE(offer(Schema::trades));
+    EXPECT_FALSE(offer(Schema::trades));
+    output.set_time(output.now_ns() + second_ns);
+    EXPECT_FALSE(offer(Schema::trades));
+    EXPECT_TRUE(step(second_ns));
+    EXPECT_THAT(read(), ElementsAre(HasSubstr("1: 2 records skipped")));
+    EXPECT_TRUE(offer(Schema::trades));
+    expect_balance();
+}
+
 TEST_F(OutputTest, a_heartbeat_comes_when_nothing_else_did) {
     start({.heartbeat_seconds = 5});
     step(5 * second_ns - 1);

@@ -479,8 +479,8 @@ INSTANTIATE_TEST_SUITE_P(
 
 INSTANTIATE_TEST_SUITE_P(Flush, ArbiterRule,
                          testing::Values(Row{"late from before a flush that was decoded",
-                                             "A1 A3 wait A4 flush4 B2", "1 gap2-2 3 4 2LF found2-2F",
-                                             "", 4},
+                                             "A1 A3 wait A4 flush4 B2",
+                                             "1 gap2-2 3 4 2LF found2-2F", "", 4},
                                          Row{"late from behind it", "A1 flush1 A3 wait B2",
                                              "1 gap2-2 3 2L found2-2", "", 3}));
 
