@@ -22,6 +22,18 @@ std::string subject_of(const Session& session) {
     return "user " + session.key().user;
 }
 
+/// Logs a login that has succeeded or failed since the session was in phase `before`.
+void note_login(const NoteGateway& note, const Session& session, Session::Phase before) {
+    if (before == Session::Phase::login && session.phase() == Session::Phase::ended) {
+        note(GatewayNote::login_refused, "address " + session.origin().address,
+             std::string{row_of(session.ending()).sentence});
+    } else if (before == Session::Phase::login && session.subscriptions() != nullptr) {
+        note(GatewayNote::session_begun, subject_of(session),
+             fmt::format("session {} from {} ({})", session.origin().number,
+                         session.origin().address, session.client()));
+    }
+}
+
 }  // namespace
 
 struct ClientSessions::Client {
@@ -66,7 +78,7 @@ std::size_t ClientSessions::step(std::int64_t now_ns) {
     for (auto& [connection, client] : clients_) {
         const Session::Phase before = client->session.phase();
         client->session.step(now_ns_);
-        note_login(client->session, before);
+        note_login(note_, client->session, before);
         step_client(*client);
     }
     return server_->poll();
@@ -121,19 +133,7 @@ void ClientSessions::received(std::uint32_t connection, std::span<const std::byt
     const Session::Phase before = session.phase();
     session.read({reinterpret_cast<const char*>(bytes.data()), bytes.size()},  // tidy: text
                  now_ns_);
-    note_login(session, before);
-}
-
-/// Logs a login that has succeeded or failed since the session was in phase `before`.
-void ClientSessions::note_login(const Session& session, Session::Phase before) {
-    if (before == Session::Phase::login && session.phase() == Session::Phase::ended) {
-        note_(GatewayNote::login_refused, "address " + session.origin().address,
-              std::string{row_of(session.ending()).sentence});
-    } else if (before == Session::Phase::login && session.subscriptions() != nullptr) {
-        note_(GatewayNote::session_begun, subject_of(session),
-              fmt::format("session {} from {} ({})", session.origin().number,
-                          session.origin().address, session.client()));
-    }
+    note_login(note_, session, before);
 }
 
 void ClientSessions::sent(std::uint32_t connection, std::size_t count) {

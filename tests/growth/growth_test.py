@@ -65,6 +65,9 @@ def expect(good, what):
 def grow(tree):
     """The copy with the additions; what is equal keeps its time, and what was built of it."""
     for part in PARTS:
+        for path in (tree / part).rglob("*"):  # an earlier copy may have files that were removed since
+            if path.is_file() and not (ROOT / path.relative_to(tree)).exists():
+                path.unlink()
         subprocess.run(["cp", "-a", "-T", "-u", str(ROOT / part), str(tree / part)], check=True)
     for here, there, list_file, row, word in ADDITIONS:
         shutil.copytree(HERE / here, tree / there, dirs_exist_ok=True)
@@ -425,7 +428,7 @@ def main():
         repaired = repair(pinstrike, folder, traffic)
         said([pinstrike, "explain", "tally.capacity"], "Events that a tally keeps.")
         said([pinstrike, "explain", "pinstrike_tally_quotes_messages_total"], "quotes that came")
-        said([pinstrike, "check", "--schema"], '"tally"', '"frames"', '"toy"')
+        said([pinstrike, "check", "--schema"], '"tally"', "Events that a tally keeps.", '"frames"', '"toy"')
         said([pinstrike, "check", config], "actors tally; 6.1 MiB", "kind: frames", "kind: toy")
         print(f"growth: {quotes} quotes of the toy venue, each delivered once and in order; gaps exact; "
               f"{repaired} messages repaired by a peer")

@@ -401,7 +401,12 @@ void Host::run(std::span<const Flight> flights) {
         run_until(now_ns_ + host.arbitration.window_ns + patience_ns);
     } while (!quiet());
     constexpr std::int64_t repair_ns = 3'000 * ms;  // for repeated requests
+    const std::int64_t given_up_ns = now_ns_ + plan_.recovery.give_up_after_ns;
     run_until(now_ns_ + (recovery_ ? repair_ns : patience_ns));
+    while (recovery_ && now_ns_ < given_up_ns &&
+           recovery_->recovery().counters().read(feed::RecoveryCount::open) != 0) {
+        run_until(now_ns_ + host.arbitration.window_ns + patience_ns);
+    }
     end();
 }
 
