@@ -134,6 +134,8 @@ RETIRED_IN_PROSE = {
 }
 RETIRED_PHRASES = {
     r"stops? of the machine|machine's stops?": "preemption",
+    r"\bspec \([a-e]\)": "the specification",
+    r"\bspoil(s|ed)?\b": "invalidates, or makes unreadable",
 }
 # Recorded names: metrics, options and names of tests, keys of the report.
 RECORDED_NAMES = re.compile(r'port_handed_packets_total|["\']told["\']')

@@ -73,6 +73,13 @@ class Table : public FlatTable<Entry> {
 constexpr std::size_t group_slots = Table::group_slots;
 using Known = std::map<std::uint64_t, std::uint64_t>;
 
+// Empty slots have this key, so a search for it would find one.
+TEST(FlatTable, the_key_of_empty_slots_is_in_no_table) {
+    Table table{100};
+    EXPECT_EQ(table.find(Key{0}), nullptr);
+    EXPECT_EQ(table.insert(Key{0}), nullptr);
+}
+
 std::size_t slot_of(const Table& table, std::uint64_t number) {
     return table.slot_of(*table.find(Key{number}));
 }
