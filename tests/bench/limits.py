@@ -158,6 +158,22 @@ def least(cell):
     return max(1.0, cell["sender"]) if cell["actors"] == 1 else 1 + cell["sender"] / 2
 
 
+def published_row(parts, start):
+    return next((middle for name, _, middle, _, _ in parts["published"]["rows"] if name.startswith(start)), None)
+
+
+def stream_goal(parts, *_):
+    alone = published_row(parts, "stream: the writer, no reader")
+    return (f"the writer alone reaches {alone:.0f} M records/s: a record is a cache line of a memory file that no "
+            "cache holds. With a reader each line goes to the other core too")
+
+
+def chain_goal(parts, *_):
+    still = published_row(parts, "state: chain of 5,000 series, no updates")
+    return (f"{still:.2f} ms without any update: for each series three cache lines, of key, quotes and trades, at "
+            "scattered places")
+
+
 def plain(sentence):
     return lambda *_: sentence
 
@@ -179,6 +195,13 @@ EXPLAINED = [
     ("histogram", plain("three loads and stores, and the bucket")),
     ("four pairs", plain("a lane of 8 B: see the single rows")),
     ("the worst workload", workload_goal),
+    ("stream, 64 B, a writer", stream_goal),
+    ("chain of 5,000 series", chain_goal),
+    ("Python, messages in batches", plain("the C reader, which the table has too, takes most of the time; then each "
+                                          "message becomes a row of 160 bytes")),
+    ("records for", plain("the rows of the series and the queues of the clients are more than the nearest caches "
+                          "hold")),
+    ("the same records", plain("the copy of the bytes into the socket and out of it")),
 ]
 
 
