@@ -250,17 +250,22 @@ class Kept(gateway_day.WithGateway):
             self.assertEqual(recorded_clients.compare("python", recorded_clients.record(gateway.port, run)), {})
 
     def test_it_reconnects_after_a_restart_of_the_gateway(self):
+        self.reconnect_after(signal.SIGTERM)
+
+    def test_it_reconnects_after_the_gateway_was_killed(self):
+        self.reconnect_after(signal.SIGKILL)
+
+    def reconnect_after(self, how):
         with self.gateway(managed=True) as gateway:
             gateway.manager.keep()
             session = Session(gateway.port, policy="reconnect")
             session.subscribe("trades")
             session.live.start()
             session.wait(has(client.SYSTEM, 1))
-            gateway.stop(signal.SIGTERM)
+            gateway.stop(how)
             gateway.start()
-            gateway.wait_for("session_begun", seconds=40, times=2)
             session.wait(lambda records: sum(record.type == client.SYSTEM and record.code == 1
-                                             for record in records) >= 2)
+                                             for record in records) >= 2, seconds=40)
             session.live.terminate()
 
     def test_a_file_becomes_a_data_frame(self):
