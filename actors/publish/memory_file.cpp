@@ -101,7 +101,8 @@ std::unique_ptr<MemoryFile> MemoryFile::make(MemoryPlan plan, Problems& problems
     made->write_header();
     made->ids_.emplace(made->plan_.kept ? std::string{} : made->ids_path(), made->plan_.trade_date,
                        std::exchange(made->plan_.listed, {}));
-    return made->link(problems) ? std::move(made) : nullptr;
+    made->linked_ = made->link(problems);
+    return made->linked_ ? std::move(made) : nullptr;
 }
 
 /// Creates and locks the file.
@@ -272,25 +273,26 @@ bool MemoryFile::link(Problems& problems) {
     return true;
 }
 
+/// A start that failed has no readers. It may not have the page of the header, so it writes
+/// nothing.
 MemoryFile::~MemoryFile() {
-    for (std::size_t core = 0; ids_ && core < plan_.cores.size(); ++core) {
-        give_ids(core, 1, used_records(core));  // to the latest series too
+    if (linked_) {
+        end();
     }
     if (at_ != nullptr) {
-        std::atomic_ref<std::uint32_t>{header().state}.store(PINSTRIKE_ENDED,
-                                                             std::memory_order_release);
-        ++seen_tails_;  // so that waiting readers learn of the end
-        wake_readers();
         ::munmap(at_, bytes_);
     }
     if (descriptor_ >= 0) {
-        if (!plan_.kept || at_ == nullptr) {
+        if (!plan_.kept || !linked_) {
             ::unlink(path_.c_str());
             if (target_of(link_) == path_) {
                 ::unlink(link_.c_str());
             }
         }
         ::close(descriptor_);
+    }
+    if (has_name_ && !linked_ && ::access(link_.c_str(), F_OK) != 0 && errno == ENOENT) {
+        ::unlink(link_.c_str());  // create() removed its file, so it names no feed any more
     }
     if (name_lock_ >= 0) {
         if (has_name_) {
@@ -299,6 +301,17 @@ MemoryFile::~MemoryFile() {
         }
         ::close(name_lock_);
     }
+}
+
+/// Gives ids to the latest series too, and tells the readers.
+void MemoryFile::end() {
+    for (std::size_t core = 0; core < plan_.cores.size(); ++core) {
+        give_ids(core, 1, used_records(core));
+    }
+    std::atomic_ref<std::uint32_t>{header().state}.store(PINSTRIKE_ENDED,
+                                                         std::memory_order_release);
+    ++seen_tails_;  // so that waiting readers learn of the end
+    wake_readers();
 }
 
 /// In the service's folder of state, which a restart of the host does not empty; otherwise beside

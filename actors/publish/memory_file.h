@@ -99,6 +99,7 @@ class MemoryFile {
     bool allocate(Problems& problems);
     void prefer_nodes();
     bool link(Problems& problems);
+    void end();
     void write_header();
     void give_ids(std::size_t core_index, std::size_t first, std::size_t end);
     [[nodiscard]] std::size_t used_records(std::size_t core) const;
@@ -117,6 +118,7 @@ class MemoryFile {
     std::string path_;
     int descriptor_ = -1;
     std::byte* at_ = nullptr;
+    bool linked_ = false;           ///< the start succeeded: readers may map the file
     std::uint64_t seen_tails_ = 0;  ///< sum of the streams' positions at the last call
     std::atomic<std::uint64_t> woken_{0};
     std::optional<SeriesIds> ids_;

@@ -11,6 +11,7 @@
 
 #include <gtest/gtest.h>
 #include <linux/mempolicy.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -111,6 +112,53 @@ TEST(MemoryFiles, without_a_link_count_as_own_space_and_are_forgotten) {
     EXPECT_TRUE(forget_memory("test", problems)) << text_of(problems);
     EXPECT_FALSE(fs::exists(left));
     EXPECT_FALSE(forget_memory("test", problems));
+}
+
+/// The memory of a start that failed would take space until the next one, or for ever.
+TEST(MemoryFiles, of_a_failed_start_are_removed_also_if_they_were_to_be_kept) {
+    const PublishFolder folder;
+    fs::create_directory(folder.path() + "/test");  // so that the link cannot be made
+    MemoryPlan plan = plan_of({});
+    plan.kept = true;
+    Problems problems;
+    EXPECT_EQ(MemoryFile::make(plan, problems), nullptr);
+    EXPECT_EQ(problems.size(), 1U);
+    EXPECT_EQ(files_of(folder.path(), "test").size(), 0U);
+}
+
+TEST(MemoryFiles, of_a_failed_start_leave_no_link_to_the_removed_file_of_the_last_start) {
+    const PublishFolder folder;
+    MemoryPlan plan = plan_of({});
+    plan.kept = true;
+    const std::string kept = file_of(plan)->path();
+    ASSERT_TRUE(fs::exists(folder.path() + "/test"));
+    fs::create_directories(folder.path() + "/.test.new/x");  // so that the link cannot be made
+    Problems problems;
+    EXPECT_EQ(MemoryFile::make(plan, problems), nullptr);
+    EXPECT_FALSE(fs::exists(kept));
+    EXPECT_FALSE(fs::is_symlink(folder.path() + "/test"));
+}
+
+/// Small file systems end in the middle of the allocation, also before the first page.
+TEST(MemoryFiles, of_a_start_without_space_are_removed) {
+    const PublishFolder folder;
+    const char* const size = "size=64k";
+    if (::mount("tmpfs", folder.path().c_str(), "tmpfs", 0, size) != 0) {
+        GTEST_SKIP() << "this user cannot mount a file system";
+    }
+    EXPECT_EQ(::chmod(folder.path().c_str(), S_IRWXU), 0);
+    for (const bool full : {false, true}) {
+        if (full) {
+            std::ofstream{folder.path() + "/other"} << std::string(1 << 16, 'x');
+        }
+        MemoryPlan plan = plan_of({});
+        plan.kept = true;
+        Problems problems;
+        EXPECT_EQ(MemoryFile::make(plan, problems), nullptr);
+        EXPECT_NE(text_of(problems).find("cannot allocate"), std::string::npos);
+        EXPECT_EQ(files_of(folder.path(), "test").size(), 0U);
+    }
+    ::umount(folder.path().c_str());
 }
 
 TEST(MemoryFiles, give_the_latest_series_an_id_first) {
