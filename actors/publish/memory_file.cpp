@@ -78,6 +78,42 @@ bool can_publish_as(const std::string& feed, Problems& problems) {
 
 }  // namespace
 
+NameLock::Result NameLock::take(std::string path, Problems& problems) {
+    const auto failed = [&] {
+        add_problem(problems, path, reason("cannot lock the name"), remedy_of(errno));
+        return Result::failed;
+    };
+    while (true) {
+        const int opened =
+            ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, new_mode);
+        if (opened < 0) {
+            return failed();
+        }
+        if (!lock_whole(opened)) {
+            const bool held = errno == EAGAIN || errno == EACCES;
+            const Result result = held ? Result::held : failed();
+            ::close(opened);
+            return result;
+        }
+
+        struct stat status {};
+
+        if (::fstat(opened, &status) != 0 || status.st_nlink != 0) {
+            descriptor_ = opened;
+            path_ = std::move(path);
+            return Result::taken;
+        }
+        ::close(opened);  // its owner has just removed it
+    }
+}
+
+NameLock::~NameLock() {
+    if (taken()) {
+        ::unlink(path_.c_str());
+        ::close(descriptor_);
+    }
+}
+
 MemoryFile::MemoryFile(MemoryPlan plan)
     : plan_(std::move(plan)),
       bytes_(bytes_for(plan_)),
@@ -116,11 +152,15 @@ bool MemoryFile::create(Problems& problems) {
     }
     link_ = folder + '/' + plan_.feed;
     const std::string before = target_of(link_);
-    if (!lock_name(folder) || (!before.empty() && has_writer(before))) {
+    const NameLock::Result locked = name_.take(beside(folder, plan_.feed, "lock"), problems);
+    if (locked == NameLock::Result::failed) {
+        return false;
+    }
+    if (locked == NameLock::Result::held || (!before.empty() && has_writer(before))) {
         add_problem(
             problems, link_,
-            fmt::format("another process publishes as {}; expected another name, or the end of "
-                        "that process",
+            fmt::format("another process publishes as {}, or removes its memory; expected another "
+                        "name, or the end of that process",
                         plan_.feed),
             Remedy::retry);
         return false;
@@ -142,26 +182,6 @@ bool MemoryFile::create(Problems& problems) {
         return false;
     }
     return true;
-}
-
-/// Two starts at the same time would both find that nobody publishes. False: another process has
-/// the lock.
-bool MemoryFile::lock_name(const std::string& folder) {
-    const std::string path = beside(folder, plan_.feed, "lock");
-    while (true) {
-        name_lock_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, new_mode);
-        if (name_lock_ < 0 || !lock_whole(name_lock_)) {
-            return name_lock_ < 0;
-        }
-
-        struct stat status {};
-
-        has_name_ = ::fstat(name_lock_, &status) != 0 || status.st_nlink != 0;
-        if (has_name_) {
-            return true;
-        }
-        ::close(name_lock_);  // its owner has just removed it
-    }
 }
 
 bool MemoryFile::map(Problems& problems) {
@@ -291,15 +311,8 @@ MemoryFile::~MemoryFile() {
         }
         ::close(descriptor_);
     }
-    if (has_name_ && !linked_ && ::access(link_.c_str(), F_OK) != 0 && errno == ENOENT) {
+    if (name_.taken() && !linked_ && ::access(link_.c_str(), F_OK) != 0 && errno == ENOENT) {
         ::unlink(link_.c_str());  // create() removed its file, so it names no feed any more
-    }
-    if (name_lock_ >= 0) {
-        if (has_name_) {
-            ::unlink(
-                beside(std::filesystem::path{link_}.parent_path(), plan_.feed, "lock").c_str());
-        }
-        ::close(name_lock_);
     }
 }
 
@@ -444,6 +457,16 @@ bool forget_memory(const std::string& feed, Problems& problems) {
         return false;
     }
     const std::string link = folder + '/' + feed;
+    const auto is_published = [&] {
+        add_problem(problems, link, "a process publishes under this name; stop it first",
+                    Remedy::retry);
+        return false;
+    };
+    NameLock name;  // a start has no writer's lock on its file before it is created
+    const NameLock::Result locked = name.take(beside(folder, feed, "lock"), problems);
+    if (locked != NameLock::Result::taken) {
+        return locked == NameLock::Result::held && is_published();
+    }
     std::vector<std::string> files = files_of(folder, feed);
     std::ranges::move(files_of(huge_file_folder(), feed), std::back_inserter(files));
     if (const std::string target = target_of(link); !target.empty()) {
@@ -455,9 +478,7 @@ bool forget_memory(const std::string& feed, Problems& problems) {
         return false;
     }
     if (std::ranges::any_of(files, has_writer)) {
-        add_problem(problems, link, "a process publishes under this name; stop it first",
-                    Remedy::retry);
-        return false;
+        return is_published();
     }
     for (const std::string& file : files) {
         ::unlink(file.c_str());

@@ -38,6 +38,32 @@ struct MemoryPlan {
     bool kept = false;  ///< the file stays after the end
 };
 
+/// The lock on the file `.NAME.lock`, which at most one process has. Two starts at the same time
+/// would both find that nobody publishes, and `forget` would remove the file of a start that has
+/// not locked it yet.
+class NameLock {
+  public:
+    enum class Result : std::uint8_t {
+        taken,
+        held,    ///< by another process
+        failed,  ///< with a Problem: the file cannot be opened or locked
+    };
+
+    NameLock() = default;
+    ~NameLock();
+
+    NameLock(const NameLock&) = delete;
+    NameLock& operator=(const NameLock&) = delete;
+
+    [[nodiscard]] Result take(std::string path, Problems& problems);
+
+    [[nodiscard]] bool taken() const { return descriptor_ >= 0; }
+
+  private:
+    std::string path_;
+    int descriptor_ = -1;
+};
+
 class MemoryFile {
   public:
     /// Creates the file, and removes that of an earlier start which has no writer any more. Null,
@@ -92,7 +118,6 @@ class MemoryFile {
 
     explicit MemoryFile(MemoryPlan plan);
 
-    bool lock_name(const std::string& folder);
     [[nodiscard]] std::string ids_path() const;
     bool create(Problems& problems);
     bool map(Problems& problems);
@@ -113,8 +138,7 @@ class MemoryFile {
     std::size_t page_bytes_ = ordinary_page_bytes;
     std::int64_t start_ns_ = 0;
     std::string link_;
-    int name_lock_ = -1;     ///< of the file that only one process of this name can lock
-    bool has_name_ = false;  ///< this is that process
+    NameLock name_;
     std::string path_;
     int descriptor_ = -1;
     std::byte* at_ = nullptr;

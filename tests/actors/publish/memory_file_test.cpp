@@ -161,6 +161,34 @@ TEST(MemoryFiles, of_a_start_without_space_are_removed) {
     ::umount(folder.path().c_str());
 }
 
+/// A file that a start has created and not yet locked looks like one that was left.
+TEST(MemoryFiles, are_not_forgotten_during_a_start) {
+    const PublishFolder folder;
+    const std::string starting = folder.path() + "/test.123";
+    std::ofstream{starting} << "x";
+    Problems problems;
+    {
+        NameLock start;
+        ASSERT_EQ(start.take(folder.path() + "/.test.lock", problems), NameLock::Result::taken);
+        EXPECT_FALSE(forget_memory("test", problems));
+        EXPECT_NE(text_of(problems).find("a process publishes"), std::string::npos);
+        EXPECT_TRUE(fs::exists(starting));
+    }
+    EXPECT_TRUE(forget_memory("test", problems));
+    EXPECT_TRUE(fs::is_empty(folder.path()));
+}
+
+/// Without the lock nothing would exclude a second start.
+TEST(MemoryFiles, are_not_made_if_the_name_cannot_be_locked) {
+    const PublishFolder folder;
+    fs::create_directory(folder.path() + "/.test.lock");  // so that it cannot be opened
+    Problems problems;
+    EXPECT_EQ(MemoryFile::make(plan_of({}), problems), nullptr);
+    EXPECT_NE(text_of(problems).find("cannot lock the name"), std::string::npos);
+    EXPECT_FALSE(forget_memory("test", problems));
+    EXPECT_EQ(problems.size(), 2U);
+}
+
 TEST(MemoryFiles, give_the_latest_series_an_id_first) {
     const PublishFolder folder;
     constexpr std::uint32_t series_count = 20'000;
