@@ -437,7 +437,9 @@ FollowedSeries* EventStream::follow(Core& core, const Found& found) {
 
 /// The word is read before the streams, so that no event between both is slept over.
 EventStream::Wait EventStream::wait(std::int64_t timeout_ns) {
-    const std::int64_t end = steady_clock_ns() + std::max<std::int64_t>(timeout_ns, 0);
+    const std::int64_t begin = steady_clock_ns();
+    const std::int64_t longest = std::numeric_limits<std::int64_t>::max() - begin;
+    const std::int64_t end = begin + std::clamp<std::int64_t>(timeout_ns, 0, longest);
     while (waited_taken_ == waited_count_) {
         const std::uint32_t& word = feed_->mapping().shared().wake;
         const std::uint32_t seen = load_acquire(word);

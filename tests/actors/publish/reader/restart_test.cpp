@@ -11,12 +11,15 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace pinstrike::actors::test {
@@ -176,6 +179,20 @@ TEST(Restarts, a_chain_finds_the_new_start_by_itself) {
     ASSERT_EQ(values.size(), 1U);
     EXPECT_EQ(values[0].old, PINSTRIKE_CURRENT);
     EXPECT_EQ(values[0].bid.price, 77);
+}
+
+TEST(Restarts, a_stream_waits_for_ever_if_the_user_wants_it) {
+    const PublishFolder folder;
+    PublishedFeed published;
+    const FeedHandle feed = open_test_feed();
+    const StreamHandle stream = subscribe(feed.get());
+    std::thread writer{[&] {
+        std::this_thread::sleep_for(std::chrono::milliseconds{50});
+        quote(*published.books[0], key_of("SPY"), 1);
+    }};
+    EXPECT_EQ(pinstrike_wait(stream.get(), std::numeric_limits<std::int64_t>::max()), 1);
+    writer.join();
+    EXPECT_EQ(drain(stream.get()).size(), 1U);
 }
 
 TEST(Restarts, a_stream_outlives_its_feed) {
