@@ -158,7 +158,8 @@ constexpr auto core_columns() {
 constexpr auto message_columns() {
     return std::tuple_cat(
         std::tuple{
-            COLUMN("exchange_time", "OPRA's time of the block, UTC", Time{of.exchange_ns}),
+            COLUMN("exchange_time", "OPRA's time of the block, UTC; NaT (NONE): no block",
+                   Time{of.exchange_ns != 0 ? of.exchange_ns : none}),
             COLUMN("receive_time", "receipt on this host, UTC", Time{of.receive_ns}),
             COLUMN("line", "number of the multicast line", of.line),
             COLUMN("sequence", "number of the message on its line; 0: none", of.sequence),
