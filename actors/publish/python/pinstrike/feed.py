@@ -76,7 +76,7 @@ class Feed:
 
     @property
     def trade_date(self) -> np.datetime64 | None:
-        """The date of the day's list of series; None: the feed has no list."""
+        """The date of the feed's trade day; None: a replay, because captures do not state it."""
         date = str(self._feed.trade_date())
         return np.datetime64(f"{date[:4]}-{date[4:6]}-{date[6:]}", "D") if len(date) == 8 else None
 
