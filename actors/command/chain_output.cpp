@@ -209,7 +209,9 @@ std::string table_text(pinstrike_feed* feed, Values values, const ChainView& vie
     if (view.nearest_only) {
         keep_nearest(sections);
     }
-    const bool old = values.front().old != PINSTRIKE_CURRENT;
+    // A value that could not be read says nothing of the feed.
+    const bool old = std::ranges::any_of(
+        values, [](const pinstrike_value& value) { return value.old == PINSTRIKE_OLD; });
     std::string out = fmt::format("feed {}: {}{}; {} series\n", pinstrike_name(feed),
                                   pinstrike_condition_name(pinstrike_condition_of(feed)),
                                   old ? ", values are old" : "", values.size());
@@ -317,7 +319,7 @@ std::string json_text(Values values) {
         json.text("session", session_text(value.key));
         json.number("id", value.key.id);
         json.number("changed_ns", value.changed_ns);
-        json.boolean("old", value.old != PINSTRIKE_CURRENT);
+        json.boolean("old", value.old == PINSTRIKE_OLD);
         json.end();
         out += '\n';
     }
