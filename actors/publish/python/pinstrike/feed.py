@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 from collections.abc import Iterable
 from typing import Literal, TypedDict, Unpack, cast, overload
@@ -152,6 +153,8 @@ class Feed:
                 feed.poll(timeout=1)                      # on this thread,
             stream.start()                                # or on one of the stream's own
 
+        A stream with callbacks lives as long as this object, or until its close().
+
         messages_max  most messages of a batch; arrays of a few hundred KiB stay in the cache
         restart_wait  seconds to wait for another start when the feed is over, before the stream
                       ends; None: 0 if it ended, 10 if it died
@@ -167,18 +170,22 @@ class Feed:
         reader = _pinstrike.Stream(self.name, chosen, exact, sum(1 << place for place in places))
         if not callbacks:
             return BatchStream(reader, exact, restart_wait, messages_max)
-        stream = CallbackStream(reader, exact, restart_wait, places)
+        stream = CallbackStream(reader, exact, restart_wait, places, self._forget)
         self._streams.append(stream)
         return stream
 
+    def _forget(self, stream: CallbackStream) -> None:
+        with contextlib.suppress(ValueError):  # it was closed before
+            self._streams.remove(stream)
+
     def poll(self, timeout: float = 0.0) -> bool:
-        """Calls the callbacks of the streams of this object that have no thread, as CallbackStream.poll().
+        """Calls the callbacks of the streams of this object that do not run, as CallbackStream.poll().
 
         Waits for messages for at most `timeout` seconds. Returns whether there may be more: False
         after a timeout, or when the feed is over (see `state`).
         """
         more = False
-        streams = [stream for stream in self._streams if not stream.started]
+        streams = [stream for stream in self._streams if not stream.running]
         for stream in streams:
             more = stream.poll(0 if more else timeout / len(streams)) or more
         return more

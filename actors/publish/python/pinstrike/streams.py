@@ -122,7 +122,7 @@ class _Stream:
     """What streams of both kinds are made of."""
 
     def __init__(self, reader: _pinstrike.Stream, exact: bool, restart_wait: float | None) -> None:
-        self._reader = reader
+        self._reader: _pinstrike.Stream | None = reader
         self._exact = exact
         #: As of Feed.stream(). It may be changed at any time.
         self.restart_wait = restart_wait
@@ -131,13 +131,31 @@ class _Stream:
     @property
     def start_time(self) -> np.datetime64:
         """The start of the feed that the stream reads, in UTC. It tells restarts apart."""
-        return np.datetime64(self._reader.start_ns(), "ns")
+        return np.datetime64(self._opened().start_ns(), "ns")
+
+    def close(self) -> None:
+        """Ends the stream, and gives back the memory of its reader. It gets no more messages."""
+        self._reader = None
+
+    @property
+    def closed(self) -> bool:
+        """Whether close() was called."""
+        return self._reader is None
+
+    def _opened(self) -> _pinstrike.Stream:
+        reader = self._reader
+        if reader is None:
+            raise ValueError("the stream is closed")
+        return reader
 
     def _wait(self, seconds: float) -> int:
         """Waits for messages. A feed that is over may start again for a while."""
         end = time.monotonic() + seconds
         while True:
-            result = self._reader.wait(end - time.monotonic())
+            reader = self._reader
+            if reader is None:
+                return _OVER
+            result = reader.wait(end - time.monotonic())
             if result != _OVER:
                 self._over_since = None
                 return result
@@ -146,7 +164,7 @@ class _Stream:
                 self._over_since = now
             wait = self.restart_wait
             if wait is None:
-                wait = _RESTART_WAIT_SECONDS.get(self._reader.state(), 10.0)
+                wait = _RESTART_WAIT_SECONDS.get(reader.state(), 10.0)
             if now - self._over_since >= wait:
                 return _OVER
             if now >= end:
@@ -174,7 +192,7 @@ class BatchStream(_Stream):
         return self
 
     def __next__(self) -> Batch:
-        while self._wait(1e6) != _OVER:
+        while self._wait(1e6) != _OVER:  # also of a closed stream
             batch = self.poll()
             if len(batch) > 0:
                 return batch
@@ -184,7 +202,7 @@ class BatchStream(_Stream):
         """What has arrived, after at most `timeout` seconds; a batch may have no messages."""
         if timeout > 0:
             self._wait(timeout)
-        return Batch(self._reader.poll(self._messages_max), self._exact)
+        return Batch(self._opened().poll(self._messages_max), self._exact)
 
 
 class CallbackStream(_Stream):
@@ -194,8 +212,11 @@ class CallbackStream(_Stream):
     """
 
     def __init__(self, reader: _pinstrike.Stream, exact: bool, restart_wait: float | None,
-                 callbacks: dict[int, Callback | None]) -> None:
+                 callbacks: dict[int, Callback | None],
+                 forget: Callable[[CallbackStream], object]) -> None:
         super().__init__(reader, exact, restart_wait)
+        self._forget = forget
+        self._runs = False
         self._callbacks = [callbacks.get(place) for place in range(len(_PLACES))]
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
@@ -205,7 +226,7 @@ class CallbackStream(_Stream):
         """The state of the series at the start of the stream, as of Feed.chain(). In a callback of
         on_missed, on_renewed, on_state_part and on_restarted it is the state that was read again, see
         Batch.snapshot."""
-        return table_of(self._reader.snapshot(), SERIES_DTYPES[self._exact])
+        return table_of(self._opened().snapshot(), SERIES_DTYPES[self._exact])
 
     def poll(self, timeout: float = 0.0) -> bool:
         """Calls the callbacks for some of the messages that have arrived, at most 128.
@@ -214,15 +235,23 @@ class CallbackStream(_Stream):
         False after a timeout or when the feed is over. A callback's exception ends the call, and the
         next call continues with the next message.
         """
-        return self._wait(timeout) == _MESSAGES and self._reader.dispatch(self._callbacks) > 0
+        return self._wait(timeout) == _MESSAGES and self._dispatch() > 0
+
+    def _dispatch(self) -> int:
+        reader = self._reader  # another thread may close the stream
+        return 0 if reader is None else reader.dispatch(self._callbacks)
 
     def run(self) -> None:
         """Calls the callbacks until the feed has ended, stop() is called, or a callback raises."""
-        while not self._stop.is_set():
-            while self._reader.dispatch(self._callbacks) > 0 and not self._stop.is_set():
-                pass
-            if self._wait(0.1) == _OVER:
-                return
+        self._runs = True
+        try:
+            while not self._stop.is_set():
+                while self._dispatch() > 0 and not self._stop.is_set():
+                    pass
+                if self._wait(0.1) == _OVER:
+                    return
+        finally:
+            self._runs = False
 
     def start(self) -> threading.Thread:
         """Starts a thread that does run(). An exception of a callback ends it, and is reported by
@@ -239,8 +268,19 @@ class CallbackStream(_Stream):
         """Whether a thread that start() made calls the callbacks."""
         return self._thread is not None and self._thread.is_alive()
 
+    @property
+    def running(self) -> bool:
+        """Whether run() calls the callbacks, on a thread of start() or of the caller."""
+        return self._runs or self.started
+
     def stop(self) -> None:
         """Ends run(), and waits for the thread that start() made."""
         self._stop.set()
         if self._thread is not None and self._thread is not threading.current_thread():
             self._thread.join()
+
+    def close(self) -> None:
+        """Ends run(), and gives back the memory of the stream's reader. The feed polls it no more."""
+        self.stop()
+        super().close()
+        self._forget(self)

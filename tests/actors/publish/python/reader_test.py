@@ -6,6 +6,7 @@
 
 import copy
 import functools
+import gc
 import os
 import random
 import signal
@@ -14,6 +15,7 @@ import sys
 import threading
 import time
 import unittest
+import weakref
 from collections import Counter
 from decimal import Decimal
 from pathlib import Path
@@ -355,6 +357,44 @@ class Running(unittest.TestCase):
         self.assertGreater(len(streams[0].snapshot), 100)
         self.process.terminate()
         eventually(lambda: not self.feed.poll(timeout=0.1) and self.feed.state == "ended")
+
+    def test_the_feed_leaves_a_stream_that_runs_to_its_thread(self):
+        quotes = []
+        stream = self.feed.stream(on_quote=quotes.append)
+        thread = threading.Thread(target=stream.run)
+        thread.start()
+        eventually(lambda: len(quotes) > 100)
+        self.assertTrue(stream.running)
+        self.assertFalse(stream.started)
+        for _ in range(100):
+            self.assertFalse(self.feed.poll())  # raises if it uses the stream of the other thread
+        stream.close()
+        thread.join(10)
+        self.assertFalse(thread.is_alive())
+        self.assertFalse(stream.running)
+
+    def test_a_closed_stream_gets_no_more(self):
+        quotes = []
+        stream = self.feed.stream(on_quote=quotes.append)
+        eventually(lambda: self.feed.poll(timeout=0.1) and len(quotes) > 10)
+        stream.close()
+        stream.close()
+        self.assertTrue(stream.closed)
+        count = len(quotes)
+        self.assertFalse(self.feed.poll(timeout=0.1) or stream.poll())
+        stream.run()
+        self.assertEqual(len(quotes), count)
+        with self.assertRaises(ValueError):
+            _ = stream.snapshot
+        gone = weakref.ref(stream)
+        del stream
+        gc.collect()
+        self.assertIsNone(gone(), "the feed keeps no closed stream")
+        batches = self.feed.stream()
+        next(batches)
+        batches.close()
+        self.assertEqual(list(batches), [])
+        self.assertRaises(ValueError, batches.poll)
 
     def test_an_array_of_a_batch_can_be_taken_again(self):
         for batch in self.feed.stream():
