@@ -67,7 +67,7 @@ class Follower:
     def __init__(self, feed, **options):
         self.stream = feed.stream(prices="exact", messages_max=random.choice([16, 512, 8192]), **options)
         self.state = {}  # of each series: core, quotes, trades, and the sides of the best that a quote made
-        self.missed = self.gaps = self.restarts = 0
+        self.missed = self.gaps = self.timed_gaps = self.restarts = 0
         self.take(self.stream.snapshot)
         self.thread = threading.Thread(target=self.follow)
         self.thread.start()
@@ -81,6 +81,7 @@ class Follower:
         for batch in self.stream:
             self.missed += len(batch.missed)
             self.gaps += len(batch.gaps)
+            self.timed_gaps += int(np.count_nonzero(~np.isnat(batch.gaps["exchange_time"])))
             self.restarts += len(batch.restarted)
             for row in batch.quotes:
                 state = self.series(row)
@@ -150,6 +151,7 @@ class Truth(unittest.TestCase):
             for name in ("trades", "quotes"):
                 self.assertEqual(+follower.counts(name), +self.counts(name), name)
         self.assertGreater(self.followers[0].gaps, 0)
+        self.assertEqual(self.followers[0].timed_gaps, 0, "a gap is of no block")
 
     def test_a_stream_continues_with_the_next_start_of_a_feed_that_died(self):
         process, _ = publisher.replay(self.capture, "again", "--pace", "real")
