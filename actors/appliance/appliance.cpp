@@ -207,6 +207,11 @@ std::vector<const Actor*> Appliance::actors(std::string_view kind) const {
 
 std::vector<std::string> Appliance::remarks() const {
     std::vector<std::string> all = parts_->remarks;
+    if (parts_->publisher) {
+        for (std::string& remark : parts_->publisher->file().remarks()) {
+            all.push_back(std::move(remark));
+        }
+    }
     for (const PollerThread& poller : parts_->pollers) {
         if (poller.control->misplaced.load(std::memory_order_relaxed)) {
             all.push_back(fmt::format("{}: the system refused cpu {}", poller.config.name,

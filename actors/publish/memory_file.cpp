@@ -363,6 +363,17 @@ void MemoryFile::wake_readers() {
     woken_.fetch_add(woken > 0 ? static_cast<std::uint64_t>(woken) : 0, std::memory_order_relaxed);
 }
 
+std::vector<std::string> MemoryFile::remarks() const {
+    const int error = ids_ ? ids_->error() : 0;
+    if (error == 0) {
+        return {};
+    }
+    return {
+        fmt::format("{}: ids of series that are not on the day's list change at a restart, "
+                    "because they cannot be written to a file: {}",
+                    plan_.feed, std::strerror(error))};
+}
+
 /// Acquire: whoever wakes readers for these records does so after they were written.
 std::uint64_t MemoryFile::stream_records(std::size_t core) const {
     return std::atomic_ref<std::uint64_t>{core_header(core).tail}.load(std::memory_order_acquire);

@@ -105,6 +105,9 @@ class MemoryFile {
     /// The position of a core's stream: records written so far. Any thread.
     [[nodiscard]] std::uint64_t stream_records(std::size_t core) const;
 
+    /// What does not prevent the publication: ids that a restart changes. Any thread.
+    [[nodiscard]] std::vector<std::string> remarks() const;
+
     /// Bytes of a file of this plan.
     [[nodiscard]] static std::size_t bytes_for(const MemoryPlan& plan);
 

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <type_traits>
 #include <utility>
 
@@ -24,8 +25,10 @@ struct Head {
 
 static_assert(sizeof(Head) == 16 && std::is_trivially_copyable_v<Head>);
 
+/// A write that is cut short states no error: the file system is full.
 template <class T>
 bool write_one(int descriptor, const T& value) {
+    errno = ENOSPC;
     return ::write(descriptor, &value, sizeof value) == static_cast<ssize_t>(sizeof value);
 }
 
@@ -65,6 +68,14 @@ void SeriesIds::read_kept() {
     }
     const auto end = static_cast<off_t>(sizeof(Head) + ids_.size() * sizeof key);
     if (::ftruncate(descriptor_, end) != 0 || ::lseek(descriptor_, end, SEEK_SET) != end) {
+        give_up();
+    }
+}
+
+/// Keeps no more ids, for the reason in `errno`.
+void SeriesIds::give_up() {
+    error_.store(errno, std::memory_order_relaxed);  // relaxed: no data depends on it
+    if (descriptor_ >= 0) {
         ::close(std::exchange(descriptor_, -1));
     }
 }
@@ -74,8 +85,8 @@ void SeriesIds::begin_file(std::uint32_t trade_date) {
         descriptor_ >= 0 && ::ftruncate(descriptor_, 0) == 0 &&
         ::lseek(descriptor_, 0, SEEK_SET) == 0 &&
         write_one(descriptor_, Head{.trade_date = trade_date, .listed = listed_count()});
-    if (!begun && descriptor_ >= 0) {
-        ::close(std::exchange(descriptor_, -1));
+    if (!begun) {
+        give_up();
     }
 }
 
@@ -89,7 +100,7 @@ std::uint32_t SeriesIds::id_of(const feed::SeriesKey& key) {
     const auto [at, fresh] =
         ids_.try_emplace(key, listed_count() + static_cast<std::uint32_t>(ids_.size()) + 1);
     if (fresh && descriptor_ >= 0 && !write_one(descriptor_, key)) {
-        ::close(std::exchange(descriptor_, -1));  // the disk is full: ids are not kept any more
+        give_up();
     }
     return at->second;
 }

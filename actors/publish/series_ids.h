@@ -7,6 +7,7 @@
 
 #include "feed/event/series_key.h"
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -30,6 +31,12 @@ class SeriesIds {
     /// The id of a series, which is given now if it has none.
     std::uint32_t id_of(const feed::SeriesKey& key);
 
+    /// Why the file does not keep the ids, as an `errno`; 0: it does, or there is no file. Any
+    /// thread.
+    [[nodiscard]] int error() const {
+        return error_.load(std::memory_order_relaxed);  // relaxed: no data depends on it
+    }
+
   private:
     struct Hash {
         std::size_t operator()(const feed::SeriesKey& key) const { return feed::hash(key); }
@@ -37,6 +44,7 @@ class SeriesIds {
 
     void read_kept();
     void begin_file(std::uint32_t trade_date);
+    void give_up();
 
     [[nodiscard]] std::uint32_t listed_count() const {
         return static_cast<std::uint32_t>(listed_.size());
@@ -45,6 +53,7 @@ class SeriesIds {
     std::vector<feed::SeriesKey> listed_;
     std::unordered_map<feed::SeriesKey, std::uint32_t, Hash> ids_;
     int descriptor_ = -1;
+    std::atomic<int> error_{0};
 };
 
 }  // namespace pinstrike::actors

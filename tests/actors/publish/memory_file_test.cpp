@@ -229,6 +229,17 @@ TEST(MemoryFiles, keep_ids_in_the_folder_of_states_if_the_service_has_one) {
     ::unsetenv("STATE_DIRECTORY");
     EXPECT_TRUE(fs::exists(states + "/.test.ids"));
     EXPECT_FALSE(fs::exists(folder.path() + "/.test.ids"));
+    EXPECT_TRUE(file->remarks().empty());
+}
+
+TEST(MemoryFiles, remark_that_ids_cannot_be_kept) {
+    const PublishFolder folder;
+    MemoryPlan plan = plan_of({});
+    plan.trade_date = 20261127;
+    fs::create_directory(folder.path() + "/.test.ids");
+    const auto file = file_of(plan);
+    ASSERT_EQ(file->remarks().size(), 1U);
+    EXPECT_NE(file->remarks()[0].find("change at a restart"), std::string::npos);
 }
 
 TEST(Space, counts_what_the_next_start_gives_back) {

@@ -2,8 +2,11 @@
 #include "actors/publish/series_ids.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <csignal>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
@@ -83,8 +86,38 @@ TEST_F(Ids, of_listed_series_are_their_positions) {
 
 TEST_F(Ids, are_given_without_a_file_too) {
     SeriesIds ids{"/no/such/folder/ids", today, list_of(4)};
+    EXPECT_EQ(ids.error(), ENOENT);
     EXPECT_EQ(ids.id_of(key(5)), 5U);
     EXPECT_EQ(ids.id_of(key(6)), 6U);
+}
+
+TEST_F(Ids, say_that_they_are_not_kept_any_more) {
+    std::filesystem::create_symlink("/dev/full", file_ + ".link");
+    SeriesIds refused{file_ + ".link", today, list_of(4)};
+    EXPECT_EQ(refused.error(), ELOOP);
+    std::filesystem::remove(file_ + ".link");
+    SeriesIds full{"/dev/full", today, list_of(4)};
+    EXPECT_NE(full.error(), 0);
+    SeriesIds kept{file_, today, list_of(4)};
+    EXPECT_EQ(kept.id_of(key(5)), 5U);
+    EXPECT_EQ(kept.error(), 0);
+    EXPECT_EQ((SeriesIds{"", today, list_of(4)}.error()), 0) << "nobody wants them kept";
+}
+
+/// The limit of a file's size stands for a disk that becomes full.
+TEST_F(Ids, say_when_a_write_fails_later) {
+    SeriesIds ids{file_, today, list_of(4)};
+    EXPECT_EQ(ids.id_of(key(5)), 5U);
+    rlimit before{};
+    ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+    const rlimit small{std::filesystem::file_size(file_), before.rlim_max};
+    auto* const handler = std::signal(SIGXFSZ, SIG_IGN);
+    ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
+    EXPECT_EQ(ids.id_of(key(6)), 6U);
+    ::setrlimit(RLIMIT_FSIZE, &before);
+    std::signal(SIGXFSZ, handler);
+    EXPECT_EQ(ids.error(), EFBIG);
+    EXPECT_EQ(ids.id_of(key(7)), 7U);
 }
 
 }  // namespace
