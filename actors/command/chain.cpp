@@ -9,13 +9,16 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <iterator>
 #include <memory>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -40,24 +43,52 @@ struct CloseFeed {
 
 using Feed = std::unique_ptr<pinstrike_feed, CloseFeed>;
 
-/// The only feed that is published here; empty, after a complaint: there is none, or several.
+std::vector<std::string> feed_names() {
+    std::string text(pinstrike_feeds(nullptr, 0) + 1, '\0');
+    text.resize(std::min(pinstrike_feeds(text.data(), text.size()), text.size() - 1));
+    std::vector<std::string> names;
+    std::istringstream rows{text};
+    for (std::string name; std::getline(rows, name);) {
+        names.push_back(name);
+    }
+    return names;
+}
+
+bool runs(const std::string& name) {
+    const Feed feed{pinstrike_open(name.c_str())};
+    if (!feed) {
+        return false;  // it has ended meanwhile, or this user may not read it
+    }
+    const pinstrike_condition condition = pinstrike_condition_of(feed.get());
+    return condition == PINSTRIKE_FEED_LIVE || condition == PINSTRIKE_FEED_STARTING ||
+           condition == PINSTRIKE_FEED_STUCK;
+}
+
+/// The only feed that runs here. If none runs, the only one that is published: it died, or a replay
+/// was kept. Empty, after a complaint: there is none, or several.
 std::string only_feed() {
-    std::string names(pinstrike_feeds(nullptr, 0) + 1, '\0');
-    names.resize(std::min(pinstrike_feeds(names.data(), names.size()), names.size() - 1));
-    while (!names.empty() && names.back() == '\n') {
-        names.pop_back();
+    std::vector<std::string> names = feed_names();
+    std::vector<std::string> running;
+    std::ranges::copy_if(names, std::back_inserter(running), runs);
+    const bool any_runs = !running.empty();
+    names = any_runs ? running : names;
+    if (names.size() == 1) {
+        return names.front();
     }
     if (names.empty() && ::access(actors::published_shm_folder, X_OK) != 0 && errno == EACCES) {
         complain("{}: this user is not in the group that may read published memory",
                  actors::published_shm_folder);
     } else if (names.empty()) {
         complain("no feed publishes its state here: see publish.memory (pinstrike explain)");
-    } else if (names.find('\n') != std::string::npos) {
-        std::replace(names.begin(), names.end(), '\n', ' ');
-        complain("several feeds publish here ({}): name one with --feed", names);
-        names.clear();
+    } else {
+        std::string list;
+        for (const std::string& name : names) {
+            list += (list.empty() ? "" : " ") + name;
+        }
+        complain("several feeds {} here ({}): name one with --feed", any_runs ? "run" : "publish",
+                 list);
     }
-    return names;
+    return {};
 }
 
 /// "2026-12-18" as 20261218.
@@ -220,7 +251,8 @@ void add_chain(CLI::App& app, Outcome& outcome) {
         "  pinstrike chain AAPL --csv > aapl.csv");
     command->add_option("ROOT", given->roots,
                         "Underlyings, by OPRA's root; of csv and json all if none is named");
-    command->add_option("--feed", given->feed, "Name of the feed (default: the only one)");
+    command->add_option("--feed", given->feed,
+                        "Name of the feed (default: the only one that runs)");
     command->add_option("--expiration", given->expiration,
                         "YYYY-MM-DD, or all (default: the nearest, for csv and json all)");
     command

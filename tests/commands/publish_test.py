@@ -248,6 +248,8 @@ class Publish(unittest.TestCase):
                     time.sleep(0.05)
                 self.assertEqual(table.returncode, 0, table.stderr)
                 self.assertFalse(json.loads(table.stdout.splitlines()[0])["old"])
+                only = self.run_well("chain", "--json")  # of the feeds here, `day` has ended
+                self.assertFalse(json.loads(only.splitlines()[0])["old"])
                 second = self.run_here(*arguments[1:])
                 self.assertEqual(second.returncode, 1)
                 self.assertIn("another process publishes as slow", second.stderr)
