@@ -30,12 +30,16 @@ Exit replay(const Arguments& given) {
     if (!config) {
         return status;
     }
-    config->publish = {};
-    if (!given.published.empty()) {
-        config->publish.memory = actors::PublishMemory::shm;
-        config->publish.stream = true;
-        config->publish.name = given.published;
-        config->publish.kept = given.kept;
+    actors::PublishConfig& publish = config->publish;
+    if (given.published.empty()) {
+        publish = {};
+    } else {
+        if (!publish.on()) {  // otherwise the config says what is published, and where
+            publish.memory = actors::PublishMemory::shm;
+            publish.stream = true;
+        }
+        publish.name = given.published;
+        publish.kept = given.kept;
     }
     actors::RunFeedOptions options = given.options;
     options.config_file = given.config;
@@ -82,7 +86,7 @@ void add_replay(CLI::App& app, Outcome& outcome) {
         command
             ->add_option("--publish", given->published,
                          "Publish state and events under this name, as a feed does, for readers "
-                         "of its memory")
+                         "of its memory; a config with publish.memory says what and where")
             ->check([](const std::string& text) {
                 return is_name(text) ? std::string{}
                                      : "found " + text +

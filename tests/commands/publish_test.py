@@ -228,6 +228,21 @@ class Publish(unittest.TestCase):
             self.assertEqual(len(said) == 2, place == "", said)
             self.assertIn(words, done.stderr)
 
+    def test_a_config_says_what_a_replay_publishes(self):
+        def size(publish):
+            path = self.folder / "records.yaml"
+            path.write_text(SMALL.replace("publish: {memory: shm}", publish).replace("500000", "5000"))
+            self.run_well("replay", self.folder / "day.pcap", "--config", path, "--publish", "records", "--keep")
+            size = (self.memory / "records").stat().st_size
+            self.run_well("forget", "records")
+            return size
+
+        # 5 MiB of records lie between the sizes, which are of whole huge pages.
+        small = size("publish: {memory: shm, stream: on, stream_records: 1024}")
+        self.assertGreater(size("publish: {memory: shm, stream: on, stream_records: 131072}"), small + (5 << 20))
+        self.assertLessEqual(size("publish: {memory: shm}"), small)
+        self.assertGreater(size(""), small + (25 << 20), "the default is a stream of 32 MiB")
+
     def test_what_is_not_there_is_said(self):
         for arguments, words in ((("chain", "NONE"), "lists no such series"),
                                  (("chain", "X", "--feed", "other"), "other"),
