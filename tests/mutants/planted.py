@@ -604,3 +604,13 @@ plant(("ctl",), [
     ("a refused capture empties the file", "std::optional<json> last; std::string complaint; const auto take",
      "open(); std::optional<json> last; std::string complaint; const auto take"),
 ])
+
+plant(("publish",), [
+    ("the memory of a failed start is kept", "if (!plan_.kept || !linked_) {", "if (!plan_.kept) {"),
+    ("a failed start leaves the link to a removed file", "if (name_.taken() && !linked_ && ",
+     "if (name_.taken() && linked_ && "),
+    ("forget takes no lock", "if (locked != NameLock::Result::taken) {", "if (locked == NameLock::Result::failed) {"),
+    ("a start goes on without its lock", "if (locked == NameLock::Result::failed) { return false; }",
+     "problems.clear();"),
+    ("ids that cannot be kept are not remarked", "error_.store(errno, std::memory_order_relaxed);", ""),
+])
