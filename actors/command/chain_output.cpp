@@ -320,6 +320,9 @@ std::string json_text(Values values) {
         json.number("id", value.key.id);
         json.number("changed_ns", value.changed_ns);
         json.boolean("old", value.old == PINSTRIKE_OLD);
+        if (value.old == PINSTRIKE_UNREADABLE) {  // only the key is valid
+            json.boolean("unreadable", true);
+        }
         json.end();
         out += '\n';
     }
