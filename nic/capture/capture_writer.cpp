@@ -83,7 +83,10 @@ static_assert(sizeof(EnhancedPacketHeader) == 28);
 }  // namespace
 
 CaptureWriter::CaptureWriter(std::string path, std::FILE* file, CaptureFormat format)
-    : path_(std::move(path)), file_(file), format_(format) {}
+    : path_(std::move(path)), file_(file, Close{std::make_unique<Buffer>()}), format_(format) {
+    Buffer& buffer = *file_.get_deleter().buffer;
+    std::setvbuf(file, buffer.data(), _IOFBF, buffer.size());
+}
 
 std::optional<CaptureWriter> CaptureWriter::open(const std::string& path, Problems& problems) {
     std::FILE* file = std::fopen(path.c_str(), "wb");

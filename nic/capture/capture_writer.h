@@ -6,6 +6,7 @@
 
 #include "config/problem.h"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -40,7 +41,13 @@ class CaptureWriter {
     [[nodiscard]] CaptureFormat format() const { return format_; }
 
   private:
+    /// Twice the longest frame, so that a record that is flushed alone is written by one call: a
+    /// process that ends meanwhile leaves whole records.
+    using Buffer = std::array<char, std::size_t{512} << 10>;
+
     struct Close {
+        std::unique_ptr<Buffer> buffer;  ///< of the file, until it is closed
+
         void operator()(std::FILE* file) const { std::fclose(file); }
     };
 
