@@ -165,7 +165,7 @@ void apply_gap(BookEntries& entries, const feed::Event& event) {
     const feed::Gap& gap = event.body.gap;
     LineMemory& line = entries.store.lines[event.header.line];
     if (gap.cause == feed::GapCause::repaired) {
-        if (is_present(event.header)) {
+        if (is_after_flush(event.header)) {
             line.repair(feed::serial_of(gap.first), feed::serial_of(gap.last));
         }
     } else if (!planted(Mistake::book) || gap.cause != feed::GapCause::ring_full) {

@@ -175,7 +175,7 @@ const ClientKey* authenticate(const ClientKeys& keys, std::string_view challenge
     const std::string_view bucket = auth.substr(auth.size() - std::min(auth.size(), bucket_bytes));
     for (const ClientKey& key : keys) {
         if (!key.key.ends_with(bucket)) {
-            continue;  // the answer states the end of the key, so a stranger learns nothing
+            continue;  // clients state the end of their key in clear text; the rest stays secret
         }
         const std::string wanted = answer_of(challenge, key.key);
         if (wanted.size() == auth.size() &&

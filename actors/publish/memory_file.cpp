@@ -468,7 +468,7 @@ bool forget_memory(const std::string& feed, Problems& problems) {
         return false;
     }
     const std::string link = folder + '/' + feed;
-    const auto is_published = [&] {
+    const auto refuse = [&] {
         add_problem(problems, link, "a process publishes under this name; stop it first",
                     Remedy::retry);
         return false;
@@ -476,7 +476,7 @@ bool forget_memory(const std::string& feed, Problems& problems) {
     NameLock name;  // a start has no writer's lock on its file before it is created
     const NameLock::Result locked = name.take(beside(folder, feed, "lock"), problems);
     if (locked != NameLock::Result::taken) {
-        return locked == NameLock::Result::held && is_published();
+        return locked == NameLock::Result::held ? refuse() : false;
     }
     std::vector<std::string> files = files_of(folder, feed);
     std::ranges::move(files_of(huge_file_folder(), feed), std::back_inserter(files));
@@ -489,7 +489,7 @@ bool forget_memory(const std::string& feed, Problems& problems) {
         return false;
     }
     if (std::ranges::any_of(files, has_writer)) {
-        return is_published();
+        return refuse();
     }
     for (const std::string& file : files) {
         ::unlink(file.c_str());

@@ -31,9 +31,9 @@ inline void add_missing(pinstrike_line& line, std::uint32_t first, std::uint32_t
         static_cast<std::uint32_t>(std::min<std::uint64_t>(count, PINSTRIKE_MISSING_UNKNOWN));
 }
 
-/// Whether numbers that were found are of the line's present numbering. Those from before a flush
-/// or a start of day are not missing any more, and others of the same value may be.
-[[nodiscard]] inline bool is_present(const feed::Header& header) {
+/// Whether messages that were found came after the line's last flush or start of day. Earlier ones
+/// do not count as missing any more, and after a reset the line uses their numbers again.
+[[nodiscard]] inline bool is_after_flush(const feed::Header& header) {
     return (header.flags & (feed::flag_before_day | feed::flag_before_flush)) == 0;
 }
 

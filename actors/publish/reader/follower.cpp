@@ -184,7 +184,7 @@ void note_gap(pinstrike_line& line, const feed::Event& event, std::uint64_t stam
     if (gap.cause != feed::GapCause::repaired) {
         line.changed = line.gap = stamp;
         actors::add_missing(line, first, last, gap.messages);
-    } else if (actors::is_present(event.header) && actors::has_missing(line, first, last)) {
+    } else if (actors::is_after_flush(event.header) && actors::has_missing(line, first, last)) {
         actors::remove_missing(line, first, last);
     }
 }
