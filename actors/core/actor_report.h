@@ -62,7 +62,7 @@ class ActorReport {
     /// Its most quoted series, in no particular order. Called by any thread, at any time.
     [[nodiscard]] virtual std::vector<RankedSeries> busiest() const { return {}; }
 
-    /// Takes over the rings (actors/book/transfer/state_record.h) for the exchange of state with
+    /// Takes over the rings (actors/core/state_record.h) for the exchange of state with
     /// peers, before on_start. If `takes`, the recovery thread requests a peer's state at the start
     /// and sends it through them. False: the actor has no such state and leaves the rings.
     virtual bool join_transfer(bool /*takes*/, StateRings& /*rings*/) { return false; }

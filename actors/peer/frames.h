@@ -5,7 +5,7 @@
 // check whether a frame is allowed at the time at which it arrives.
 #pragma once
 
-#include "config/limits.h"
+#include "actors/peer/limits.h"
 #include "config/rows.h"
 #include "feed/recovery/history.h"
 #include "feed/recovery/repair.h"
@@ -23,8 +23,6 @@ namespace pinstrike::actors::peer {
 inline constexpr std::array<std::byte, 2> magic{std::byte{'P'}, std::byte{'S'}};
 inline constexpr std::uint8_t protocol_version = 2;
 inline constexpr std::size_t header_bytes = 8;
-inline constexpr std::size_t block_bytes_max = 1500;
-inline constexpr std::size_t feed_name_bytes_max = name_bytes_max;
 
 /// The values are sent on the wire.
 enum class FrameType : std::uint8_t {

@@ -1,6 +1,7 @@
 // path: cold
 #pragma once
 
+#include "actors/peer/limits.h"
 #include "actors/peer/secret.h"
 #include "config/problem.h"
 
@@ -8,9 +9,6 @@
 #include <string>
 
 namespace pinstrike::actors::peer {
-
-inline constexpr std::size_t secret_bytes_min = 32;
-inline constexpr std::size_t secret_bytes_max = 1024;
 
 /// Reads the secret from a file that only its owner may access, and trims blanks and line ends. The
 /// owner must be the user of this process or root. On an error, returns nothing and adds a problem

@@ -116,9 +116,6 @@ void ServerSession::on_request(const feed::RepairRequest& request, std::int64_t 
     }
     std::uint32_t sent = 0;
     for (const feed::KeptBlock& block : blocks) {
-        if (block.bytes.empty() || block.bytes.size() > block_bytes_max) {
-            continue;  // no supported venue sends blocks of such a size
-        }
         writer_.put(BlockFrame{request.id, request.line, block.bytes});
         counters_.counts.bump(ServerCount::served_bytes, block.bytes.size());
         ++sent;

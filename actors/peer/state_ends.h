@@ -4,7 +4,7 @@
 // is sent to a peer, and the receiver of the state that a peer sends.
 #pragma once
 
-#include "actors/book/transfer/state_record.h"
+#include "actors/core/state_record.h"
 #include "actors/peer/frames.h"
 
 #include <cstdint>

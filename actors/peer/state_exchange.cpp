@@ -1,6 +1,7 @@
 // path: cold
 #include "actors/peer/state_exchange.h"
 
+#include "actors/peer/limits.h"
 #include "actors/poller/sharding.h"
 #include "config/check.h"
 
@@ -10,10 +11,6 @@
 namespace pinstrike::actors::peer {
 
 namespace {
-
-/// The largest number of queued records of a core. If the queue is full, the peer sends faster than
-/// the core reads, and the line is requested again.
-constexpr std::size_t posted_max = 1 << 18;
 
 /// Whether a book sends such records to give its state. The others answer records of a transfer: if
 /// it ran out of time, its last answers are still in the rings.
@@ -121,7 +118,7 @@ StateExchange::Posted StateExchange::post(Core& core, const StateRecord& record)
     if (!core.rings) {
         return Posted::no_book;
     }
-    if (core.posted.size() >= posted_max) {
+    if (core.posted.size() >= posted_records_max) {
         return Posted::full;
     }
     core.posted.push_back(record);

@@ -5,7 +5,7 @@
 // instance is incomplete then.
 #pragma once
 
-#include "actors/book/transfer/state_record.h"
+#include "actors/core/state_record.h"
 #include "actors/peer/state_ends.h"
 #include "actors/poller/sharding.h"
 

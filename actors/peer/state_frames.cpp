@@ -54,9 +54,9 @@ bool is_possible(const BookSide& side) {
     }
     if (is(side, side_present)) {
         return is(side, side_known) && is_text(participant_of(side)) &&
-               feed::is_code(price_of(side).code);
+               feed::is_code(price_code_of(side));
     }
-    const bool empty = side.value == 0 && participant_of(side) == 0 && price_of(side).code == 0;
+    const bool empty = side.value == 0 && participant_of(side) == 0 && price_code_of(side) == 0;
     return empty && (is(side, side_known) || (mark == 0 && side.sequence == 0));
 }
 
@@ -66,7 +66,7 @@ void put_side(Writer& body, const BookSide& side) {
     body.put(size_of(side));
     body.put(side.sequence);
     body.put(static_cast<std::uint8_t>(participant_of(side)));
-    body.put(static_cast<std::uint8_t>(price_of(side).code));
+    body.put(static_cast<std::uint8_t>(price_code_of(side)));
     body.put(mark_of(side));
 }
 

@@ -4,7 +4,8 @@
 // check the form of a frame, and is_possible() checks the values of a series.
 #pragma once
 
-#include "actors/book/transfer/state_record.h"
+#include "actors/core/state_record.h"
+#include "actors/peer/limits.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -16,7 +17,6 @@ namespace pinstrike::actors::peer {
 
 class FrameWriter;
 
-inline constexpr std::size_t state_lines_max = 1024;  ///< lines of one request
 inline constexpr std::size_t state_request_bytes = 8 + 2;
 inline constexpr std::size_t state_series_bytes = 8 + 2 + 1 + 24 + 16 + 2 * 15 + 4;
 inline constexpr std::size_t state_trades_bytes = 8 + 11 * 4 - 4 + 6 + 2;

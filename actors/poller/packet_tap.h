@@ -13,6 +13,7 @@
 #include "actors/threads/record_ring.h"
 #include "actors/threads/ring.h"
 #include "config/counter.h"
+#include "nic/packet/datagram.h"
 #include "nic/packet/packet.h"
 
 #include <algorithm>
@@ -34,7 +35,9 @@ struct alignas(32) TappedPacket {
     std::uint16_t port = 0;  ///< index of the port within the poller
 
     /// Longer frames are cut. No market data network has longer ones.
-    static constexpr std::size_t bytes_max = 9216;
+    static constexpr std::size_t bytes_max = nic::ethernet_header_bytes +
+                                             nic::vlan_tags_max * nic::tag_bytes_max +
+                                             nic::jumbo_packet_bytes;
 
     [[nodiscard]] std::size_t bytes_behind() const { return bytes; }
 };

@@ -59,7 +59,7 @@ bool History::keep(const KeptBlock& block) {
     const Line* line = line_of(block.line);
     const std::size_t units = 1 + (block.bytes.size() + sizeof(Record) - 1) / sizeof(Record);
     const bool fits = line != nullptr && block.first != 0 && block.messages != 0 &&
-                      block.messages <= block_messages_max &&
+                      block.messages <= block_messages_max && !block.bytes.empty() &&
                       block.bytes.size() <= kept_block_bytes_max &&
                       units * sizeof(Record) <= capacity_;
     if (!fits) {
@@ -201,9 +201,7 @@ void History::append(std::size_t line, const KeptBlock& block, std::size_t units
         .line = static_cast<std::uint16_t>(line),
         .units = static_cast<std::uint16_t>(units),
     };
-    if (!block.bytes.empty()) {
-        std::memcpy(memory + sizeof(Record), block.bytes.data(), block.bytes.size());
-    }
+    std::memcpy(memory + sizeof(Record), block.bytes.data(), block.bytes.size());
     newest_in_bucket = head_;
     Line& of = lines_[line];
     if (!numbering_.infers_resets && block.session != of.session) {

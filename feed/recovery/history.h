@@ -57,7 +57,7 @@ struct KeptRange {
     ROW(kept_bytes, bytes, "bytes of the blocks stored in the history") \
     ROW(aged, blocks, "blocks removed because the configured time was over") \
     ROW(crowded, blocks, "blocks removed early to free memory for newer ones") \
-    ROW(unfit, blocks, "blocks not stored: of another line, without numbers, or too large")
+    ROW(unfit, blocks, "blocks not stored: of another line, without numbers or bytes, or too large")
 // clang-format on
 
 PINSTRIKE_ROWS(HistoryCount, PINSTRIKE_HISTORY_COUNTS)

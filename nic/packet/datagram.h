@@ -21,6 +21,9 @@
 
 namespace pinstrike::nic {
 
+/// The largest IPv4 packet of a jumbo frame, as switches of market data networks have it.
+inline constexpr std::size_t jumbo_packet_bytes = 9216;
+
 inline constexpr std::size_t ethernet_header_bytes = 14;
 inline constexpr std::size_t vlan_tag_bytes = 4;
 inline constexpr std::size_t vlan_tags_max = 4;

@@ -40,7 +40,7 @@ static_assert(payload_at == cache_line_bytes && headers_bytes == 42);
 
 /// Enough for datagrams of jumbo frames. Buffers for the 64 KiB MTU of the loopback interface would
 /// waste memory.
-constexpr std::size_t payload_bytes_max = 9216;
+constexpr std::size_t payload_bytes_max = jumbo_packet_bytes;
 
 constexpr std::size_t ip_at = ethernet_header_bytes;
 constexpr std::size_t udp_at = ip_at + ipv4_header_bytes_min;

@@ -7,7 +7,7 @@
 // or bytes. If it sends state, it has a Host of its own, with pollers, cores and books.
 #pragma once
 
-#include "actors/book/transfer/state_record.h"
+#include "actors/core/state_record.h"
 #include "actors/peer/block_reader.h"
 #include "actors/peer/client_session.h"
 #include "actors/peer/server_session.h"

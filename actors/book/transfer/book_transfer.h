@@ -8,8 +8,8 @@
 #include "actors/book/book_entry.h"
 #include "actors/book/transfer/journal.h"
 #include "actors/book/transfer/line_places.h"
-#include "actors/book/transfer/state_record.h"
 #include "actors/core/actor.h"
+#include "actors/core/state_record.h"
 #include "feed/event/event.h"
 
 #include <cstddef>

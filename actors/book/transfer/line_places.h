@@ -9,7 +9,7 @@
 #pragma once
 
 #include "actors/book/line_memory.h"
-#include "actors/book/transfer/state_record.h"
+#include "actors/core/state_record.h"
 #include "actors/publish/pages.h"
 #include "feed/event/event.h"
 #include "feed/event/limits.h"

@@ -173,8 +173,19 @@ TEST(FrameReader, RefusesWhatNoFrameCanBe) {
     EXPECT_EQ(result_of("5053020801000000"), malformed);   // a keep-alive has no body
     EXPECT_EQ(result_of("5053020425000000"), malformed);   // a request has 38 bytes
     EXPECT_EQ(result_of("50530205FFFFFFFF"), malformed);   // 4 GiB of block
-    EXPECT_EQ(result_of("50530205E7050000"), malformed);   // one byte too many
-    EXPECT_EQ(result_of("50530205E6050000"), incomplete);  // 1510: the largest
+    EXPECT_EQ(result_of("505302050B400000"), malformed);   // one byte too many
+    EXPECT_EQ(result_of("505302050A400000"), incomplete);  // 16394: the largest
+}
+
+TEST(FrameReader, ReadsTheLargestBlockThatAHistoryKeeps) {
+    const Bytes largest(feed::kept_block_bytes_max, std::byte{7});
+    FrameReader reader;
+    reader.push(frame_of([&](FrameWriter& w) { w.put(BlockFrame{7, 1, largest}); }));
+    Frame frame;
+    ASSERT_EQ(reader.next(frame), FrameReader::Result::frame);
+    const auto block = parse_block(frame.body);
+    ASSERT_TRUE(block);
+    EXPECT_EQ(Bytes(block->bytes.begin(), block->bytes.end()), largest);
 }
 
 // --- authentication ---

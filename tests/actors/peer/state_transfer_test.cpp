@@ -6,11 +6,13 @@
 
 #include "actors/book/book.h"
 #include "actors/book/book_json.h"
+#include "actors/peer/limits.h"
 #include "tests/actors/book/events.h"
 #include "tests/actors/peer/sessions.h"
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <utility>
@@ -116,11 +118,10 @@ struct TransferOverRings : Rings, StateSource {
 };
 
 TEST_F(TransferOverRings, APeerCannotFillTheMemoryWithPlacesAndLosses) {
-    constexpr int posted_max = 1 << 18;
     begin({true});
     StateRecord place = placed(1);
     place.books = 1;
-    for (int i = 0; i < posted_max; ++i) {
+    for (std::size_t i = 0; i < posted_records_max; ++i) {
         transfer->record(place);
     }
     for (const Kind kind : {Kind::place, Kind::lost}) {

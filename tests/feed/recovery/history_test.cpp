@@ -200,11 +200,12 @@ TEST(History, RefusesWhatDoesNotFit) {
     EXPECT_FALSE(of.keep(1, 0, 1, 1));  // 0 is not a valid number
     EXPECT_FALSE(of.keep(1, 1, 0, 1));
     EXPECT_FALSE(of.keep(1, 1, 257, 1));
+    EXPECT_FALSE(of.keep(1, 1, 1, 1, 0));
     EXPECT_FALSE(of.keep(1, 1, 1, 1, 4753));  // with its header, larger than all memory
     EXPECT_TRUE(of.keep(1, 1, 256, 1, 4752));
     EXPECT_TRUE(of.keep(1, 257, 256, 1, 4752));
     EXPECT_EQ(of.firsts(1, 1, 257), (Numbers{257}));
-    EXPECT_EQ(of.history.counters().read(HistoryCount::unfit), 5U);
+    EXPECT_EQ(of.history.counters().read(HistoryCount::unfit), 6U);
     EXPECT_FALSE(of.history.knows(2));
     EXPECT_TRUE(of.history.knows(203));
     EXPECT_EQ(of.firsts(2, 1, 1), Numbers{});
@@ -330,7 +331,7 @@ void run_against_model(std::uint64_t seed) {
     for (int step = 0; step < 600; ++step) {
         KeptBlock block = script.next_block();
         const Bytes bytes = bytes_of(seed * 1000 + static_cast<std::uint64_t>(step),
-                                     script.below(script.below(3) == 0 ? 1000 : 120));
+                                     1 + script.below(script.below(3) == 0 ? 1000 : 120));
         block.bytes = bytes;
         ASSERT_TRUE(history.keep(block));
         model.keep(block);

@@ -1,8 +1,8 @@
 // path: hot
 #pragma once
 
-#include "actors/book/transfer/state_record.h"
 #include "actors/core/actor.h"
+#include "actors/core/state_record.h"
 #include "config/counter.h"
 
 #include <array>

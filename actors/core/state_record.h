@@ -5,7 +5,7 @@
 // (actors/peer/state_frames.h). On the network the state has an encoding of its own.
 #pragma once
 
-#include "actors/book/book_entry.h"
+#include "actors/core/series_fields.h"
 #include "actors/threads/ring.h"
 #include "feed/event/series_key.h"
 

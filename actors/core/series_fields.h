@@ -1,0 +1,89 @@
+// path: hot
+//
+// The fields of a series' state that actors keep, publish and exchange with peers: a side of the
+// best bid and offer, and the record of trades. pinstrike.h has their layout, because programs of
+// users may read them.
+#pragma once
+
+#include "actors/publish/pinstrike.h"
+#include "config/cache_line.h"
+
+#include <cstdint>
+
+namespace pinstrike::actors {
+
+/// Bits of mark_of(side).
+enum SideMark : std::uint8_t {
+    side_known = PINSTRIKE_KNOWN,
+    side_stale = PINSTRIKE_STALE,
+    side_late = PINSTRIKE_LATE,
+    side_present = PINSTRIKE_PRESENT,
+    side_elsewhere = PINSTRIKE_ELSEWHERE,
+};
+
+/// One side of the best bid and offer. A quote replaces its words as a whole.
+using BookSide = pinstrike_side;
+
+inline constexpr unsigned mark_shift = 16;
+
+inline std::uint8_t mark_of(const BookSide& side) {
+    return static_cast<std::uint8_t>(side.said >> mark_shift);
+}
+
+inline bool is(const BookSide& side, SideMark bit) {
+    return (mark_of(side) & bit) != 0;
+}
+
+inline void raise(BookSide& side, SideMark bit) {
+    side.said |= std::uint32_t{bit} << mark_shift;
+}
+
+inline void lower(BookSide& side, SideMark bit) {
+    side.said &= ~(std::uint32_t{bit} << mark_shift);
+}
+
+inline char participant_of(const BookSide& side) {
+    return static_cast<char>(side.said);
+}
+
+/// OPRA Denominator Code of the price.
+inline char price_code_of(const BookSide& side) {
+    return static_cast<char>(side.said >> 8);
+}
+
+inline std::uint32_t size_of(const BookSide& side) {
+    return static_cast<std::uint32_t>(side.value >> 32);
+}
+
+/// Bits of TradeRecord::flags. A `touched` bit says that a report set or cancelled the value on the
+/// series' current line and in its current numbering. The report's sequence is stored, and a late
+/// message is compared with it.
+enum TradeFlag : std::uint16_t {
+    has_open = PINSTRIKE_HAS_OPEN,
+    has_range = PINSTRIKE_HAS_RANGE,
+    has_last = PINSTRIKE_HAS_LAST,
+    has_open_interest = PINSTRIKE_HAS_OPEN_INTEREST,
+    open_stated = 16,  ///< by an opening report, not taken from the first trade
+    last_touched = 32,
+    open_touched = 64,
+    open_interest_touched = 128,
+    touched_here = last_touched | open_touched | open_interest_touched,
+    covered_here = 2048,       ///< includes state of a peer, up to covered_sequence
+    covered_elsewhere = 4096,  ///< the same, on a line that it left or in an earlier numbering
+};
+
+/// A touched bit, shifted left by this, says that the value was touched on a line that the series
+/// has left, or in an earlier numbering.
+inline constexpr unsigned elsewhere_shift = 3;
+
+using TradeRecord = pinstrike_trades;
+
+static_assert(sizeof(TradeRecord) == cache_line_bytes);
+
+/// False if the record is equivalent to no record.
+inline bool says_anything(const TradeRecord& record) {
+    constexpr unsigned kept = covered_here | covered_elsewhere;
+    return (record.flags & ~kept) != 0 || record.volume != 0 || record.trades != 0;
+}
+
+}  // namespace pinstrike::actors
