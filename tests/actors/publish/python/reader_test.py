@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The package pinstrike reads what the program publishes.
 
-    reader_test.py PROGRAM      by a Python that has the package
+    reader_test.py PROGRAM [SEED]      by a Python that has the package
 """
 
 import copy
@@ -64,8 +64,9 @@ def priced(side):
 class Follower:
     """Counts the messages of a stream's series on a thread, from its snapshot on."""
 
-    def __init__(self, feed, **options):
-        self.stream = feed.stream(prices="exact", messages_max=random.choice([16, 512, 8192]), **options)
+    def __init__(self, name, **options):
+        self.feed = pinstrike.open(name)
+        self.stream = self.feed.stream(prices="exact", messages_max=random.choice([16, 512, 8192]), **options)
         self.state = {}  # of each series: core, quotes, trades, and the sides of the best that a quote made
         self.missed = self.gaps = self.timed_gaps = self.restarts = 0
         self.take(self.stream.snapshot)
@@ -113,7 +114,7 @@ class Truth(unittest.TestCase):
         cls.followers = []
         for _ in range(4):
             time.sleep(random.uniform(0.0, 0.6))
-            cls.followers.append(Follower(cls.feed))
+            cls.followers.append(Follower("day"))
         _, errors = process.communicate(timeout=60)
         assert process.returncode == 0, errors
         cls.book = book_rows(book)
@@ -124,8 +125,11 @@ class Truth(unittest.TestCase):
         return Counter({key: row[name] for key, row in self.book.items()})
 
     def test_chain_is_the_book(self):
-        self.assertEqual(self.feed.state, "ended")
-        chain = self.feed.chain(prices="exact")
+        for follower in self.followers:
+            self.assertEqual(follower.feed.state, "ended")
+            self.expect_book(follower.feed.chain(prices="exact"))
+
+    def expect_book(self, chain):
         self.assertGreater(len(chain), 500)
         self.assertEqual(sorted(map(key_of, chain)), sorted(self.book))
         for row in chain:
@@ -157,7 +161,7 @@ class Truth(unittest.TestCase):
         process, _ = publisher.replay(self.capture, "again", "--pace", "real")
         feed = eventually(lambda: pinstrike.open("again"))
         eventually(lambda: len(feed.chain()) > 100)
-        followers = [Follower(feed, restart_wait=30.0), Follower(feed, restart_wait=30.0)]
+        followers = [Follower("again", restart_wait=30.0), Follower("again", restart_wait=30.0)]
         time.sleep(random.uniform(0.1, 0.6))
         process.kill()
         process.wait()
@@ -169,6 +173,7 @@ class Truth(unittest.TestCase):
             follower.thread.join(60)
             self.assertFalse(follower.thread.is_alive())
             self.assertEqual(follower.restarts, 1)
+            self.expect_book(follower.feed.chain(prices="exact"))
             for name in ("trades", "quotes"):
                 self.assertEqual(+follower.counts(name), +self.counts(name), name)
 
@@ -461,6 +466,9 @@ class Damage(unittest.TestCase):
 if __name__ == "__main__":
     publisher = Publisher(sys.argv.pop(1))
     os.environ["PYTHONFAULTHANDLER"] = "1"
+    seed = int(sys.argv.pop(1)) if sys.argv[1:2] and sys.argv[1].isdigit() else random.SystemRandom().getrandbits(32)
+    print(f"seed {seed}", flush=True)
+    random.seed(seed)  # of the moments at which readers attach
     try:
         unittest.main(verbosity=2)
     finally:
