@@ -20,12 +20,17 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace pinstrike::weave {
 
 /// The point that every fence passes.
 constexpr std::string_view fence_point = "fence";
+
+/// The point that a thread passes between two tries of the same step. It goes on only if another
+/// thread has made a step, or if no other one can.
+constexpr std::string_view spin_point = "spin";
 
 /// The points that this thread passes during `body`, in their order.
 inline std::vector<std::string_view> points_of(const std::function<void()>& body) {
@@ -94,6 +99,7 @@ class Weaver {
         Body body;
         std::function<bool()> ready;
         bool done = false;
+        bool spins = false;
         std::size_t index = 0;
     };
 
@@ -116,6 +122,7 @@ class Weaver {
 
     static void at_point(const char* where) {
         if (where != fence_point) {  // one thread runs here, so a fence has no effect
+            active_->running_->spins = where == spin_point;
             active_->pause(where);
         }
     }
@@ -159,6 +166,9 @@ class Weaver {
                 on_stuck(trace_);
             }
             return false;
+        }
+        if (able.size() > 1 && running_ != nullptr && std::exchange(running_->spins, false)) {
+            std::erase(able, running_);
         }
         choose(able);
         swapcontext(&main_, &running_->context);

@@ -84,6 +84,7 @@ class Patience {
             return false;
         }
         --left_;
+        RING_HOOK("spin");
         constexpr unsigned sleep_every = 1024;  // the writer may need this processor
         if (left_ % sleep_every == sleep_every - 1) {
             constexpr timespec moment{.tv_sec = 0, .tv_nsec = 100'000};

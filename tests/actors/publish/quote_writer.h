@@ -53,7 +53,14 @@ class QuoteWriter {
         ++trades.trades;
     }
 
-    void flush() { lines()[1].flush_quotes(clock_.next(0)); }
+    /// A flush of quotes of line 1.
+    void flush() {
+        events_.clear();
+        const feed::Event& event =
+            events_.emplace_back(testing::control_of('J', feed::Forget::quotes, 1));
+        lines()[1].flush_quotes(clock_.next(event.header.ts_receive_ns));
+        stream_.append(events_, clock_);
+    }
 
     [[nodiscard]] std::span<LineMemory> lines() const {
         return memory_.span<LineMemory>(memory_.core().lines);

@@ -3,19 +3,15 @@
 // Published memory in a buffer, which is damaged, read and restored.
 #pragma once
 
-#include "actors/publish/layout_hash.h"
 #include "actors/publish/reader/error.h"
 #include "actors/publish/reader/event_stream.h"
-#include "actors/publish/reader/feed_reader.h"
 #include "tests/actors/book/events.h"
 #include "tests/actors/book/session.h"
+#include "tests/actors/publish/reader/feed_image.h"
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
-#include <memory>
-#include <span>
 #include <utility>
 #include <vector>
 
@@ -24,17 +20,7 @@ namespace pinstrike::actors::test {
 class DamagedMemory {
   public:
     DamagedMemory() {
-        auto& header = *static_cast<pinstrike_header*>(pages_.data());
-        std::memcpy(header.magic, PINSTRIKE_MAGIC, sizeof header.magic);
-        header.byte_order = PINSTRIKE_BYTE_ORDER;
-        header.major = PINSTRIKE_LAYOUT_MAJOR;
-        header.layout_hash = layout_hash();
-        header.file_bytes = bytes_;
-        header.header_bytes = sizeof(pinstrike_header);
-        header.core_bytes = sizeof(pinstrike_core);
-        header.cores_count = 1;
-        lay_out(core(), shape(), arrays_at);
-        Book book{config, CoreMemory{core(), bytes()}};
+        Book book{config, image_.memory()};
         Session session{3};
         for (int batch = 0; batch < 5; ++batch) {
             Events events;
@@ -62,8 +48,7 @@ class DamagedMemory {
     /// Attaches, reads the state of all series, and polls a stream from its first event on.
     void read() {
         try {
-            auto feed = std::make_unique<reader::FeedReader>(
-                "damaged", std::make_shared<const reader::Mapping>(std::span{bytes(), bytes_}));
+            auto feed = image_.attach();
             std::array<pinstrike_value, 64> values;
             feed->chain({}, values.data(), values.size());
             const std::uint64_t tail = std::exchange(core().tail, 0);
@@ -84,7 +69,6 @@ class DamagedMemory {
 
   private:
     static constexpr BookConfig config{.series_capacity = 64};
-    static constexpr std::size_t arrays_at = sizeof(pinstrike_header) + sizeof(pinstrike_core);
 
     static CoreShape shape() {
         CoreShape shape = book_shape(config, 1);
@@ -92,16 +76,9 @@ class DamagedMemory {
         return shape;
     }
 
-    static std::size_t size() {
-        pinstrike_core core{};
-        return lay_out(core, shape(), arrays_at);
-    }
+    [[nodiscard]] std::byte* bytes() const { return image_.bytes(); }
 
-    [[nodiscard]] std::byte* bytes() const { return static_cast<std::byte*>(pages_.data()); }
-
-    [[nodiscard]] pinstrike_core& core() const {
-        return *reinterpret_cast<pinstrike_core*>(bytes() + sizeof(pinstrike_header));
-    }
+    [[nodiscard]] pinstrike_core& core() const { return image_.core(); }
 
     /// All bytes but the lines that no event concerns and the unused part of the stream.
     void choose_targets() {
@@ -111,7 +88,7 @@ class DamagedMemory {
                 targets_.push_back(static_cast<std::uint32_t>(at));
             }
         };
-        add(0, arrays_at);
+        add(0, FeedImage::arrays_at);
         add(core.entries.at, core.entries.count * sizeof(pinstrike_entry));
         add(core.groups.at, core.groups.count * sizeof(pinstrike_group));
         add(core.trades.at, core.trades.count * sizeof(pinstrike_trades));
@@ -121,8 +98,7 @@ class DamagedMemory {
         add(core.stream.at, core.tail * sizeof(feed::Event));
     }
 
-    std::size_t bytes_ = size();
-    Pages pages_{bytes_};
+    FeedImage image_{shape()};
     std::vector<std::uint32_t> targets_;
     std::vector<std::pair<std::size_t, std::byte>> undo_;
     unsigned reads_ = 0;

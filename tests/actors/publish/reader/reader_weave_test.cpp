@@ -3,17 +3,20 @@
 // Every order of a writer and a reader at the points between their steps: no read is torn, and a
 // snapshot and the stream behind it have each event once.
 #include "actors/publish/core_memory.h"
-#include "actors/publish/reader/core_cursor.h"
+#include "actors/publish/reader/event_stream.h"
+#include "actors/publish/reader/feed_reader.h"
 #include "actors/publish/reader/series_reader.h"
 #include "tests/actors/events.h"
 #include "tests/actors/publish/quote_writer.h"
+#include "tests/actors/publish/reader/feed_image.h"
 #include "tests/actors/weave.h"
 
 #include <gtest/gtest.h>
 
 #include <array>
+#include <functional>
+#include <map>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -144,91 +147,144 @@ TEST_F(WeaveReader, a_line_is_never_torn) {
         });
 }
 
-/// A reader that takes what has come, and joins it to its snapshot.
-TEST_F(WeaveReader, a_stream_has_what_its_snapshot_has_not) {
-    std::uint32_t covered = 0;
-    std::vector<std::uint32_t> got;
-    bool complete = false;
-    walk(
-        8,
-        [](QuoteWriter& writer) {
-            writer.insert(spy);
-            writer.quote(spy, 1);
-        },
-        [](QuoteWriter& writer) {
-            writer.quote(spy, 2);
-            writer.quote(spy, 3);
-        },
-        [&](const reader::CoreView& view) {
-            got.clear();
-            reader::Patience patience{few_tries};
-            reader::Tail tail;
-            reader::SeriesParts parts;
-            complete = reader::read_tail(view, patience, tail) &&
-                       reader::read_series(view, spy, patience, parts) == ReadResult::read;
-            if (!complete) {
-                return;
+/// What a user of a stream has: for each series the number of its latest quote.
+class StreamUser {
+  public:
+    StreamUser() = default;
+
+    explicit StreamUser(const FeedImage& feed) : attached_(feed.attach()) {}
+
+    void subscribe() {
+        stream_ = std::make_unique<reader::EventStream>(std::move(attached_), reader::Filter{});
+        take_state();
+    }
+
+    /// Takes all that has come.
+    void poll(const std::string& trace) {
+        for (std::size_t count = 1; count != 0;) {
+            count = stream_->poll(records_);
+            for (const pinstrike_record& record : std::span{records_}.first(count)) {
+                take(record, trace);
             }
-            covered = parts.entry.bid.sequence;
-            reader::CoreCursor cursor{view};
-            cursor.start(tail);
-            while (cursor.load() == reader::CoreCursor::State::event) {
-                cursor.take([&](const feed::Event& event, std::uint64_t stamp) {
-                    if (stamp_after(stamp, parts.entry.stamp)) {
-                        got.push_back(event.header.sequence);
-                    }
-                    return true;
-                });
-            }
-        },
-        [&] {
-            for (std::size_t i = 0; complete && i < got.size(); ++i) {
-                EXPECT_EQ(got[i], covered + 1 + i) << weaver_.trace();
-            }
-        });
+        }
+    }
+
+    [[nodiscard]] std::uint32_t latest(std::int64_t strike_e8) const {
+        const auto found = latest_.find(strike_e8);
+        return found == latest_.end() ? 0 : found->second;
+    }
+
+    std::size_t missed = 0;
+    std::size_t events = 0;
+
+  private:
+    void take_state() {
+        for (const pinstrike_value& value : stream_->snapshot()) {
+            ASSERT_EQ(value.old, PINSTRIKE_CURRENT);
+            latest_[value.key.strike_e8] = value.quotes;
+        }
+    }
+
+    void take(const pinstrike_record& record, const std::string& trace) {
+        if (record.kind == PINSTRIKE_MISSED || record.kind == PINSTRIKE_STATE) {
+            missed += record.kind == PINSTRIKE_MISSED ? 1 : 0;
+            return take_state();
+        }
+        if (record.kind == PINSTRIKE_CONTROL) {
+            return;
+        }
+        ASSERT_EQ(record.kind, PINSTRIKE_QUOTE) << trace;
+        std::uint32_t& latest = latest_[record.key.strike_e8];
+        EXPECT_EQ(record.sequence, latest + 1) << trace;
+        EXPECT_EQ(record.of.quote.offer_size, record.sequence) << trace;
+        EXPECT_EQ(record.bid.sequence, record.sequence) << trace;
+        latest = static_cast<std::uint32_t>(record.sequence);
+        ++events;
+    }
+
+    std::unique_ptr<reader::FeedReader> attached_;  ///< until it subscribes
+    std::unique_ptr<reader::EventStream> stream_;
+    std::map<std::int64_t, std::uint32_t> latest_;
+    std::array<pinstrike_record, 8> records_{};
+};
+
+class WeaveStream : public ::testing::Test {
+  protected:
+    /// Walks the orders of a writer and of a user who subscribes and takes what has come. After
+    /// each of them he has all quotes up to `last`.
+    std::size_t walk(std::size_t stream_records, std::size_t preemptions_max,
+                     const std::function<void(QuoteWriter&)>& write,
+                     const std::vector<std::pair<feed::SeriesKey, std::uint32_t>>& last) {
+        return weaver_.walk(
+            [&, stream_records] {
+                feed_ = std::make_unique<FeedImage>(
+                    CoreShape{.series = 40, .slots = 64, .stream_records = stream_records});
+                writer_ = std::make_unique<QuoteWriter>(feed_->memory());
+                writer_->insert(spy);
+                writer_->quote(spy, 1);
+                user_ = StreamUser{*feed_};
+                return std::vector<Weaver::Body>{[&] { write(*writer_); },
+                                                 [&] {
+                                                     user_.subscribe();
+                                                     user_.poll(weaver_.trace());
+                                                 }};
+            },
+            [&] {
+                user_.poll(weaver_.trace());
+                missed += user_.missed;
+                events += user_.events;
+                for (const auto& [key, number] : last) {
+                    EXPECT_EQ(user_.latest(key.strike_e8), number) << weaver_.trace();
+                }
+            },
+            fail_on_stuck, preemptions_max);
+    }
+
+    std::size_t missed = 0;
+    std::size_t events = 0;
+
+  private:
+    Weaver weaver_;
+    std::unique_ptr<FeedImage> feed_;
+    std::unique_ptr<QuoteWriter> writer_;
+    StreamUser user_;
+};
+
+TEST_F(WeaveStream, has_each_event_that_its_snapshot_has_not) {
+    const std::size_t orders = walk(8, 3,
+                                    [](QuoteWriter& writer) {
+                                        writer.quote(spy, 2);
+                                        writer.quote(spy, 3);
+                                    },
+                                    {{spy, 3}});
+    EXPECT_GT(orders, 1000U);
+    EXPECT_GT(events, 100U);
 }
 
-TEST_F(WeaveReader, an_overrun_reader_knows_it) {
-    std::vector<std::uint32_t> got;
-    std::size_t overruns = 0;
-    walk(
-        2,
-        [](QuoteWriter& writer) {
-            writer.insert(spy);
-            writer.quote(spy, 1);
-        },
-        [](QuoteWriter& writer) {
-            for (std::uint32_t number = 2; number <= 5; ++number) {
-                writer.quote(spy, number);
-            }
-        },
-        [&](const reader::CoreView& view) {
-            got.clear();
-            reader::Patience patience{few_tries};
-            reader::Tail tail;
-            reader::CoreCursor cursor{view};
-            if (!reader::read_tail(view, patience, tail)) {
-                return;
-            }
-            cursor.start(tail);
-            auto state = cursor.load();
-            for (; state == reader::CoreCursor::State::event; state = cursor.load()) {
-                cursor.take([&](const feed::Event& event, std::uint64_t stamp) {
-                    got.push_back(event.header.sequence);
-                    EXPECT_EQ(event.body.quote.offer_size, event.header.sequence);
-                    EXPECT_EQ(stamp / PINSTRIKE_STAMP_PLACE, event.header.sequence);
-                    return true;
-                });
-            }
-            overruns += state == reader::CoreCursor::State::overrun ? 1 : 0;
-            EXPECT_NE(state, reader::CoreCursor::State::diverged);
-        },
-        [&] {
-            for (std::size_t i = 1; i < got.size(); ++i) {
-                EXPECT_EQ(got[i], got[i - 1] + 1) << weaver_.trace();
-            }
-        });
-    EXPECT_GT(overruns, 0U);
+TEST_F(WeaveStream, has_series_that_come_while_it_begins) {
+    const feed::SeriesKey other = testing::series_of("QQQ", 7);
+    const std::size_t orders = walk(8, 3,
+                                    [&](QuoteWriter& writer) {
+                                        writer.insert(other);
+                                        writer.quote(other, 1);
+                                        writer.flush();
+                                        writer.quote(spy, 2);
+                                    },
+                                    {{spy, 2}, {other, 1}});
+    EXPECT_GT(orders, 1000U);
+    EXPECT_GT(events, 1000U);
+}
+
+TEST_F(WeaveStream, knows_that_it_was_overrun_and_goes_on) {
+    const std::size_t orders = walk(2, 2,
+                                    [](QuoteWriter& writer) {
+                                        for (std::uint32_t number = 2; number <= 5; ++number) {
+                                            writer.quote(spy, number);
+                                        }
+                                    },
+                                    {{spy, 5}});
+    EXPECT_GT(orders, 500U);
+    EXPECT_GT(missed, 100U);
 }
 
 }  // namespace
