@@ -251,6 +251,13 @@ CORES = Dashboard(
         lines("Readers woken", "Readers on this host that waited for events", "cps",
               [worst(f"rate(pinstrike_published_reader_wakeups_total{{{{S}}}}{RATE})", of="sum")],
               least=0, empty="The config publishes nothing"),
+        lines("Published memory", "Size of the memory file that readers on this host map", "bytes",
+              [worst("pinstrike_published_bytes{{S}}")], least=0, fill=0,
+              empty="The config publishes nothing"),
+        lines("Age of the published memory", "Since the start that created its file. Where it falls, the feed "
+              "started anew, and readers attached to another file", "s",
+              [worst("time() - pinstrike_published_start_timestamp_seconds{{S}}", of="min")], least=0, fill=0,
+              empty="The config publishes nothing"),
     ], [CORE])
 
 NIC = Dashboard(
