@@ -13,7 +13,7 @@ from pathlib import Path
 MARK = re.compile(r"needs? (hardware|a real host) that no test has", re.I)
 # Programs that these documents may name. A word that begins with a path is a program as well.
 PROGRAMS = set("""
-    apt apt-get awk bash bpftool cat chmod chown chronyc chrt cp cpupower curl cyclictest dmesg dmidecode docker
+    apt apt-get awk bash bpftool c++ cat cc chmod chown chronyc chrt cp cpupower curl cyclictest dmesg dmidecode docker
     dpdk-devbind.py dpkg driverctl echo ethtool export git grep grubby head htop install ip iptables irqbalance
     journalctl kill lscpu lspci lsmod lstopo ln ls make man meson mkdir mlxconfig modprobe mount mstconfig mv
     netstat nft ninja nsenter nstat numactl openssl perf phc2sys pinstrike ping pip pmc pngquant prometheus promtool

@@ -20,7 +20,7 @@ import pandas
 import pinstrike
 import polars
 import pyarrow
-from publishing import Publisher
+from publishing import Publisher, eventually
 
 # What a user's program may write, with the types that he expects.
 PROGRAM = """
@@ -54,6 +54,30 @@ def example(name, *arguments):
                           env={**os.environ, "MPLBACKEND": "agg"})
     assert done.returncode == 0, done.stderr
     return done.stdout
+
+
+class Demo(unittest.TestCase):
+    """As a newcomer runs the examples: while the demonstration runs."""
+
+    def test_each_example_shows_the_demonstration(self):
+        feed = publisher.demo()
+        eventually(lambda: len(pinstrike.open("demo").chain("SPY")) > 100, 600)
+        example("smile.py", "demo", "SPY", "demo.png")
+        self.assertGreater((publisher.folder / "demo.png").stat().st_size, 10000)
+        self.assertEqual(len([row for row in example("widest_spreads.py", "demo").splitlines() if "│ 20" in row]), 10)
+        output = publisher.folder / "printed"
+        with output.open("w") as to:
+            chain = subprocess.Popen([sys.executable, "-u", examples / "chain.py", "demo", "SPY"], stdout=to,
+                                     stderr=subprocess.PIPE, text=True)
+        self.addCleanup(chain.kill)
+        eventually(lambda: "\ntrade of " in output.read_text(), 600)
+        feed.terminate()
+        feed.communicate(timeout=300)
+        _, errors = chain.communicate(timeout=300)
+        self.assertEqual((chain.returncode, errors), (0, ""))
+        printed = output.read_text().splitlines()
+        self.assertGreater(sum(line.startswith("SPY 20") for line in printed), 100)
+        self.assertEqual(printed[-1], "demo has ended")
 
 
 class Libraries(unittest.TestCase):

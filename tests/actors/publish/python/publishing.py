@@ -7,6 +7,7 @@ import tempfile
 import time
 from pathlib import Path
 
+DEMO = Path(__file__).resolve().parents[4] / "config" / "demo.yaml"
 REPLAY = """\
 name: day
 lines: 1-4
@@ -67,6 +68,15 @@ class Publisher:
         config = self.folder / "run.yaml"
         config.write_text(RUN.replace("STREAM_RECORDS", str(stream_records)).replace("SERIES", str(series))
                           .replace("RATE", str(rate)))
+        return self.start("run", config)
+
+    def demo(self):
+        """The demonstration, on which the examples read a feed, without its metrics' port, which may be in use."""
+        port = "metrics_address: 127.0.0.1:9464\n"
+        text = DEMO.read_text()
+        assert port in text, f"{DEMO} has no {port}"
+        config = self.folder / "demo.yaml"
+        config.write_text(text.replace(port, ""))
         return self.start("run", config)
 
 
