@@ -24,23 +24,28 @@
 // it. A single search therefore errs downwards, and path.py makes several.
 //
 //     bench_path CAPTURE [--seconds S] [--series N] [--no-book] [--trusting] [--hugepages]
-//                [--rate PACKETS_PER_SECOND] [--distance FROM:TO]
+//                [--published table|stream] [--hugetlbfs] [--rate PACKETS_PER_SECOND]
+//                [--distance FROM:TO]
 //
 // Prints one JSON object. `limit` is what failed above the rate: "missed" (the poller was too slow)
 // or "refused" (the core was). --no-book: the core has no actor and only empties its ring.
 // --trusting: the poller does not verify UDP and IP checksums, as if the NIC did (net_pcap does
-// not). It always verifies block checksums. --rate: runs one trial at that rate. --distance: a
+// not). It always verifies block checksums. --published: the book's memory is a file that readers
+// could map, in a hugetlbfs with --hugetlbfs; with `stream` the core also writes every message to
+// its stream. --rate: runs one trial at that rate. --distance: a
 // trial counts only if the two processors were at this distance, in nanoseconds, before and after
 // it (distance.h). `taken_again` is the number of trials that were repeated for this reason.
 // `gave_up` is true if the processors took too long to reach this distance.
 #include "actors/appliance/thread_loops.h"
 #include "actors/appliance/venues.h"
+#include "actors/book/book.h"
 #include "actors/book/book_config.h"
 #include "actors/core/core.h"
 #include "actors/poller/poller_task.h"
+#include "actors/publish/memory_file.h"
 #include "actors/threads/ring.h"
-#include "actors/topology/actor_kinds.h"
 #include "actors/topology/machine.h"
+#include "config/print_problems.h"
 #include "feed/opra/opra.h"
 #include "nic/clock.h"
 #include "nic/port.h"
@@ -69,6 +74,8 @@ struct Options {
     Distances distances;
     bool hugepages = false;
     bool book = true;
+    std::string published;  ///< "table", "stream" (and table), or empty: nothing
+    actors::PublishMemory memory = actors::PublishMemory::shm;
     nic::ChecksumCheck udp_checksum = nic::ChecksumCheck::software;
 };
 
@@ -251,15 +258,36 @@ class Bench {
         return trial;
     }
 
-    actors::Core make_core(actors::Consumer<Event> consumer) const {
-        actors::FeedConfig config;
-        config.actors.get<actors::BookConfig>().series_capacity = options_.series;
-        config.cores.resize(1);
+    /// The book, in private memory or in a file, which replaces that of the trial before.
+    std::unique_ptr<actors::Actor> make_book() {
+        const actors::BookConfig config{.series_capacity = options_.series};
+        if (options_.published.empty()) {
+            return std::make_unique<actors::Book>(config, 1);
+        }
+        actors::MemoryPlan plan{.feed = "bench-path",
+                                .memory = options_.memory,
+                                .cores = {"core0"},
+                                .nodes = {},
+                                .shape = actors::book_shape(config, 1)};
+        plan.shape.stream_records =
+            options_.published == "stream" ? actors::PublishConfig{}.stream_records : 0;
+        Problems problems;
+        file_.reset();
+        file_ = actors::MemoryFile::make(std::move(plan), problems);
+        if (file_ == nullptr) {
+            print_problems(problems);
+            std::exit(1);
+        }
+        file_->set_live();
+        return std::make_unique<actors::Book>(config, file_->core(0));
+    }
+
+    actors::Core make_core(actors::Consumer<Event> consumer) {
         std::vector<actors::Consumer<Event>> consumers;
         consumers.push_back(std::move(consumer));
         std::vector<std::unique_ptr<actors::Actor>> list;
         if (options_.book) {
-            list.push_back(actors::make_actor("book", config));
+            list.push_back(make_book());
         }
         actors::CoreOptions options;
         options.info = {"core0", 0, 1};
@@ -270,6 +298,7 @@ class Bench {
     const Options& options_;
     nic::Port& port_;
     nic::Clock clock_;
+    std::unique_ptr<actors::MemoryFile> file_;
     AtDistance at_distance_;
 };
 
@@ -371,6 +400,10 @@ int main(int argc, char** argv) {
             ++i;
         } else if (std::strcmp(argv[i], "--hugepages") == 0) {
             options.hugepages = true;
+        } else if (std::strcmp(argv[i], "--published") == 0 && i + 1 < argc) {
+            options.published = argv[++i];
+        } else if (std::strcmp(argv[i], "--hugetlbfs") == 0) {
+            options.memory = pinstrike::actors::PublishMemory::hugetlbfs;
         } else if (std::strcmp(argv[i], "--no-book") == 0) {
             options.book = false;
         } else if (std::strcmp(argv[i], "--trusting") == 0) {
@@ -379,10 +412,13 @@ int main(int argc, char** argv) {
             options.capture = argv[i];
         }
     }
-    if (options.capture.empty()) {
+    const bool known =
+        options.published.empty() || options.published == "table" || options.published == "stream";
+    if (options.capture.empty() || !known) {
         fmt::print(stderr,
                    "usage: bench_path CAPTURE [--seconds S] [--series N] [--no-book] [--trusting] "
-                   "[--hugepages] [--rate R] [--distance FROM:TO]\n");
+                   "[--hugepages] [--published table|stream] [--hugetlbfs] [--rate R] "
+                   "[--distance FROM:TO]\n");
         return 2;
     }
     return pinstrike::bench::run(options);

@@ -51,8 +51,14 @@ ENDS = {
     "book-trusting": ["--trusting"],
     "drain": ["--no-book"],
 }
+# Ends that the report compares with `book` in its part `published`.
+PUBLISHED = {
+    "book-table": ["--published", "table"],
+    "book-stream": ["--published", "stream"],
+}
 CELLS = ([(shape, "a", end) for shape in SHAPES for end in ENDS] +
          [(shape, "ab", "book") for shape in SHAPES])
+PUBLISHED_CELLS = [(shape, "a", end) for shape in ("full-mix", "ordinary-mix") for end in ("book", *PUBLISHED)]
 
 HUGEPAGES = Path("/sys/kernel/mm/hugepages/hugepages-2048kB")
 HUGEPAGES_NEEDED = 256  # for the buffers of testpmd and of our port, which run alternately
@@ -128,7 +134,8 @@ def rates_of(command, count):
 
 def run_bench(options, path, end, huge, *words):
     done = subprocess.run([options.bench, path, "--seconds", str(options.seconds), "--distance",
-                           options.distance, *ENDS[end], *(["--hugepages"] if huge else []),
+                           options.distance, *{**ENDS, **PUBLISHED}[end], *options.memory,
+                           *(["--hugepages"] if huge else []),
                            *map(str, words)],
                           check=True, stdout=subprocess.PIPE, text=True)
     [found] = json.loads(done.stdout.splitlines()[-1]).values()
@@ -307,7 +314,7 @@ def main():
     about = machine(options.compiler, huge)
     steal = Steal()
     seen = distance.watch(Path(options.bench).parent / "bench_distance", 60)
-    options.distance = distance.span(seen["near_to_ns"], options.far)
+    options.distance, options.memory = distance.span(seen["near_to_ns"], options.far), []
     figures = measure(options, cells, huge)
     print(f"\nMedians of {options.runs} runs (lowest to highest), trials of {options.seconds:g} s. "
           f"{about}, {steal.percent():.2f} % stolen. "

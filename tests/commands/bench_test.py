@@ -126,6 +126,10 @@ class Bench(unittest.TestCase):
             self.assertGreater(rows[name][0], 0, name)
         self.assertEqual(rows["torn"], [0, 0, 0])
 
+    def test_counting_writes_to_a_stream_once(self):
+        text = self.bench("stream", "--counting", 1, "--series", 1_000, "--messages", 10_000).stdout
+        self.assertRegex(text, r"^[1-9]\d+ records written\n$")
+
     def test_published_stream(self):
         self.assertIn("expected a power of two, found 5000",
                       self.bench("stream", "--ring", "5000", status=2).stderr)

@@ -21,6 +21,7 @@
 #include <cerrno>
 #include <csignal>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <system_error>
@@ -36,7 +37,7 @@ using Batches = std::vector<actors::EventBatch>;
 constexpr const char* book_feed = "bench";
 constexpr const char* ring_feed = "bench-ring";
 constexpr double millions = 1e6;
-constexpr int rounds = 8;  ///< through the records, for each figure of the ring
+constexpr std::size_t rounds = 8;  ///< through the records, for each figure of the ring
 
 struct Arguments {
     Arguments() {
@@ -48,6 +49,7 @@ struct Arguments {
     std::size_t stream_records = actors::PublishConfig{}.stream_records;
     unsigned runs = 5;
     bool hugepages = false;
+    std::optional<unsigned> counted_readers;
 
     [[nodiscard]] actors::PublishMemory memory() const {
         return hugepages ? actors::PublishMemory::hugetlbfs : actors::PublishMemory::shm;
@@ -116,12 +118,17 @@ Batches batches_of(Records records) {
     return batches;
 }
 
-double rate(const Batches& batches, double seconds) {
+/// How many records all rounds have.
+std::size_t records_of(const Batches& batches) {
     std::size_t records = 0;
     for (const actors::EventBatch& batch : batches) {
         records += batch.records().size();
     }
-    return static_cast<double>(rounds * records) / seconds / millions;
+    return rounds * records;
+}
+
+double rate(const Batches& batches, double seconds) {
+    return static_cast<double>(records_of(batches)) / seconds / millions;
 }
 
 /// A writer and a reader on two threads. The writer of this benchmark, unlike that of a feed, waits
@@ -134,7 +141,7 @@ double two_threads(Writer& to, std::size_t ring_records, const Batches& batches)
     const double begin = actors::wall_seconds();
     std::thread writer{[&] {
         std::uint64_t written = 0;
-        for (int round = 0; round < rounds; ++round) {
+        for (std::size_t round = 0; round < rounds; ++round) {
             for (const actors::EventBatch& batch : batches) {
                 while (written - read.load(std::memory_order_relaxed) > ring_records / 2) {
                     __builtin_ia32_pause();
@@ -165,6 +172,17 @@ double two_threads(Writer& to, std::size_t ring_records, const Batches& batches)
     }
 }
 
+/// The seconds of the writer. A function of its own, so that a tool can count its instructions.
+[[gnu::noinline]] double measured_writes(Writer& writer, const Batches& batches) {
+    const double begin = actors::thread_seconds();
+    for (std::size_t round = 0; round < rounds; ++round) {
+        for (const actors::EventBatch& batch : batches) {
+            writer.write(batch);
+        }
+    }
+    return actors::thread_seconds() - begin;
+}
+
 /// The rate of the writer while `count` other processes read the stream, or are stopped.
 double writer_beside(Writer& writer, const Batches& batches, unsigned count, bool stopped) {
     std::vector<pid_t> readers;
@@ -182,13 +200,7 @@ double writer_beside(Writer& writer, const Batches& batches, unsigned count, boo
     for (const pid_t child : readers) {
         ::kill(child, stopped ? SIGSTOP : SIGCONT);
     }
-    const double begin = actors::thread_seconds();
-    for (int round = 0; round < rounds; ++round) {
-        for (const actors::EventBatch& batch : batches) {
-            writer.write(batch);
-        }
-    }
-    const double seconds = actors::thread_seconds() - begin;
+    const double seconds = measured_writes(writer, batches);
     for (const pid_t child : readers) {
         ::kill(child, SIGKILL);
         ::waitpid(child, nullptr, 0);
@@ -292,10 +304,15 @@ Exit bench_stream(const Arguments& given) {
     const actors::RecordedEvents events = record_events(given.traffic);
     const Records records{events.records};
     const Batches batches = batches_of(records);
+    Writer writer{*ring};
+    if (given.counted_readers) {
+        writer_beside(writer, batches, *given.counted_readers, false);
+        fmt::print("{} records written\n", records_of(batches));
+        return Exit::ok;
+    }
     const std::string root = some_root(records);
     published->apply(records);  // so that all series are there
     published->file->give_ids();
-    Writer writer{*ring};
     const std::unique_ptr<pinstrike_feed, Close> feed{pinstrike_open(book_feed)};
     const Stream all = subscribe(feed.get(), nullptr);
     const Stream one_root = subscribe(feed.get(), root.c_str());
@@ -338,6 +355,10 @@ void add_bench_stream(CLI::App& bench, Outcome& outcome) {
         ->check(CLI::Range(1, 1000))
         ->capture_default_str();
     command->add_flag("--hugepages", given->hugepages, "Memory of a mounted hugetlbfs");
+    command
+        ->add_option("--counting", given->counted_readers,
+                     "Only the writer once, beside so many readers: to count its instructions")
+        ->check(CLI::Range(0, 64));
     command
         ->add_option("--ring", given->stream_records,
                      "Records of the stream's ring, a power of two")

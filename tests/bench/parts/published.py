@@ -1,9 +1,13 @@
-"""Published memory: `pinstrike bench state` and `bench stream`, and the Python package."""
+"""Published memory: `pinstrike bench state` and `bench stream`, the whole path, and the Python package."""
 
 import json
+import statistics
 import sys
 from pathlib import Path
 
+import instructions
+import path
+from parts import two_threads
 from parts.running import median_of, near, output_of, rows_of, table
 
 ROOT = Path(__file__).parents[3]
@@ -14,6 +18,8 @@ GOALS = [
     ("stream, 64 B, a writer and a reader", "stream: a writer and a reader", 150, "M records/s", False),
     ("book, table published, of private memory", "state: book, table published", 0.95, "times", False),
     ("book, table and stream published, of private memory", "state: book, table and stream", 0.86,
+     "times", False),
+    ("the stream's writer beside a stopped reader, of none", "stream: the writer beside a stopped reader", 1,
      "times", False),
     ("chain of 5,000 series, updates of all series",
      "state: chain of 5,000 series, updates of all series", 0.4, "ms", True),
@@ -37,7 +43,39 @@ def measure_published(report, options):
     for what, start, goal, unit, lower in GOALS:
         report.goal(what, goal, median_of(rows, start), unit, lower)
     report.part["rows"] = rows
+    measure_instructions(report, options)
+    measure_path(report, options, hugepages)
     measure_python(report, options)
+
+
+def measure_instructions(report, options):
+    alone, beside = (instructions.of_stream_writer(options.pinstrike, readers) for readers in (0, 8))
+    report.section("The writer of a stream, by instructions",
+                   "`valgrind --tool=callgrind` with `pinstrike bench stream --counting`: for each record "
+                   f"{alone:.2f} instructions without readers, {beside:.2f} beside 8 readers.")
+    report.goal("the stream's writer, instructions beside 8 readers, of none", 1, beside / alone, "times", lower=True)
+
+
+def measure_path(report, options, hugepages):
+    """Searches of the three kinds of memory take turns."""
+    how = two_threads.path_options(report, options)
+    how.memory = ["--hugetlbfs"] if hugepages else []
+    figures = path.measure(how, path.PUBLISHED_CELLS, path.enough_hugepages())
+    lines = ["| shape | memory of the book | M messages/s | of private memory |", "|---|---|---|---|"]
+    names = {"book": "private", "book-table": "table published", "book-stream": "table and stream published"}
+    for shape, streams, end in path.PUBLISHED_CELLS:
+        rates = figures.messages[shape, streams, end]
+        private = figures.messages[shape, streams, "book"]
+        ratios = [rate / alone for rate, alone in zip(rates, private, strict=True)]
+        lines.append(f"| {shape} | {names[end]} | {path.spread(rates, 1)} | {path.spread(ratios, 2)} |")
+        goal = {"book-table": 0.95, "book-stream": 0.86}.get(end)
+        if goal is not None:
+            report.goal(f"whole path, {shape}, {names[end]}, of private memory", goal,
+                        statistics.median(ratios), "times")
+    report.section("The whole path, published",
+                   "As in *The whole path, on two cores*, from packets of stream A to a book of 1.5 M series. Its "
+                   f"memory is private, or a file in {'a hugetlbfs' if hugepages else 'shm'}. The searches of the "
+                   "three take turns, and a ratio is of one turn. " + figures.uncounted(), "\n".join(lines))
 
 
 def measure_python(report, options):

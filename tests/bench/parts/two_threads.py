@@ -37,7 +37,7 @@ def path_options(report, options, far=False):
     return argparse.Namespace(pinstrike=options.pinstrike, seconds=0.5, far=far,
                               runs=min(options.runs, 3) if far else options.runs,
                               bench=options.build / "tests/bench/bench_path",
-                              distance=span(report, far))
+                              distance=span(report, far), memory=[])
 
 
 def measure_path(report, options):
