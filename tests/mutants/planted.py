@@ -275,6 +275,7 @@ plant(("publish",), [
 plant(("weave reader",), [
     ("records that were overwritten count",
      "if (load_relaxed(core_->shared->intent) - copied_from_ > capacity) { return false; }", ""),
+    ("a position is read with the stamp of another one", "version.store(before + 1, std::memory_order_relaxed);", ""),
 ])
 
 plant(("runtime weave", "runtime threads", "runtime"), [
