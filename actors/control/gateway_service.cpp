@@ -209,7 +209,7 @@ class Service {
             const gateway::GatewayStatus status = gateway_.status();
             manager_.notify("WATCHDOG=1");
             manager_.notify(fmt::format(
-                "STATUS={} sessions, feed {} {}, {} series", status.sessions.size(), config_.feed,
+                "STATUS={} sessions, feed {} {}, {} series", status.sessions, config_.feed,
                 status.feed_live ? "live" : "not live", status.instruments));
         }
     }

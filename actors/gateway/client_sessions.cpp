@@ -55,9 +55,11 @@ ClientSessions::~ClientSessions() {
 }
 
 bool ClientSessions::open(int inherited, Problems& problems) {
-    if (!read_client_keys(config_.keys, keys_, problems) || !access_.open(problems)) {
+    ClientKeys keys_read;
+    if (!read_client_keys(config_.keys, keys_read, problems) || !access_.open(problems)) {
         return false;
     }
+    users_.keep(std::move(keys_read));
     opened_ns_ = wall_ns();
     const Endpoint at = endpoint_of(config_.address);
     server_ =
@@ -65,7 +67,7 @@ bool ClientSessions::open(int inherited, Problems& problems) {
     if (server_ != nullptr) {
         note_(GatewayNote::opened, "gateway",
               fmt::format("serves feed {} at {} to {} keys", config_.feed, config_.address,
-                          keys_.size()));
+                          keys().size()));
     }
     return server_ != nullptr;
 }
@@ -154,6 +156,7 @@ void ClientSessions::closed(std::uint32_t connection) {
         const auto which = static_cast<SessionCount>(i);
         totals_.ended.bump(which, counters.read(which));
     }
+    users_.add_ended(session.key().user, counters);
     totals_.endings.bump(session.ending());
     if (session.subscriptions() != nullptr) {
         write_access(*found->second, now_ns_);
@@ -216,23 +219,23 @@ void ClientSessions::reload_keys() {
         note_(GatewayNote::access_unlogged, "gateway", problems.front().text);
         problems.clear();
     }
-    ClientKeys keys;
-    const bool good = read_client_keys(config_.keys, keys, problems);
+    ClientKeys keys_read;
+    const bool good = read_client_keys(config_.keys, keys_read, problems);
     totals_.keys_refused.set(good ? 0 : 1);
     if (!good) {
         note_(GatewayNote::keys_refused, "keys", problems.front().text);
         return;
     }
-    keys_ = std::move(keys);
+    users_.keep(std::move(keys_read));
     for (auto& [connection, client] : clients_) {
         Session& session = client->session;
-        const bool stays = std::find(keys_.begin(), keys_.end(), session.key()) != keys_.end();
+        const bool stays = std::find(keys().begin(), keys().end(), session.key()) != keys().end();
         if (session.subscriptions() != nullptr && !stays) {
             session.end(SessionEnding::key, ErrorCode::key_deactivated,
                         "User or API key deactivated, or its limits changed");
         }
     }
-    note_(GatewayNote::keys_read, "keys", fmt::format("{} keys", keys_.size()));
+    note_(GatewayNote::keys_read, "keys", fmt::format("{} keys", keys().size()));
 }
 
 void ClientSessions::report(ErrorCode code, std::string_view text) {
@@ -276,28 +279,24 @@ void ClientSessions::close_all(std::int64_t until_ns) {
     }
 }
 
-std::vector<SessionStatus> ClientSessions::statuses() {
-    std::vector<SessionStatus> statuses;
+UserStatuses ClientSessions::users() {
+    UserStatuses users = users_.ended();
     for (auto& [connection, client] : clients_) {
         Session& session = client->session;
-        if (session.subscriptions() == nullptr) {
+        if (session.key().user.empty()) {
             continue;
         }
-        const SessionCounters& counters = session.output().counters();
+        UserStatus& user = users[session.key().user];
+        user.add(session.output().counters());
         const OutputQueue& queue = session.output().queue();
-        const std::int64_t oldest = queue.oldest_ns();
-        statuses.push_back(
-            {.number = session.origin().number,
-             .user = session.key().user,
-             .address = session.origin().address,
-             .sent = counters.read(SessionCount::sent),
-             .skipped = counters.read(SessionCount::skipped),
-             .queue_bytes = queue.bytes(),
-             .refusals = counters.read(SessionCount::refusals),
-             .waiting_records = queue.records_appended() - queue.records_sent(),
-             .behind_ns = oldest == 0 ? 0 : std::max<std::int64_t>(now_ns_ - oldest, 0)});
+        user.sessions += session.subscriptions() != nullptr ? 1 : 0;
+        user.queue_bytes += queue.bytes();
+        user.waiting_records += queue.records_appended() - queue.records_sent();
+        if (const std::int64_t oldest = queue.oldest_ns(); oldest != 0) {
+            user.behind_ns = std::max(user.behind_ns, now_ns_ - oldest);
+        }
     }
-    return statuses;
+    return users;
 }
 
 }  // namespace pinstrike::actors::gateway

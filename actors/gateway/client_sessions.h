@@ -9,6 +9,7 @@
 #include "actors/gateway/gateway_note.h"
 #include "actors/gateway/session.h"
 #include "actors/gateway/socket_server.h"
+#include "actors/gateway/users.h"
 #include "config/problem.h"
 
 #include <cstdint>
@@ -19,19 +20,6 @@
 #include <vector>
 
 namespace pinstrike::actors::gateway {
-
-/// One client that has logged in, as other threads see it.
-struct SessionStatus {
-    std::uint64_t number = 0;
-    std::string user;
-    std::string address;
-    std::uint64_t sent = 0;
-    std::uint64_t skipped = 0;
-    std::uint64_t queue_bytes = 0;
-    std::uint64_t refusals = 0;
-    std::uint64_t waiting_records = 0;
-    std::int64_t behind_ns = 0;  ///< since the oldest record that waits was put
-};
 
 class ClientSessions final : private SocketEvents, private SessionHost {
   public:
@@ -70,7 +58,8 @@ class ClientSessions final : private SocketEvents, private SessionHost {
     /// Waits for clients to read the rest, at most until `until_ns`, and closes all connections.
     void close_all(std::int64_t until_ns);
 
-    [[nodiscard]] std::vector<SessionStatus> statuses();
+    /// All users that the file of keys has named since the start, by name.
+    [[nodiscard]] UserStatuses users();
 
     // Any thread may read these.
 
@@ -95,7 +84,7 @@ class ClientSessions final : private SocketEvents, private SessionHost {
     [[nodiscard]] bool takes_more(std::uint32_t connection) const override;
 
     // SessionHost
-    [[nodiscard]] const ClientKeys& keys() const override { return keys_; }
+    [[nodiscard]] const ClientKeys& keys() const override { return users_.keys(); }
 
     [[nodiscard]] unsigned sessions_of(const std::string& user) const override;
 
@@ -118,7 +107,7 @@ class ClientSessions final : private SocketEvents, private SessionHost {
     const GatewayConfig& config_;
     Market& market_;
     const NoteGateway& note_;
-    ClientKeys keys_;
+    Users users_;
     AccessLog access_;
     ChunkPool chunks_;
     std::unique_ptr<SocketServer> server_;

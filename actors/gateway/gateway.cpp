@@ -156,12 +156,15 @@ void Gateway::on_lost(const std::string& why) {
 }
 
 void Gateway::take_status() {
-    GatewayStatus status{.sessions = clients_.statuses(),
+    GatewayStatus status{.users = clients_.users(),
                          .connections = clients_.server().connections(),
                          .instruments = market_.instruments().count(),
                          .waiting_events = source_.waiting(),
                          .feed_live = source_.is_live(),
                          .stepped_ns = now_ns_};
+    for (const auto& [name, user] : status.users) {
+        status.sessions += user.sessions;
+    }
     const std::lock_guard lock{status_mutex_};
     status_ = std::move(status);
 }

@@ -15,13 +15,13 @@
 #include <cstdint>
 #include <mutex>
 #include <string>
-#include <vector>
 
 namespace pinstrike::actors::gateway {
 
 /// Figures of the gateway at one moment.
 struct GatewayStatus {
-    std::vector<SessionStatus> sessions;  ///< that are logged in
+    UserStatuses users;
+    std::uint64_t sessions = 0;  ///< that are logged in
     std::uint64_t connections = 0;
     std::uint64_t instruments = 0;
     std::uint64_t waiting_events = 0;  ///< of series without an id

@@ -107,13 +107,14 @@ void Session::read_login(std::string_view line) {
     if (key == nullptr) {
         return refuse_login(SessionEnding::login, "CRAM authentication failed");
     }
+    key_ = *key;
     if (host_.sessions_of(key->user) >= key->sessions) {
+        output_.count(SessionCount::refusals);
         return refuse_login(
             SessionEnding::limit,
             fmt::format("User has reached their open connection limit: sessions {} of {}",
                         key->sessions, key->user));
     }
-    key_ = *key;
     login_ = std::move(*parsed.value);
     subscriptions_ = std::make_unique<Subscriptions>(static_cast<RecordReceiver&>(*this),
                                                      host_.market(), key_, host_.roots());

@@ -91,6 +91,7 @@ class Session final : private RecordReceiver {
     /// Null before the login.
     [[nodiscard]] const Subscriptions* subscriptions() const { return subscriptions_.get(); }
 
+    /// Without a user before a key was recognised.
     [[nodiscard]] const ClientKey& key() const { return key_; }
 
     [[nodiscard]] const SessionOrigin& origin() const { return origin_; }

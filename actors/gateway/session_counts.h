@@ -14,7 +14,8 @@ namespace pinstrike::actors::gateway {
         "of these, records left out: the client read too slowly, or its key's rate was used up") \
     ROW(unsent, records, "of these, records that still waited when the session ended") \
     ROW(subscriptions, lines, "subscription lines that were accepted") \
-    ROW(refusals, lines, "subscription lines that were refused") \
+    ROW(refusals, lines, \
+        "refused logins above the limit of sessions, subscription lines and symbols") \
     ROW(bytes, bytes, "bytes given to the client's socket")
 
 #define PINSTRIKE_GATEWAY_ENDS(ROW) \

@@ -344,22 +344,20 @@ GATEWAY = Dashboard(
              [query("sum(increase(pinstrike_gateway_unlogged_sessions_total{{S}}[$__range]))")],
              thresholds=AT_ALL, alerts=["PinstrikeGatewayUnlogged"]),
         lines("Sessions by user", "Clients that are logged in", "short",
-              [of_users("pinstrike_gateway_sessions{{S}}")], least=0, empty="No client is logged in"),
-        lines("Sent by user", "Records sent in open sessions", "cps",
-              [of_users(f"clamp_min(deriv(pinstrike_gateway_open_sent_records{{{{S}}}}{RATE}), 0)")], least=0,
-              empty="No client is logged in"),
-        lines("Left out by user", "Records skipped in open sessions, because the client read too slowly or "
-              "used up its key's rate", "cps",
-              [of_users(f"clamp_min(deriv(pinstrike_gateway_open_skipped_records{{{{S}}}}{RATE}), 0)")], least=0,
-              empty="No client is logged in", alerts=["PinstrikeGatewayClientSkips"]),
+              [of_users("pinstrike_gateway_sessions{{S}}")], least=0, empty="No gateway answers"),
+        lines("Sent by user", "Records sent", "cps",
+              [of_users(f"rate(pinstrike_gateway_user_sent_records_total{{{{S}}}}{RATE})")], least=0),
+        lines("Left out by user", "Records skipped, because the client read too slowly or used up its key's rate",
+              "cps", [of_users(f"rate(pinstrike_gateway_user_skipped_records_total{{{{S}}}}{RATE})")], least=0,
+              alerts=["PinstrikeGatewayClientSkips"]),
         lines("Behind", "How long the slowest client of a user has been behind", "s",
               [of_users("pinstrike_gateway_behind_seconds{{S}}", of="max")], least=0, marked=True,
-              thresholds=steps(GREEN, (10, RED)), empty="No client is logged in",
+              thresholds=steps(GREEN, (10, RED)), empty="No gateway answers",
               alerts=["PinstrikeGatewayClientBehind"]),
         lines("Waiting bytes by user", "In the queues of its clients", "bytes",
-              [of_users("pinstrike_gateway_queue_bytes{{S}}")], least=0, empty="No client is logged in"),
+              [of_users("pinstrike_gateway_queue_bytes{{S}}")], least=0, empty="No gateway answers"),
         lines("Waiting records by user", "In the queues of its clients", "short",
-              [of_users("pinstrike_gateway_waiting_records{{S}}")], least=0, empty="No client is logged in"),
+              [of_users("pinstrike_gateway_waiting_records{{S}}")], least=0, empty="No gateway answers"),
         lines("Events read", "From the feed's memory; quotes and trades are parts of it", "cps", [
             worst(f"rate(pinstrike_gateway_{name}_records_total{{{{S}}}}{RATE})", name=f" {name}")
             for name in ("read", "quotes", "trades")], least=0, fill=0),
@@ -377,6 +375,8 @@ GATEWAY = Dashboard(
                           name=f" {name.replace('_', ' ')}")
                     for name in ("cancels", "late_trades", "unknown_participants", "without_id")),
                   worst("pinstrike_gateway_waiting_events{{S}}", of="sum", name=" waiting")], least=0, fill=0),
+        lines("Refused by user", "Logins above the limit of sessions, subscriptions and symbols, in this time range",
+              "short", [of_users("increase(pinstrike_gateway_user_refusals_lines_total{{S}}[$__range])")], least=0),
     ], metric="pinstrike_gateway_feed_live")
 
 ALL = [OVERVIEW, LINES, LATENCY, CORES, NIC, GATEWAY]

@@ -159,8 +159,8 @@ class Slow(gateway_day.WithGateway):
 
     def test_it_is_warned_and_ended_if_nothing_may_be_skipped(self):
         with self.gateway(more="queue: 1MiB\n") as gateway:
-            session = self.stopped(gateway, lambda: gateway.metric("gateway_open_skipped_records", 'user="trial"'),
-                                   "warn")
+            session = self.stopped(
+                gateway, lambda: gateway.metric("gateway_user_skipped_records_total", 'user="trial"'), "warn")
             session.wait(lambda _: not session.live.is_connected())
             self.assertIn("stayed behind by more than its queue of 1048576 bytes holds", session.stop())
             self.account_of(gateway, session)

@@ -102,7 +102,7 @@ class Slow(WithGateway):
             (first_at, first), (last_at, last) = behind[0], behind[-1]
             self.assertGreater(last_at - first_at, 0.5)
             self.assertAlmostEqual(last - first, last_at - first_at, delta=0.3)
-            self.assertGreater(gateway.metric("gateway_open_skipped_records", 'user="trial"'), 10000)
+            self.assertGreater(gateway.metric("gateway_user_skipped_records_total", 'user="trial"'), 10000)
             self.assertFalse([record for record in trades if record.type == client.ERROR and record.code == 7])
             self.assertGreater(sum(record.type == client.TRADE for record in trades), 1000)
 
@@ -118,6 +118,9 @@ class Slow(WithGateway):
             for session in (slow, other):
                 session.close()
             gateway.wait_for("session_ended", times=2)
+            time.sleep(0.3)  # figures are taken ten times a second
+            self.assertEqual(gateway.metric("gateway_user_skipped_records_total", 'user="trial"'), sum(counts))
+            self.assertEqual(gateway.metric("gateway_sessions", 'user="trial"'), 0)
             code, output = gateway.stop()
             self.assertEqual(code, 0, output)
             account = json.loads((gateway.folder / "account.json").read_text())["sessions"]

@@ -134,7 +134,7 @@ def gateway(pinstrike, folder, seconds=120):
             client = Client(port)
             client.subscribe("cmbp-1")
             client.start()
-            wait_for("session", DEADLINE_S, lambda: "pinstrike_gateway_sessions{" in fetch(url))
+            wait_for("session", DEADLINE_S, lambda: re.search(r"^pinstrike_gateway_sessions{.*} 1$", fetch(url), re.M))
             yield url
         finally:
             if client:

@@ -557,6 +557,7 @@ plant(("gateway_unit",), [
      "static_cast<unsigned>(at[0])"),
     ("the state of a series comes twice", "if (is_to_come) { drop(from, id); }", "if (false) { drop(from, id); }"),
     ("a second start is accepted", "if (phase_ == Phase::started) { return end(", "if (false) { return end("),
+    ("the counters of a user end with its session", "users_.add_ended(session.key().user, counters);", ""),
 ])
 
 plant(("doctor",), [

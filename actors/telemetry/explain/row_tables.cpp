@@ -63,6 +63,7 @@ std::vector<RowTable> row_tables() {
          gateway::SessionCount_rows,
          "gateway_session",
          {}},
+        {"all sessions of a user of the gateway", gateway::SessionCount_rows, "gateway_user", {}},
         {"the gateway: why sessions ended",
          gateway::SessionEnding_rows,
          "",

@@ -8,35 +8,12 @@
 #include <prometheus/text_serializer.h>
 
 #include <algorithm>
-#include <map>
 
 namespace pinstrike::actors {
 namespace {
 
-/// The sessions of one user.
-struct UserSum {
-    std::uint64_t sessions = 0;
-    std::uint64_t queue_bytes = 0;
-    std::uint64_t waiting_records = 0;
-    std::int64_t behind_ns = 0;
-    std::uint64_t sent = 0;
-    std::uint64_t skipped = 0;
-    std::uint64_t refusals = 0;
-};
-
 void add_users(Families& families, const gateway::GatewayStatus& status) {
-    std::map<std::string, UserSum> users;
-    for (const gateway::SessionStatus& session : status.sessions) {
-        UserSum& user = users[session.user];
-        ++user.sessions;
-        user.queue_bytes += session.queue_bytes;
-        user.waiting_records += session.waiting_records;
-        user.behind_ns = std::max(user.behind_ns, session.behind_ns);
-        user.sent += session.sent;
-        user.skipped += session.skipped;
-        user.refusals += session.refusals;
-    }
-    for (const auto& [name, user] : users) {
+    for (const auto& [name, user] : status.users) {
         const Labels labels{{"user", name}};
         families.value(Metric::gateway_sessions, labels, static_cast<double>(user.sessions));
         families.value(Metric::gateway_queue_bytes, labels, static_cast<double>(user.queue_bytes));
@@ -44,11 +21,9 @@ void add_users(Families& families, const gateway::GatewayStatus& status) {
                        static_cast<double>(user.waiting_records));
         families.value(Metric::gateway_behind_seconds, labels,
                        static_cast<double>(user.behind_ns) * 1e-9);
-        families.value(Metric::gateway_open_sent_records, labels, static_cast<double>(user.sent));
-        families.value(Metric::gateway_open_skipped_records, labels,
-                       static_cast<double>(user.skipped));
-        families.value(Metric::gateway_open_refused_lines, labels,
-                       static_cast<double>(user.refusals));
+        for (std::size_t i = 0; i < user.counts.size(); ++i) {
+            families.row("gateway_user", gateway::SessionCount_rows[i], labels, user.counts[i]);
+        }
     }
 }
 

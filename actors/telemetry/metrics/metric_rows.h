@@ -136,15 +136,11 @@ inline constexpr std::string_view metric_prefix = "pinstrike_";
     ROW(gateway_unlogged_sessions_total, counter, \
         "Sessions that are missing in the gateway's access log, because it could not be written") \
     ROW(gateway_ended_sessions_total, counter, "Sessions of the gateway that ended") \
-    ROW(gateway_sessions, gauge, "Sessions that are open. Absent for a user without one") \
+    ROW(gateway_sessions, gauge, "Sessions of a user that are open") \
     ROW(gateway_queue_bytes, gauge, "Bytes that wait for the user's clients") \
     ROW(gateway_waiting_records, gauge, "Records that wait for the user's clients") \
     ROW(gateway_behind_seconds, gauge, \
         "Age of the oldest record that waits, of the user's client that is furthest behind") \
-    ROW(gateway_open_sent_records, gauge, "Records sent in sessions that are open") \
-    ROW(gateway_open_skipped_records, gauge, "Records skipped in sessions that are open") \
-    ROW(gateway_open_refused_lines, gauge, \
-        "Subscription lines and symbols that were refused in sessions that are open") \
     ROW(allocator_allocated_bytes, gauge, "Heap memory in use by the program") \
     ROW(allocator_active_bytes, gauge, "Heap pages that hold what is in use") \
     ROW(allocator_metadata_bytes, gauge, "The allocator's own memory") \

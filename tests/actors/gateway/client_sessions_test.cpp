@@ -169,5 +169,34 @@ TEST_F(ClientSessionsTest, keys_that_cannot_be_read_change_nothing) {
     EXPECT_THAT(client.read()[1], StartsWith("error 2: "));
 }
 
+TEST_F(ClientSessionsTest, counters_of_a_user_outlive_its_sessions_and_its_key) {
+    write_keys("keys: [{user: one, key: " + std::string{first_key} + ", sessions: 1}]\n");
+    sessions.reload_keys();
+    const auto count = [this](SessionCount which) {
+        return sessions.users().at("one").counts[static_cast<std::size_t>(which)];
+    };
+    EXPECT_EQ(count(SessionCount::sent), 0U) << "before the first session";
+    for (std::uint64_t ended = 1; ended <= 2; ++ended) {
+        LiveClient client{port(), follow_trades};
+        ASSERT_TRUE(serve([&] { return client.read().size() == 1; }));
+        EXPECT_EQ(sessions.users().at("one").sessions, 1U);
+        EXPECT_EQ(count(SessionCount::sent), ended);
+        LiveClient above_the_limit{port(), follow_trades};
+        ASSERT_TRUE(serve([&] {
+            above_the_limit.read();
+            return above_the_limit.ended();
+        }));
+        EXPECT_EQ(count(SessionCount::refusals), ended);
+    }
+    ASSERT_TRUE(serve([&] { return sessions.totals().endings.read(SessionEnding::client) == 2; }));
+    write_keys("keys: [{user: two, key: db-99999999999999999999999999999}]\n");
+    sessions.reload_keys();
+    EXPECT_EQ(sessions.users().at("one").sessions, 0U);
+    EXPECT_EQ(count(SessionCount::sent), 2U);
+    EXPECT_EQ(count(SessionCount::subscriptions), 2U);
+    EXPECT_EQ(count(SessionCount::refusals), 2U);
+    EXPECT_EQ(sessions.users().at("two").sessions, 0U);
+}
+
 }  // namespace
 }  // namespace pinstrike::actors::gateway::test
