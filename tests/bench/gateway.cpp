@@ -5,15 +5,23 @@
 //     bench_gateway [RUNS [FROM:TO]]
 //
 // "make": events become records in the queue of one client of all series, which are dropped there.
-// "make, 100 clients": each of 100 clients follows 1,000 series of its own. "send": records that
-// are always the same go over loopback to a thread that decodes them. "make and send": both in one
-// thread, as in the gateway. Medians of RUNS (5) with the lowest and the highest; of "make" by the
-// thread's processor time. Events are made before the measurement. Rows that send are measured
-// while the two processors are at the distance FROM:TO in nanoseconds (distance.h). A rate of 0
-// says that records are missing.
+// "make, 100 clients": each of 100 clients follows 1,000 series of its own. "ring to socket":
+// events are read from published memory, become records, and go over loopback to a thread that
+// discards the bytes. "socket to client": records that are always the same go to a thread that
+// decodes them. "make and send": events become records that go to such a thread. "without a
+// gateway": a thread that does nothing else writes the bytes of such records to a TCP connection,
+// and the same thread decodes them; no server can do better here. Medians of RUNS (5) with the
+// lowest and the highest; of "make" by the thread's processor time. Events are made, or published,
+// before the measurement. Rows that send are measured while the two processors are at the distance
+// FROM:TO in nanoseconds (distance.h). A rate of 0 says that records are missing.
+#include "actors/bench/published_book.h"
+#include "actors/gateway/feed_source.h"
 #include "actors/gateway/market.h"
 #include "actors/gateway/session.h"
 #include "actors/gateway/socket_server.h"
+#include "config/wall_time.h"
+#include "tests/actors/events.h"
+#include "tests/actors/publish/publish_folder.h"
 #include "tests/bench/distance.h"
 #include "tests/bench/measure.h"
 
@@ -232,6 +240,7 @@ class Sender final : public SocketEvents {
 
 /// What a client read.
 struct Read {
+    std::size_t bytes = 0;
     std::size_t quotes = 0;
     std::uint64_t prices = 0;  ///< their sum, so that they are decoded
 };
@@ -257,8 +266,7 @@ std::size_t decode(std::vector<char>& bytes, std::size_t count, Read& read) {
     return count - at;
 }
 
-/// Reads and decodes to the end of the connection.
-Read read_all(std::uint16_t port) {
+int connect_to(std::uint16_t port) {
     const int descriptor = ::socket(AF_INET, SOCK_STREAM, 0);
     sockaddr_in address{};
     address.sin_family = AF_INET;
@@ -267,6 +275,13 @@ Read read_all(std::uint16_t port) {
     if (::connect(descriptor, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
         std::abort();
     }
+    return descriptor;
+}
+
+using Reader = Read (*)(int descriptor);
+
+/// Reads and decodes to the end of the connection.
+Read decode_all(int descriptor) {
     Read read;
     std::vector<char> bytes(std::size_t{1} << 20);
     std::size_t kept = 0;
@@ -276,13 +291,31 @@ Read read_all(std::uint16_t port) {
             ::close(descriptor);
             return read;
         }
+        read.bytes += static_cast<std::size_t>(count);
         kept = decode(bytes, kept + static_cast<std::size_t>(count), read);
     }
 }
 
-/// Sends what `put_more` puts into a queue, as long as the queue is short, until that many records
-/// are sent. 0: the client read another number of quotes.
-double send(OutputQueue& queue, std::size_t records, const std::function<void()>& put_more) {
+/// Reads to the end of the connection. The kernel drops the bytes.
+Read discard_all(int descriptor) {
+    Read read;
+    constexpr std::size_t part = std::size_t{1} << 20;
+    while (true) {
+        const ssize_t count = ::recv(descriptor, nullptr, part, MSG_TRUNC);
+        if (count <= 0) {
+            ::close(descriptor);
+            return read;
+        }
+        read.bytes += static_cast<std::size_t>(count);
+    }
+}
+
+constexpr std::size_t record_bytes = sizeof(pinstrike::feed::dbn::ConsolidatedRecord);
+
+/// Sends what `put_more` puts into a queue, as long as the queue is short, until that many quotes
+/// and the mappings between them are sent. 0: the client read something else.
+double send(OutputQueue& queue, std::size_t records, Reader reader,
+            const std::function<void()>& put_more) {
     constexpr std::size_t queue_bytes = std::size_t{4} << 20;
     pinstrike::Problems problems;
     Sender sender{queue};
@@ -293,16 +326,17 @@ double send(OutputQueue& queue, std::size_t records, const std::function<void()>
     }
     Read read;
     pinstrike::bench::place_on(0);
-    std::thread reader{[&] {
+    std::thread client{[&] {
         pinstrike::bench::place_on(1);
-        read = read_all(server->port());
+        read = reader(connect_to(server->port()));
     }};
     while (!sender.connected_) {
         server->poll();
     }
     const std::uint64_t before = queue.records_sent();
+    const std::uint64_t bytes_before = queue.bytes_sent();
     const auto begin = Clock::now();
-    while (queue.records_sent() - before < records) {
+    while (queue.records_sent() - before < records || queue.bytes() != 0) {
         if (queue.bytes() < queue_bytes) {
             put_more();
         }
@@ -316,8 +350,11 @@ double send(OutputQueue& queue, std::size_t records, const std::function<void()>
     while (sender.connected_) {
         server->poll();
     }
-    reader.join();
-    return read.quotes == records ? rate : 0;
+    client.join();
+    const bool is_complete = read.bytes == queue.bytes_sent() - bytes_before &&
+                             read.bytes >= records * record_bytes &&
+                             (reader == discard_all || read.quotes == records);
+    return is_complete ? rate : 0;
 }
 
 double send_records() {
@@ -328,7 +365,7 @@ double send_records() {
     ChunkPool chunks;
     OutputQueue queue{chunks};
     std::size_t made = 0;
-    return send(queue, records, [&] {
+    return send(queue, records, decode_all, [&] {
         for (std::size_t i = 0; i < burst && made < records; ++i, ++made) {
             queue.append_record(pinstrike::feed::dbn::bytes_of(record), 1);
         }
@@ -344,11 +381,154 @@ double make_and_send(const Events& first, const Events& second) {
     apply(host, first, 0, first.size(), [&] { drain(*session); });  // sends mappings
     drain(*session);
     std::size_t done = 0;
-    return send(session->output().queue(), second.size(), [&] {
+    return send(session->output().queue(), second.size(), decode_all, [&] {
         const std::size_t next = std::min(done + burst, second.size());
         apply(host, second, done, next, [] {});
         done = next;
     });
+}
+
+/// Without a gateway: writes bytes that are ready, with the system call that costs least.
+double send_plain() {
+    constexpr std::size_t chunk_records = Chunk::capacity / record_bytes;
+    constexpr std::size_t chunks = 3000;
+    pinstrike::feed::dbn::ConsolidatedRecord record;
+    record.header = pinstrike::feed::dbn::header_of<pinstrike::feed::dbn::ConsolidatedRecord>(
+        pinstrike::feed::dbn::RecordType::cmbp_1, 30, 1, 1);
+    std::vector<std::byte> chunk;
+    for (std::size_t i = 0; i < chunk_records; ++i) {
+        const auto bytes = pinstrike::feed::dbn::bytes_of(record);
+        chunk.insert(chunk.end(), bytes.begin(), bytes.end());
+    }
+    const int listener = ::socket(AF_INET, SOCK_STREAM, 0);
+    sockaddr_in address{};
+    socklen_t size = sizeof address;
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    auto* const named = reinterpret_cast<sockaddr*>(&address);
+    if (::bind(listener, named, sizeof address) != 0 || ::listen(listener, 1) != 0 ||
+        ::getsockname(listener, named, &size) != 0) {
+        std::abort();
+    }
+    Read read;
+    pinstrike::bench::place_on(0);
+    std::thread client{[&] {
+        pinstrike::bench::place_on(1);
+        read = decode_all(connect_to(ntohs(address.sin_port)));
+    }};
+    const int descriptor = ::accept(listener, nullptr, nullptr);
+    const auto begin = Clock::now();
+    for (std::size_t i = 0; i < chunks; ++i) {
+        for (std::size_t at = 0; at < chunk.size();) {
+            const ssize_t count =
+                ::send(descriptor, chunk.data() + at, chunk.size() - at, MSG_NOSIGNAL);
+            if (count <= 0) {
+                std::abort();
+            }
+            at += static_cast<std::size_t>(count);
+        }
+    }
+    const double rate = rate_of(chunks * chunk_records, begin);
+    ::close(descriptor);
+    ::close(listener);
+    client.join();
+    return read.quotes == chunks * chunk_records ? rate : 0;
+}
+
+/// Applies what is read from a feed as the gateway does.
+class Reading final : public FeedEvents {
+  public:
+    explicit Reading(Market& market) : market_(market) {}
+
+    void on_state(std::span<const pinstrike_value> values, StatePart part) override {
+        static_cast<void>(market_.take_state(values, part.is_complete));
+    }
+
+    void on_event(const pinstrike_record& record) override {
+        static_cast<void>(market_.apply(record));
+    }
+
+    void ask_ahead(std::uint32_t id) override { market_.instruments().prefetch(id); }
+
+    void on_missed(std::uint64_t /*records*/) override {}  // the client then lacks quotes
+
+    void on_lost(const std::string& /*why*/) override {}
+
+  private:
+    Market& market_;
+};
+
+/// Published memory with events that a gateway has not read yet, of the series of key_of().
+class Published {
+  public:
+    static constexpr std::size_t unread_max = 500'000;
+
+    Published() {
+        pinstrike::Problems problems;
+        book_ = pinstrike::actors::PublishedBook::make(
+            "bench", pinstrike::actors::PublishMemory::shm, 2 * series_count, std::size_t{1} << 20,
+            problems);
+        if (book_ == nullptr) {
+            fmt::print(stderr, "{}\n", problems.front().text);
+            std::exit(1);
+        }
+        for (std::uint32_t id = 1; id <= series_count; ++id) {
+            put(id);
+        }
+        publish();
+        constexpr std::size_t each_call = 1024;
+        for (std::size_t given = 0; given <= series_count; given += each_call) {
+            book_->file->give_ids();
+        }
+    }
+
+    /// Publishes quotes of series as those of make_events().
+    void publish_quotes(const Events& events, std::size_t first, std::size_t count) {
+        for (std::size_t i = first; i < first + count; ++i) {
+            put(events[i].key.id);
+        }
+        publish();
+    }
+
+  private:
+    void put(std::uint32_t id) {
+        pinstrike::feed::Event& event = events_.emplace_back(pinstrike::testing::quote_of(
+            pinstrike::testing::series_of(key_of(id).root, key_of(id).strike_e8 * 2 + id % 2),
+            ++sequence_));
+        event.header.participant = 'C';
+        event.header.indicator = 'F';
+        event.header.ts_exchange_ns = event.header.ts_receive_ns =
+            start_ns + std::int64_t{sequence_} * 100;
+    }
+
+    void publish() {
+        book_->book.on_timer(pinstrike::wall_ns());
+        book_->apply(events_);
+        events_.clear();
+    }
+
+    pinstrike::actors::test::PublishFolder folder_{"/dev/shm"};
+    std::unique_ptr<pinstrike::actors::PublishedBook> book_;
+    std::vector<pinstrike::feed::Event> events_;
+    std::uint32_t sequence_ = 0;
+};
+
+double ring_to_socket(const Events& first, const Events& second) {
+    Published published;
+    Host host;
+    Reading reading{host.market()};
+    FeedSource source{"bench", {}, reading};
+    source.poll(pinstrike::wall_ns());  // attaches
+    const auto session = started(host, "ALL_SYMBOLS");
+    for (std::size_t at = 0; at < first.size(); at += Published::unread_max) {
+        published.publish_quotes(first, at, Published::unread_max);
+        while (source.poll(pinstrike::wall_ns()) != 0) {
+            drain(*session);  // sends mappings
+        }
+    }
+    published.publish_quotes(second, 0, Published::unread_max);
+    return send(session->output().queue(), Published::unread_max, discard_all,
+                [&] { source.poll(pinstrike::wall_ns()); });
 }
 
 void print(const char* what, int runs, const std::function<double()>& measure) {
@@ -372,9 +552,13 @@ int main(int count, char** arguments) {
     pinstrike::bench::print_head("gateway");
     print("gateway: make, one of all", runs, [&] { return make_for(first, second, 1); });
     print("gateway: make, 100 clients", runs, [&] { return make_for(first, second, 100); });
-    print("gateway: send", runs, [&] { return at_distance.measure(send_records); });
+    print("gateway: ring to socket", runs,
+          [&] { return at_distance.measure([&] { return ring_to_socket(first, second); }); });
+    print("gateway: socket to client", runs, [&] { return at_distance.measure(send_records); });
     print("gateway: make and send", runs,
           [&] { return at_distance.measure([&] { return make_and_send(first, second); }); });
+    print("without a gateway: socket to client", runs,
+          [&] { return at_distance.measure(send_plain); });
     print_distance(at_distance);
     return 0;
 }
