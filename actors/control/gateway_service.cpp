@@ -236,6 +236,11 @@ class Service {
                 account["sessions"][std::string{gateway::SessionCount_rows[i].name}] =
                     sessions.read(static_cast<SessionCount>(i));
             }
+            const Histogram::Snapshot writes = gateway_.clients().totals().writes.snapshot();
+            account["write"] = {{"records", writes.count},
+                                {"p50_ns", writes.quantile_ns(0.5)},
+                                {"p99_ns", writes.quantile_ns(0.99)},
+                                {"p999_ns", writes.quantile_ns(0.999)}};
             account["balances"] = balances;
             if (!write_text(options_.account_file, account.dump(1) + '\n')) {
                 return Exit::failed;

@@ -16,6 +16,8 @@ constexpr std::int64_t hour_ns = 3600 * second_ns;
 /// How long a client may take to read the rest and close its connection after its session ended.
 constexpr std::int64_t close_ns = 5 * second_ns;
 constexpr std::int64_t nap_ns = 1'000'000;
+/// Events that were received so long ago are of a replayed day, and say nothing of the gateway.
+constexpr std::int64_t replay_ns_min = 60 * second_ns;
 
 /// The subject is the user, because the log remembers all subjects, and sessions are many.
 std::string subject_of(const Session& session) {
@@ -86,8 +88,9 @@ std::size_t ClientSessions::step(std::int64_t now_ns) {
     return server_->poll();
 }
 
-void ClientSessions::set_time(std::int64_t now_ns) {
+void ClientSessions::set_time(std::int64_t now_ns, std::int64_t received_ns) {
     now_ns_ = now_ns;
+    chunks_.set_event_ns(received_ns);
     for (auto& [connection, client] : clients_) {
         client->session.output().set_time(now_ns);
     }
@@ -140,7 +143,14 @@ void ClientSessions::received(std::uint32_t connection, std::span<const std::byt
 
 void ClientSessions::sent(std::uint32_t connection, std::size_t count) {
     Client& client = *clients_.at(connection);
-    client.session.output().queue().sent(count);
+    const Written written = client.session.output().queue().sent(count);
+    if (written.event_ns != 0) {
+        // All records of a write count with the age of the oldest, so the clock is read once.
+        const std::int64_t age_ns = wall_ns() - written.event_ns;
+        if (age_ns < replay_ns_min) {
+            totals_.writes.record(age_ns, written.records);
+        }
+    }
     step_client(client);
 }
 

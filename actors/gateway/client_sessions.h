@@ -10,6 +10,7 @@
 #include "actors/gateway/session.h"
 #include "actors/gateway/socket_server.h"
 #include "actors/gateway/users.h"
+#include "config/histogram.h"
 #include "config/problem.h"
 
 #include <cstdint>
@@ -34,8 +35,9 @@ class ClientSessions final : private SocketEvents, private SessionHost {
     /// Moves records to sockets and text from them. Returns the number of events of sockets.
     std::size_t step(std::int64_t now_ns);
 
-    /// The time of records that are made from now on.
-    void set_time(std::int64_t now_ns);
+    /// The time of records that are made from now on. `received_ns`: when the oldest of the events
+    /// was received that they are made of; 0: they are of no event.
+    void set_time(std::int64_t now_ns, std::int64_t received_ns);
 
     [[nodiscard]] SocketServer& server() { return *server_; }
 
@@ -67,6 +69,8 @@ class ClientSessions final : private SocketEvents, private SessionHost {
         SessionCounters ended;  ///< of sessions that have ended
         SessionEndings endings;
         Counter keys_refused;  ///< 1: the last reload of the keys was refused
+        /// From the receipt of an event to the write of its records to a socket.
+        Histogram writes;
     };
 
     [[nodiscard]] const Totals& totals() const { return totals_; }

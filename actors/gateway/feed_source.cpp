@@ -55,7 +55,7 @@ std::size_t FeedSource::poll(std::int64_t now_ns) {
         }
         const auto records = stream_->poll(batch_records);
         if (!records.empty()) {
-            events_.on_batch();
+            events_.on_batch(records.front().receive_ns);
         }
         for (std::size_t i = 0; i < records.size(); ++i) {
             const pinstrike_record& record = records[i];

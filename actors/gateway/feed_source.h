@@ -36,8 +36,9 @@ class FeedEvents {
     virtual void on_state(std::span<const pinstrike_value> values, StatePart part) = 0;
     virtual void on_event(const pinstrike_record& record) = 0;
 
-    /// Events were read. on_event() follows for each of them.
-    virtual void on_batch() {}
+    /// Events were read, of which the first was received at `received_ns` (0: unknown). on_event()
+    /// follows for each of them.
+    virtual void on_batch(std::int64_t received_ns) { static_cast<void>(received_ns); }
 
     /// An event of this series follows soon; 0: of none.
     virtual void ask_ahead(std::uint32_t id) { static_cast<void>(id); }

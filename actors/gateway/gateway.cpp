@@ -67,6 +67,9 @@ void Gateway::rest() {
 std::size_t Gateway::step() {
     now_ns_ = wall_ns();
     const std::size_t events = source_.poll(now_ns_);
+    if (events != 0) {
+        clients_.set_time(now_ns_, 0);  // what advance_market() makes is of no event
+    }
     advance_market();
     const std::size_t sockets = clients_.step(now_ns_);
     if (since(status_ns_, now_ns_) >= status_turn_ns) {
@@ -119,9 +122,9 @@ void Gateway::on_dropped() {
 
 /// Records bear the time after their events were read, so that no record is sent before its event
 /// was received.
-void Gateway::on_batch() {
+void Gateway::on_batch(std::int64_t received_ns) {
     now_ns_ = wall_ns();
-    clients_.set_time(now_ns_);
+    clients_.set_time(now_ns_, received_ns);
 }
 
 void Gateway::on_event(const pinstrike_record& record) {

@@ -67,7 +67,7 @@ class Gateway final : private FeedEvents {
     // FeedEvents
     void on_state(std::span<const pinstrike_value> values, StatePart part) override;
     void on_event(const pinstrike_record& record) override;
-    void on_batch() override;
+    void on_batch(std::int64_t received_ns) override;
     void on_dropped() override;
 
     void ask_ahead(std::uint32_t id) override { market_.instruments().prefetch(id); }

@@ -20,6 +20,8 @@ std::unique_ptr<Chunk> ChunkPool::get() {
     chunk->used = chunk->sent = 0;
     chunk->records = 0;
     chunk->first_ns = 0;
+    chunk->offered = 0;
+    chunk->event_ns = 0;
     return chunk;
 }
 
@@ -77,6 +79,7 @@ void OutputQueue::append_record(std::span<const std::byte> record, std::uint64_t
     }
     Chunk& last = *chunks_.back();
     last.first_ns = last.records++ == 0 ? static_cast<std::int64_t>(now_ns) : last.first_ns;
+    last.event_ns = last.event_ns == 0 ? pool_.event_ns() : last.event_ns;
     ++appended_;
 }
 
@@ -85,13 +88,22 @@ std::span<const std::byte> OutputQueue::next() {
         if (compressed_sent_ == compressed_.size()) {
             fill_compressed();
         }
+        offered_bytes_ = compressed_.size() - compressed_sent_;
         return std::span{compressed_}.subspan(compressed_sent_);
     }
     if (chunks_.empty()) {
         return {};
     }
-    const Chunk& first = *chunks_.front();
+    Chunk& first = *chunks_.front();
+    offer(first);
+    offered_bytes_ = first.used - first.sent;
     return std::span{first.bytes.data() + first.sent, first.used - first.sent};
+}
+
+void OutputQueue::offer(Chunk& chunk) {
+    offered_.records += chunk.records - std::exchange(chunk.offered, chunk.records);
+    const std::int64_t event_ns = std::exchange(chunk.event_ns, 0);
+    offered_.event_ns = offered_.event_ns == 0 ? event_ns : offered_.event_ns;
 }
 
 /// Compresses the first chunk and flushes, so that the client can decompress all of it.
@@ -111,20 +123,23 @@ void OutputQueue::fill_compressed() {
     compressed_.resize(out.pos);
     compressed_records_ = first.records;
     compressed_ns_ = first.first_ns;
+    offer(first);
     bytes_ -= count;
     pool_.put_back(std::move(chunks_.front()));
     chunks_.pop_front();
 }
 
-void OutputQueue::sent(std::size_t count) {
+Written OutputQueue::sent(std::size_t count) {
     bytes_sent_ += count;
+    offered_bytes_ -= count;
+    const Written written = offered_bytes_ == 0 ? std::exchange(offered_, {}) : Written{};
     if (context_ != nullptr && plain_ == 0) {
         compressed_sent_ += count;
         if (compressed_sent_ == compressed_.size()) {
             sent_ += std::exchange(compressed_records_, 0);
             compressed_ns_ = 0;
         }
-        return;
+        return written;
     }
     Chunk& first = *chunks_.front();
     first.sent += count;
@@ -135,6 +150,7 @@ void OutputQueue::sent(std::size_t count) {
         chunks_.pop_front();
         plain_ -= std::min<std::size_t>(plain_, 1);
     }
+    return written;
 }
 
 }  // namespace pinstrike::actors::gateway

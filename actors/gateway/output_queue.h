@@ -23,10 +23,13 @@ struct Chunk {
     std::size_t sent = 0;
     std::uint64_t records = 0;
     std::int64_t first_ns = 0;  ///< when its first record was appended; 0: it has none
+    std::uint64_t offered = 0;  ///< records that OutputQueue::next() has returned
+    std::int64_t event_ns = 0;  ///< of the oldest event of the others; 0: they have none
     std::array<std::byte, capacity> bytes;
 };
 
-/// Chunks that are not in use, a bounded number of them.
+/// What all queues share: chunks that are not in use, a bounded number of them, and the event that
+/// records are made of.
 class ChunkPool {
   public:
     static constexpr std::size_t kept_max = 256;  // 32 MiB
@@ -34,8 +37,20 @@ class ChunkPool {
     [[nodiscard]] std::unique_ptr<Chunk> get();
     void put_back(std::unique_ptr<Chunk> chunk);
 
+    /// When the event was received that the next records are made of; 0: they are of no event.
+    void set_event_ns(std::int64_t received_ns) { event_ns_ = received_ns; }
+
+    [[nodiscard]] std::int64_t event_ns() const { return event_ns_; }
+
   private:
+    std::int64_t event_ns_ = 0;
     std::vector<std::unique_ptr<Chunk>> kept_;
+};
+
+/// Records that the socket took together.
+struct Written {
+    std::uint64_t records = 0;
+    std::int64_t event_ns = 0;  ///< when the oldest event of them was received; 0: they have none
 };
 
 class OutputQueue {
@@ -62,8 +77,9 @@ class OutputQueue {
     /// The bytes to send next, until sent(); none: the queue is empty.
     [[nodiscard]] std::span<const std::byte> next();
 
-    /// The first `count` of the bytes of next() were sent.
-    void sent(std::size_t count);
+    /// The first `count` of the bytes of next() were sent. Returns the records since the last such
+    /// return, if all bytes of next() were sent.
+    Written sent(std::size_t count);
 
     /// Bytes that were appended and not yet taken by the socket, before compression.
     [[nodiscard]] std::size_t bytes() const { return bytes_; }
@@ -89,6 +105,7 @@ class OutputQueue {
     };
 
     [[nodiscard]] std::span<std::byte> space(std::size_t count);
+    void offer(Chunk& chunk);
     void fill_compressed();
 
     ChunkPool& pool_;
@@ -100,6 +117,8 @@ class OutputQueue {
     std::size_t compressed_sent_ = 0;
     std::uint64_t compressed_records_ = 0;
     std::int64_t compressed_ns_ = 0;
+    std::size_t offered_bytes_ = 0;  ///< bytes of next() that were not sent
+    Written offered_;                ///< their records
     std::size_t bytes_ = 0;
     std::uint64_t appended_ = 0;
     std::uint64_t sent_ = 0;

@@ -20,6 +20,7 @@ from scraped import BY_DRIVER, TRAFFIC, filled_in, instant, watched
 
 NAMES = ["pinstrike-overview", "pinstrike-lines", "pinstrike-latency", "pinstrike-cores",
          "pinstrike-nic", "pinstrike-gateway"]
+PUBLISHED = "publish: {{memory: shm, stream: on}}\n"
 A_COUNTER = r"pinstrike_\w+_(?:total|bucket|sum|count)\b(?:\{[^}]*\})?"
 
 
@@ -114,7 +115,7 @@ def main():
         check_overlaps(dashboard)
     check_alerts(dashboards, (root / "deploy/prometheus/pinstrike.rules.yml").read_text())
     with tempfile.TemporaryDirectory() as name:
-        with watched(pinstrike, Path(name), [TRAFFIC]) as server:
+        with watched(pinstrike, Path(name), [TRAFFIC + PUBLISHED], "traffic") as server:
             asked = check_queries(dashboards, server)
             check_variables(dashboards, server)
     panels = sum(len(dashboard["panels"]) for dashboard in dashboards)

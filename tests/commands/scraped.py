@@ -1,10 +1,12 @@
 """Running instances and a real Prometheus that scrapes them, for tests of metrics and dashboards."""
 
+import collections
 import contextlib
 import json
 import os
 import re
 import subprocess
+import threading
 import time
 import urllib.parse
 import urllib.request
@@ -40,7 +42,7 @@ metrics_address: 127.0.0.1:{port}
 
 # Of the feed above, which publishes in the folder of the config.
 GATEWAY = """
-feed: spare
+feed: {feed}
 address: 127.0.0.1:{port}
 keys: {keys}
 metrics_address: 127.0.0.1:{metrics}
@@ -115,15 +117,21 @@ def everything(pinstrike, folder, seconds=120):
         yield url
 
 
+def read_all(client, seconds):
+    with contextlib.suppress(OSError):  # its socket is closed at the end
+        collections.deque(client.records(seconds), maxlen=0)
+
+
 @contextlib.contextmanager
-def gateway(pinstrike, folder, seconds=120):
-    """A gateway of the feed of everything() in the same folder, with one client; yields the address of its metrics."""
+def gateway(pinstrike, folder, seconds=120, feed="spare"):
+    """A gateway of a feed in the same folder, by default of everything(), with a client that reads; yields the address
+    of its metrics."""
     keys = folder / "keys"
     keys.write_text(f"keys: [{{user: trial, key: {KEY}}}]\n")
     keys.chmod(0o600)
     port, metrics = free_port(), free_port()
     config = folder / "gateway.yaml"
-    config.write_text(GATEWAY.format(port=port, keys=keys, metrics=metrics))
+    config.write_text(GATEWAY.format(feed=feed, port=port, keys=keys, metrics=metrics))
     with open(folder / "gateway.log", "w", encoding="utf-8") as log, subprocess.Popen(
             [pinstrike, "gateway", config, "--for", f"{seconds}s"],
             env={**os.environ, "PINSTRIKE_FOLDER": str(folder)}, stdout=log, stderr=log) as process:
@@ -134,6 +142,7 @@ def gateway(pinstrike, folder, seconds=120):
             client = Client(port)
             client.subscribe("cmbp-1")
             client.start()
+            threading.Thread(target=read_all, args=(client, seconds), daemon=True).start()
             wait_for("session", DEADLINE_S, lambda: re.search(r"^pinstrike_gateway_sessions{.*} 1$", fetch(url), re.M))
             yield url
         finally:
@@ -184,13 +193,13 @@ scrape_configs:{jobs}
 
 
 @contextlib.contextmanager
-def watched(pinstrike, folder, configs, rules=None, seconds=120):
-    """The instance that has one of everything, its gateway, instances of `configs` (texts with a place for `port`),
-    and a Prometheus that scrapes them all; yields its port."""
+def watched(pinstrike, folder, configs, served, rules=None, seconds=120):
+    """The instance that has one of everything, instances of `configs` (texts with a place for `port`), a gateway of
+    the feed `served` of these, and a Prometheus that scrapes them all; yields its port."""
     with contextlib.ExitStack() as running:
         url = running.enter_context(everything(pinstrike, folder, seconds))
         ports = [urllib.parse.urlsplit(url).port]
-        served = urllib.parse.urlsplit(running.enter_context(gateway(pinstrike, folder, seconds))).netloc
+        served = urllib.parse.urlsplit(running.enter_context(gateway(pinstrike, folder, seconds, served))).netloc
         for number, text in enumerate(configs):
             port = free_port()
             config = folder / f"config{number}.yaml"

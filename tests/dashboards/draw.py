@@ -127,7 +127,7 @@ def ask(dashboard, port, start, end):
 def watch(pinstrike, root, dashboards, seconds, out):
     with tempfile.TemporaryDirectory() as name:
         rules = (root / "deploy/prometheus/pinstrike.rules.yml").resolve()
-        with watched(pinstrike, Path(name), [OPRA, GTH], rules, seconds + 120) as port:
+        with watched(pinstrike, Path(name), [OPRA, GTH], "opra", rules, seconds + 120) as port:
             print(f"running for {seconds} s", flush=True)
             time.sleep(seconds)
             end = math.floor(time.time())

@@ -62,6 +62,8 @@ std::string gateway_metrics_page(const gateway::Gateway& gateway, const LogCount
         Metric::gateway_ended_sessions_total, gateway::SessionEnding_rows, {}, [&](std::size_t i) {
             return gateway.clients().totals().endings.read(static_cast<gateway::SessionEnding>(i));
         });
+    families.histogram(Metric::gateway_write_seconds, {},
+                       gateway.clients().totals().writes.snapshot());
     add_users(families, status);
     for (std::size_t i = 0; i < LogCount_rows.size(); ++i) {
         families.row("log", LogCount_rows[i], {}, log.read(static_cast<LogCount>(i)));

@@ -43,7 +43,7 @@ class Written final : public FeedEvents {
                        std::to_string(record.key.id));
     }
 
-    void on_batch() override { ++batches; }
+    void on_batch(std::int64_t /*received_ns*/) override { ++batches; }
 
     void on_missed(std::uint64_t records) override { missed += records; }
 

@@ -3,6 +3,7 @@
 // A gateway between a feed and a client, both in this process.
 #include "actors/gateway/gateway.h"
 
+#include "config/wall_time.h"
 #include "tests/actors/gateway/live_client.h"
 #include "tests/actors/publish/published.h"
 #include "tests/config/problems.h"
@@ -112,6 +113,22 @@ TEST_F(GatewayTest, sessions_end_if_an_id_names_another_series) {
     client.reset();
     EXPECT_TRUE(
         wait([&] { return gateway->clients().totals().endings.read(SessionEnding::feed) == 1; }));
+}
+
+TEST_F(GatewayTest, the_time_to_the_write_is_counted_but_not_that_of_a_replayed_day) {
+    PublishedFeed feed{1, 4096};
+    ASSERT_TRUE(wait([&] { return gateway->status().feed_live; }));
+    quote(feed, "SPY");
+    ASSERT_TRUE(wait_for("mbp-1 1"));
+    const std::int64_t before_ns = wall_ns();
+    now_ns = before_ns;
+    quote(feed, "QQQ");
+    ASSERT_TRUE(wait_for("mbp-1 2"));
+    const auto writes = [&] { return gateway->clients().totals().writes.snapshot(); };
+    ASSERT_TRUE(wait([&] { return writes().count != 0; }));
+    EXPECT_LE(writes().count, 3U) << "the quote, the consolidated best, and the mapping";
+    EXPECT_GT(writes().highest_ns, 0U);
+    EXPECT_LE(writes().highest_ns, static_cast<std::uint64_t>(wall_ns() - before_ns));
 }
 
 TEST_F(GatewayTest, events_that_were_missed_are_told_and_present_values_follow) {

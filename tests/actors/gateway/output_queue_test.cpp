@@ -67,6 +67,43 @@ TEST(OutputQueue, gives_bytes_in_their_order) {
     EXPECT_TRUE(queue.next().empty());
 }
 
+TEST(OutputQueue, states_the_oldest_event_of_what_was_written) {
+    ChunkPool pool;
+    OutputQueue queue{pool};
+    const auto append = [&](std::int64_t event_ns) {
+        pool.set_event_ns(event_ns);
+        queue.append_record(record_of(4, 1), 0);
+    };
+    for (const std::int64_t event_ns : {0, 50, 60}) {
+        append(event_ns);
+    }
+    const std::size_t first = queue.next().size();
+    append(70);  // too late for this write
+    EXPECT_EQ(queue.sent(first - 1).records, 0U);
+    EXPECT_EQ(queue.sent(queue.next().size()).event_ns, 50) << "of the byte that was left";
+    append(80);
+    const Written second = queue.sent(queue.next().size());
+    EXPECT_EQ(second.event_ns, 80);
+    EXPECT_EQ(second.records, 1U);
+    append(0);
+    EXPECT_EQ(queue.sent(queue.next().size()).event_ns, 0);
+}
+
+TEST(OutputQueue, states_the_oldest_event_of_compressed_bytes) {
+    ChunkPool pool;
+    OutputQueue queue{pool};
+    queue.compress();
+    pool.set_event_ns(50);
+    queue.append_record(record_of(4, 1), 0);
+    pool.set_event_ns(60);
+    queue.append_record(record_of(4, 1), 0);
+    ASSERT_FALSE(queue.next().empty());
+    EXPECT_EQ(queue.sent(1).records, 0U);
+    const Written written = queue.sent(queue.next().size());
+    EXPECT_EQ(written.event_ns, 50);
+    EXPECT_EQ(written.records, 2U);
+}
+
 TEST(OutputQueue, gives_all_of_several_chunks_in_any_pieces) {
     for (const std::size_t piece : {std::size_t{777}, Chunk::capacity, SIZE_MAX}) {
         ChunkPool pool;
