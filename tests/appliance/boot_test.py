@@ -8,6 +8,7 @@ A container (systemd-nspawn) with a network of its own. Its transcript is the ou
 mmdebstrap and systemd-container.
 """
 
+import json
 import os
 import re
 import shutil
@@ -169,6 +170,10 @@ def install_gateway(box, package):
                f"its user may not: {change}")
 
 
+def figures_of_feed(box):
+    return json.loads(box.ask("pinstrike ctl wire status --json").stdout)["status"]
+
+
 def serve_clients(box, package):
     """The gateway's unit: clients, keys, a kill under load, an end for good, a wrong config."""
     install_gateway(box, package)
@@ -181,8 +186,9 @@ def serve_clients(box, package):
         f"journalctl --no-pager -u {GATEWAY} -o cat").stdout)
     box.run("install -o pinstrike-gateway -m 600 /root/my.keys /etc/pinstrike-gateway/wire.keys; rm /root/my.keys")
     box.run(f"systemctl reload {GATEWAY}")
+    before = figures_of_feed(box)
     box.ask("pinstrike generate --interface feed0 --lines 1-4 --messages 200000 --rate 20000 --series 20000"
-            " --roots 200 >/dev/null 2>&1 &")
+            " --roots 200 >/root/generated 2>&1 &")
     client = start_client(box, 60)
     time.sleep(2)
     box.run(f"systemctl kill -s KILL {GATEWAY}")
@@ -193,6 +199,13 @@ def serve_clients(box, package):
     quotes, said = served(client)
     expect(quotes > 1000 and "1 resets" in said, "a client of the killed gateway connects again and gets quotes")
     expect("connect again" in said, "a restart makes clients connect again")
+    box.wait("the traffic ends", lambda: "packets sent" in box.ask("cat /root/generated").stdout)
+    sent = int(re.search(r"(\d+) packets sent", box.run("cat /root/generated"))[1])
+    box.wait("the feed receives all of it", lambda: figures_of_feed(box)["packets"] - before["packets"] >= sent)
+    after = figures_of_feed(box)
+    say(f"before the kill: {before}\nafter it: {after}")
+    expect(all(after[name] == before[name] for name in ("lost", "gaps", "refused", "missed")),
+           "the feed lost nothing and refused nothing while its gateway was killed")
     client = start_client(box, 60)
     time.sleep(2)
     box.run(f"systemctl kill -s INT {GATEWAY}")
@@ -234,7 +247,10 @@ def reattach(box):
         return words in box.ask("tail -c 20000 /tmp/watched").stdout
 
     box.wait("a reader watches the feed", lambda: seen("feed wire: live"))
+    expect("the account" not in box.ask(f"journalctl --no-pager -o cat -u {UNIT}").stdout, "it has run until now")
     box.run(f"systemctl stop {UNIT}")
+    expect("the account balances" in box.ask(f"journalctl --no-pager -o cat -u {UNIT}").stdout,
+           "the account of the feed whose gateway was killed balances")
     box.wait("it shows that the feed ended, with the last values",
              lambda: seen("feed wire: ended, values are old"))
     box.ask(": >/tmp/watched")
