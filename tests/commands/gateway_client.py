@@ -54,10 +54,14 @@ class Record:
 
 
 class Client:
-    """A session that begins with the text `login`. `slow`: what is asked for when the client reads too slowly."""
+    """A session that begins with the text `login`. `slow`: what is asked for when the client reads too slowly.
+    `address`: of the client, on the loopback interface."""
 
-    def __init__(self, port, key=KEY, ts_out=False, login=PYTHON_LOGIN, slow="skip", receive_bytes=None):
+    def __init__(self, port, key=KEY, ts_out=False, login=PYTHON_LOGIN, slow="skip", receive_bytes=None,
+                 address=None):
         self.socket = socket.socket()
+        if address:
+            self.socket.bind((address, 0))
         if receive_bytes:
             self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_bytes)
         self.socket.settimeout(20)

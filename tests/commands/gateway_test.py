@@ -358,12 +358,38 @@ class Behaving(WithGateway):
                 raw.close()
             self.assertEqual(gateway.stop()[0], 0)
 
-    def test_silent_connections_are_bounded_in_memory_and_time(self):
-        """From many addresses, because one address may open only some connections a second."""
-        count = 900
+    def test_a_session_takes_less_than_a_mebibyte(self):
+        """Sessions that are logged in, follow one series and are current, from many addresses."""
+        count = 300
+        self.raise_limit_of_files()
+        with self.gateway(keys=f"keys: [{{user: trial, key: {client.KEY}, sessions: 1000}}]\n") as gateway:
+            gateway.wait_for("feed_attached")
+            sessions, before = [], None
+            for i in range(count + 1):  # the first one makes what all share
+                sessions.append(Client(gateway.port, address=f"127.0.{i // 20 + 1}.1"))
+                sessions[-1].subscribe("cmbp-1", str(self.values[0]["id"]), "instrument_id", "|snapshot=1")
+                sessions[-1].start()
+                self.assertTrue(any(record.type == client.CMBP_1 for record in sessions[-1].records(
+                    20, lambda record: record.type == client.CMBP_1)))
+                before = before or resident_bytes(gateway.process.pid)
+            each = (resident_bytes(gateway.process.pid) - before) / count
+            print(f"{each / 1024:.1f} KiB for each session")
+            self.assertLess(each, 1 << 20)
+            time.sleep(0.3)  # figures are taken ten times a second
+            self.assertEqual(gateway.metric("gateway_sessions", 'user="trial"'), count + 1)
+            for session in sessions:
+                session.close()
+            self.assertEqual(gateway.stop()[0], 0)
+
+    def raise_limit_of_files(self):
         limit = resource.getrlimit(resource.RLIMIT_NOFILE)
         self.addCleanup(resource.setrlimit, resource.RLIMIT_NOFILE, limit)
         resource.setrlimit(resource.RLIMIT_NOFILE, (min(4096, limit[1]), limit[1]))
+
+    def test_silent_connections_are_bounded_in_memory_and_time(self):
+        """From many addresses, because one address may open only some connections a second."""
+        count = 900
+        self.raise_limit_of_files()
         with self.gateway() as gateway:
             good = Client(gateway.port)
             good.subscribe("statistics")
