@@ -4,7 +4,7 @@
     gateway_test.py PINSTRIKE
 
 A generated day of some hours is replayed within some seconds and published. Each record of each schema must be what
-the capture says, decoded message by message.
+the capture says, decoded message by message by the independent decoder.
 """
 
 import contextlib

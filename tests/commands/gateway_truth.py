@@ -62,7 +62,7 @@ def sides_of(record):
 
 
 class Truth:
-    """What follows from a capture without losses, whose messages `decoded` has, for a client that follows all series
+    """What follows from a capture without losses, whose messages `decoded` has in JSON (tests/independent/opra.py), for a client that follows all series
     from the first message on: `records`, by schema and series."""
 
     def __init__(self, capture, decoded):
