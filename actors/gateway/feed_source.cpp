@@ -65,6 +65,7 @@ std::size_t FeedSource::poll(std::int64_t now_ns) {
             if (record.kind == PINSTRIKE_RESTARTED) {
                 forget_waiting();
                 live_ = true;
+                ending_ = false;
                 lost_why_.clear();
                 events_.on_state(stream_->snapshot(), {.is_fresh = true});
             } else if (is_state(record.kind)) {
@@ -84,7 +85,7 @@ std::size_t FeedSource::poll(std::int64_t now_ns) {
         }
         if (since(checked_ns_, now_ns) >= check_ns) {
             checked_ns_ = now_ns;
-            check_condition();
+            check_condition(records.empty());
         }
         return records.size();
     } catch (const client::error& error) {
@@ -100,6 +101,7 @@ void FeedSource::attach() {
     feed_.emplace(name_);
     stream_.emplace(feed_->subscribe(filter_));
     live_ = true;
+    ending_ = false;
     lost_why_.clear();
     events_.on_state(stream_->snapshot(), {.is_fresh = true});
 }
@@ -119,8 +121,10 @@ void FeedSource::lose(const std::string& why) {
     }
 }
 
-/// The stream attaches to a new start by itself.
-void FeedSource::check_condition() {
+/// The stream attaches to a new start by itself. The end of a feed is reported when a poll after it
+/// found no event, because clients read that what they have is old. `all_read`: the last one found
+/// none.
+void FeedSource::check_condition(bool all_read) {
     pinstrike_condition condition = feed_->condition();
     const bool is_over = condition == PINSTRIKE_FEED_DEAD || condition == PINSTRIKE_FEED_ENDED;
     if (is_over && feed_->reattach()) {
@@ -128,10 +132,18 @@ void FeedSource::check_condition() {
     }
     if (condition == PINSTRIKE_FEED_LIVE || condition == PINSTRIKE_FEED_STARTING) {
         live_ = true;
+        ending_ = false;
         if (!std::exchange(lost_why_, {}).empty()) {
             events_.on_found();
         }
         return;
+    }
+    if (is_over && (!std::exchange(ending_, true) || !all_read)) {
+        checked_ns_ = 0;  // again after the next poll
+        return;
+    }
+    if (is_over) {
+        look_for_ids();  // the end gave one to each series
     }
     lose(fmt::format("the feed {} is {}", name_, pinstrike_condition_name(condition)));
 }

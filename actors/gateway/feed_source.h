@@ -83,7 +83,7 @@ class FeedSource {
     void attach();
     void forget_waiting();
     void lose(const std::string& why);
-    void check_condition();
+    void check_condition(bool all_read);
     void give(const pinstrike_record& record);
     void keep_waiting(const pinstrike_record& record);
     void look_for_ids();
@@ -95,6 +95,7 @@ class FeedSource {
     std::optional<client::feed> feed_;
     std::optional<client::stream> stream_;
     bool live_ = false;
+    bool ending_ = false;  ///< it has ended or died, and events may be left to read
     std::string lost_why_;
     std::int64_t attached_ns_ = 0;  ///< when it was tried the last time
     std::int64_t checked_ns_ = 0;

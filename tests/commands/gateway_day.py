@@ -183,8 +183,9 @@ class WithHours(WithGateway):
         """`records`: of one session each, by schema."""
         announced = re.search(r": (\d+) announced", self.run_well("check", self.config))[1]  # without test symbols
         self.assertEqual(len(gateway_truth.names_of(records["definition"])), int(announced))
-        decoded = subprocess.run([sys.executable, INDEPENDENT, self.capture], capture_output=True, text=True, check=True)
-        truth = gateway_truth.Truth(self.capture, decoded.stdout)
+        decoded = subprocess.run([sys.executable, INDEPENDENT, self.capture], stdout=subprocess.PIPE, text=True,
+                                 check=True).stdout
+        truth = gateway_truth.Truth(self.capture, decoded)
         compared = gateway_truth.check(truth, records)
         print("records compared:", compared)
         self.assertGreater(min(compared.values()), 100)

@@ -31,6 +31,10 @@ from gateway_truth import NO_SIDE, PUBLISHERS, nanos, sides_of
 class Truthful(WithHours):
     """Records against the capture."""
 
+    @staticmethod
+    def is_end(record):
+        return record.type == client.ERROR and "is ended" in record.text
+
     def collect(self):
         """All records of a replayed day: by schema of one session each, so that no record is asked for twice."""
         records = {schema: [] for schema in gateway_truth.FORMS}
@@ -45,8 +49,10 @@ class Truthful(WithHours):
                 while "is ended" not in gateway.text():
                     for schema, session in sessions.items():
                         records[schema] += session.records(0.05)
-            for schema, session in sessions.items():
-                records[schema] += session.records(0.1)
+            for schema, session in sessions.items():  # the error that the feed has ended comes after the last event
+                if not any(map(self.is_end, records[schema])):
+                    records[schema] += session.records(20, self.is_end)
+                self.assertTrue(any(map(self.is_end, records[schema])))
             records["cbbo-1s"] += sessions["cbbo-1s"].records(1.2)
             for session in sessions.values():
                 session.close()

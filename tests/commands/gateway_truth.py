@@ -62,8 +62,8 @@ def sides_of(record):
 
 
 class Truth:
-    """What follows from a capture without losses, whose messages `decoded` has in JSON (tests/independent/opra.py), for a client that follows all series
-    from the first message on: `records`, by schema and series."""
+    """What follows from a capture without losses for a client that follows all series from the first message on:
+    `records`, by schema and series. `decoded`: the capture's messages in JSON, by tests/independent/opra.py."""
 
     def __init__(self, capture, decoded):
         self.records = {schema: collections.defaultdict(list) for schema in FORMS}

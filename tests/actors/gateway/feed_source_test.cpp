@@ -199,6 +199,7 @@ TEST_F(FeedSourceTest, a_feed_that_ended_is_lost_until_it_starts_anew) {
     published->file->give_ids();
     EXPECT_THAT(poll(), ElementsAre("fresh 1"));
     published.reset();
+    EXPECT_THAT(poll(), IsEmpty());  // events might have come before the end
     EXPECT_THAT(poll(), ElementsAre("lost: the feed test is ended"));
     EXPECT_FALSE(source.is_live());
     EXPECT_THAT(poll(), IsEmpty());
@@ -211,10 +212,30 @@ TEST_F(FeedSourceTest, a_feed_that_ended_is_lost_until_it_starts_anew) {
     EXPECT_THAT(poll(), ElementsAre("event 3 of 1"));
 }
 
+TEST_F(FeedSourceTest, the_end_of_a_feed_is_reported_after_its_last_event) {
+    auto published = std::make_unique<PublishedFeed>();
+    quote(*published, 1);
+    published->file->give_ids();
+    EXPECT_THAT(poll(), ElementsAre("fresh 1"));
+    constexpr std::uint32_t more_than_two_batches = 2500;
+    for (std::uint32_t i = 0; i < more_than_two_batches; ++i) {
+        quote(*published, 2 + i);
+    }
+    published.reset();
+    std::vector<std::string> what;
+    while (what.empty() || what.back().starts_with("event")) {
+        const std::vector<std::string> more = poll();
+        what.insert(what.end(), more.begin(), more.end());
+    }
+    EXPECT_EQ(what.size(), more_than_two_batches + 1U);
+    EXPECT_EQ(what.back(), "lost: the feed test is ended");
+}
+
 TEST_F(FeedSourceTest, each_end_of_a_feed_is_reported) {
     auto published = std::make_unique<PublishedFeed>();
     EXPECT_THAT(poll(), ElementsAre("fresh 0"));
     published.reset();
+    EXPECT_THAT(poll(), IsEmpty());  // events might have come before the end
     EXPECT_THAT(poll(), ElementsAre("lost: the feed test is ended"));
     published = std::make_unique<PublishedFeed>();
     std::vector<std::string> what;
@@ -224,6 +245,7 @@ TEST_F(FeedSourceTest, each_end_of_a_feed_is_reported) {
     }
     EXPECT_THAT(what, ElementsAre("fresh 0"));
     published.reset();
+    EXPECT_THAT(poll(), IsEmpty());  // events might have come before the end
     EXPECT_THAT(poll(), ElementsAre("lost: the feed test is ended"));
 }
 
