@@ -261,9 +261,9 @@ void ClientSessions::set_feed_problem(const std::string& text) {
     }
 }
 
-void ClientSessions::send_states() {
+void ClientSessions::send_states(const CoreSeries* only) {
     for (auto& [connection, client] : clients_) {
-        client->session.send_states();
+        client->session.send_states(only);
     }
 }
 

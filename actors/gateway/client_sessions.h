@@ -51,8 +51,9 @@ class ClientSessions final : private SocketEvents, private SessionHost {
     /// Reports that the feed is lost, also to sessions that start later; empty: it is back.
     void set_feed_problem(const std::string& text);
 
-    /// Sends all clients the state of the series that they follow.
-    void send_states();
+    /// Sends all clients the state of the series that they follow. `only`: as of
+    /// Session::send_states().
+    void send_states(const CoreSeries* only);
 
     /// Ends all sessions; a client that gets an error text connects again.
     void end_all(SessionEnding why, std::string_view text);

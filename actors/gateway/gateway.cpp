@@ -100,11 +100,11 @@ void Gateway::on_state(std::span<const pinstrike_value> values, StatePart part) 
         forget_series();
         static_cast<void>(market_.take_state(values, part.is_complete));
     }
-    if (part.is_complete) {
-        if (!part.is_fresh) {
-            market_.end_state(part.core);
-        }
-        clients_.send_states();
+    if (part.is_complete && part.is_fresh) {
+        clients_.send_states(nullptr);
+    } else if (part.is_complete) {
+        const CoreSeries series = market_.end_state(part.core);
+        clients_.send_states(&series);
     }
 }
 

@@ -418,13 +418,19 @@ void Market::forget_values() {
     }
 }
 
-void Market::end_state(std::uint16_t core) {
+CoreSeries Market::end_state(std::uint16_t core) {
+    CoreSeries series{core, {}};
     for (InstrumentId id = 0; id < instruments_.end(); ++id) {
         Instrument* const at = instruments_.find(id);
-        if (at != nullptr && at->core == core && at->round != rounds_[core]) {
+        if (at == nullptr || at->core != core) {
+            continue;
+        }
+        series.ids.push_back(id);
+        if (at->round != rounds_[core]) {
             at->forget_values();
         }
     }
+    return series;
 }
 
 void Market::clear() {

@@ -22,6 +22,12 @@
 
 namespace pinstrike::actors::gateway {
 
+/// The series of one core of the feed.
+struct CoreSeries {
+    std::uint16_t core;
+    std::vector<InstrumentId> ids;  ///< rising
+};
+
 class Market {
   public:
     Market() : interests_(instruments_) {}
@@ -37,8 +43,9 @@ class Market {
     /// The state of a core is read anew, in one or several calls of take_state().
     void begin_state(std::uint16_t core) { ++rounds_[core]; }
 
-    /// All of it was taken: a series of the core that was not in it has no values any more.
-    void end_state(std::uint16_t core);
+    /// All of it was taken: a series of the core that was not in it has no values any more. Returns
+    /// the series of the core.
+    CoreSeries end_state(std::uint16_t core);
 
     /// Whether the state of the feed was taken once.
     [[nodiscard]] bool has_state() const { return has_state_; }

@@ -292,15 +292,15 @@ void Session::report(ErrorCode code, std::string_view text) {
     }
 }
 
-void Session::send_states() {
+void Session::send_states(const CoreSeries* only) {
     if (phase_ != Phase::started) {
         return;
     }
     for (std::size_t i = 0; i < feed::dbn::schemas_count; ++i) {
         const auto schema = static_cast<Schema>(i);
         if (subscriptions_->has(schema) && (has_values(schema) || jobs_.replays(schema))) {
-            jobs_.add(schema, subscriptions_->all_of(schema), host_.market().instruments().end(),
-                      false);
+            jobs_.add(schema, subscriptions_->all_of(schema, only),
+                      host_.market().instruments().end(), false);
         }
     }
 }

@@ -81,8 +81,8 @@ class Session final : private RecordReceiver {
     void report(ErrorCode code, std::string_view text);
 
     /// The feed's state was read anew: sends the state of the series that the client follows, and
-    /// what it asked for before there was any.
-    void send_states();
+    /// what it asked for before there was any. `only`: the series whose state was read; null: all.
+    void send_states(const CoreSeries* only);
 
     [[nodiscard]] SessionOutput& output() { return output_; }
 

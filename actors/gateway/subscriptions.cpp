@@ -254,10 +254,13 @@ void Subscriptions::remove_all() {
     market_.interests().remove(receiver_);
 }
 
-Selection Subscriptions::all_of(Schema schema) {
+Selection Subscriptions::all_of(Schema schema, const CoreSeries* only) {
     const Followed& followed = followed_[index(schema)];
     Selection selection;
     selection.everything = followed.everything;
+    if (followed.everything && only != nullptr) {
+        return {.everything = false, .ids = only->ids};
+    }
     if (followed.everything) {
         return selection;
     }
@@ -269,6 +272,12 @@ Selection Subscriptions::all_of(Schema schema) {
     const auto of_symbols = ids_of(followed.symbols);
     ids.insert(of_symbols.begin(), of_symbols.end());
     selection.ids.assign(ids.begin(), ids.end());
+    if (only != nullptr) {
+        std::erase_if(selection.ids, [&](InstrumentId id) {
+            const Instrument* const at = market_.instruments().find(id);
+            return at == nullptr || at->core != only->core;
+        });
+    }
     return selection;
 }
 

@@ -56,8 +56,8 @@ class Subscriptions {
         return !followed_[static_cast<std::size_t>(schema)].empty();
     }
 
-    /// All series of a schema.
-    [[nodiscard]] Selection all_of(feed::dbn::Schema schema);
+    /// All series of a schema, or of these those of `only`.
+    [[nodiscard]] Selection all_of(feed::dbn::Schema schema, const CoreSeries* only = nullptr);
 
     /// How the client named a series: the most exact of its subscriptions.
     [[nodiscard]] std::pair<feed::dbn::SymbolType, std::string> in_symbol_of(InstrumentId id);

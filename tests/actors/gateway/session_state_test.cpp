@@ -108,7 +108,7 @@ TEST_F(SessionStateTest, a_replay_waits_for_the_state_of_the_feed) {
     EXPECT_THAT(first.read(), IsEmpty());
     ASSERT_TRUE(early.the_market.apply(events.quote(key_of(1), no_best(), no_best())));
     ASSERT_TRUE(early.the_market.take_state({}));
-    first.session.send_states();
+    first.session.send_states(nullptr);
     first.step();
     EXPECT_THAT(first.read(), ElementsAre(StartsWith("map 1: "), "definition 1",
                                           "system 3: Finished definition replay"));
@@ -119,7 +119,7 @@ TEST_F(SessionStateTest, a_replay_goes_on_when_values_are_sent_again) {
     quote(2);
     scene.start("schema=definition|symbols=ALL_SYMBOLS|start=0|id=0");
     scene.read();
-    scene.session.send_states();
+    scene.session.send_states(nullptr);
     scene.step();
     EXPECT_EQ(scene.read().back(), "system 3: Finished definition replay");
 }
@@ -185,9 +185,30 @@ TEST_F(SessionStateTest, values_are_sent_again_after_the_feed_was_read_anew) {
     scene.start("schema=cmbp-1|stype_in=parent|symbols=AAPL.OPT|id=0");
     scene.say("schema=trades|stype_in=parent|symbols=AAPL.OPT|id=1");
     scene.read();
-    scene.session.send_states();
+    scene.session.send_states(nullptr);
     scene.step();
     EXPECT_THAT(scene.read(), ElementsAre(StartsWith("map 1: "), "cmbp-1 1, snapshot"));
+}
+
+TEST_F(SessionStateTest, values_are_sent_again_of_the_series_of_one_core) {
+    for (InstrumentId id = 1; id <= 3; ++id) {
+        quote(id);
+        host.the_market.instruments().find(id)->core = id == 2 ? 1 : 0;
+    }
+    scene.start("schema=cmbp-1|symbols=ALL_SYMBOLS|id=0");
+    SessionScene other{host};
+    other.start("schema=mbp-1|stype_in=parent|symbols=AAPL.OPT|id=0");
+    scene.read();
+    other.read();
+    host.the_market.begin_state(1);
+    const CoreSeries of_core = host.the_market.end_state(1);
+    EXPECT_THAT(of_core.ids, ElementsAre(2U));
+    scene.session.send_states(&of_core);
+    other.session.send_states(&of_core);
+    scene.step();
+    other.step();
+    EXPECT_THAT(scene.read(), ElementsAre(StartsWith("map 2: "), "cmbp-1 2, snapshot"));
+    EXPECT_THAT(other.read(), ElementsAre(StartsWith("map 2: "), "mbp-1 2, snapshot"));
 }
 
 TEST_F(SessionStateTest, the_end_of_an_interval_follows_its_records_with_its_time) {
