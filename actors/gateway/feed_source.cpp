@@ -1,6 +1,7 @@
 // path: cold
 #include "actors/gateway/feed_source.h"
 
+#include "actors/gateway/limits.h"
 #include "config/wall_time.h"
 
 #include <fmt/format.h>
@@ -160,7 +161,7 @@ void FeedSource::give(const pinstrike_record& record) {
 }
 
 void FeedSource::keep_waiting(const pinstrike_record& record) {
-    if (waiting_count_ == waiting_max) {
+    if (waiting_count_ == waiting_events_max) {
         events_.on_dropped();
         return;
     }

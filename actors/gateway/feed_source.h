@@ -71,7 +71,6 @@ class FeedSource {
 
   private:
     static constexpr std::size_t batch_records = 1024;
-    static constexpr std::size_t waiting_max = 1'000'000;
 
     /// Events of one series.
     struct Waiting {

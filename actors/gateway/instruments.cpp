@@ -1,6 +1,7 @@
 // path: cold
 #include "actors/gateway/instruments.h"
 
+#include "actors/gateway/limits.h"
 #include "config/check.h"
 
 #include <algorithm>

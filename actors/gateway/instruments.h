@@ -4,6 +4,7 @@
 // series is the reader's (pinstrike_key.id), and the index of these tables.
 #pragma once
 
+#include "actors/gateway/limits.h"
 #include "actors/publish/pages.h"
 #include "actors/publish/pinstrike.h"
 #include "feed/dbn/osi_symbol.h"
@@ -22,10 +23,6 @@
 namespace pinstrike::actors::gateway {
 
 using InstrumentId = std::uint32_t;
-
-/// Ids come from the memory file. A higher one is refused, so that a damaged file cannot use up the
-/// memory.
-inline constexpr InstrumentId instruments_max = 16'000'000;
 
 class RecordReceiver;
 

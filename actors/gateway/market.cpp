@@ -1,6 +1,7 @@
 // path: cold
 #include "actors/gateway/market.h"
 
+#include "actors/gateway/limits.h"
 #include "actors/gateway/market_records.h"
 #include "feed/event/best_effect.h"
 #include "feed/event/trade_effect.h"

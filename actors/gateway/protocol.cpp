@@ -1,6 +1,7 @@
 // path: cold
 #include "actors/gateway/protocol.h"
 
+#include "actors/gateway/limits.h"
 #include "config/yaml.h"
 #include "feed/dbn/records.h"
 #include "feed/dbn/values.h"

@@ -17,12 +17,6 @@
 
 namespace pinstrike::actors::gateway {
 
-/// A longer line ends the session.
-inline constexpr std::size_t line_bytes_max = 256 * 1024;
-inline constexpr std::size_t symbols_max = 2000;  ///< of one line
-inline constexpr unsigned heartbeat_seconds_min = 5;
-inline constexpr unsigned heartbeat_seconds_max = 1800;
-
 /// What is done for a client that reads too slowly, if the schema leaves the choice.
 enum class SlowReader : std::uint8_t { skip, warn };
 

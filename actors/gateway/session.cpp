@@ -1,6 +1,7 @@
 // path: cold
 #include "actors/gateway/session.h"
 
+#include "actors/gateway/limits.h"
 #include "config/wall_time.h"
 #include "config/yaml.h"
 #include "feed/dbn/values.h"
@@ -18,9 +19,6 @@ using feed::dbn::Schema;
 
 /// Series whose state is sent in one step, so that a step is short.
 constexpr std::size_t states_each_step = 512;
-
-/// Errors about the symbols of one line; the last one has the number of those left out.
-constexpr std::size_t symbol_errors_max = 16;
 
 /// Whether there is a present state of a series that replaces records of it.
 bool has_values(Schema schema) {

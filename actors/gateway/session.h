@@ -23,11 +23,6 @@
 
 namespace pinstrike::actors::gateway {
 
-inline constexpr std::int64_t login_ns_max = 10'000'000'000;
-/// A longer line before the login ends the session.
-inline constexpr std::size_t login_bytes_max = 4096;
-/// Different symbols that a session may name, which bounds its memory.
-inline constexpr std::size_t session_symbols_max = 50'000;
 /// Lines that one call reads, so that it is short; the others wait.
 inline constexpr unsigned lines_each_step = 8;
 /// How long a fatal error waits for the start of the session, before which some clients read

@@ -4,6 +4,7 @@
 // stranger, 1 a client that has logged in, 2 one that has started, 3 to 5 the same with a limited
 // key, compression and the times of sending. The second byte determines the size of the pieces into
 // which the rest is cut.
+#include "actors/gateway/limits.h"
 #include "actors/gateway/protocol.h"
 #include "config/check.h"
 #include "tests/actors/gateway/session_scene.h"

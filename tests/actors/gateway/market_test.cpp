@@ -3,6 +3,7 @@
 // Events of a feed as records of DBN.
 #include "actors/gateway/market.h"
 
+#include "actors/gateway/limits.h"
 #include "feed/dbn/values.h"
 #include "tests/actors/gateway/market_fixture.h"
 

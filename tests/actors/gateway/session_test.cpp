@@ -3,6 +3,7 @@
 // Sessions as their clients see them.
 #include "actors/gateway/session.h"
 
+#include "actors/gateway/limits.h"
 #include "tests/actors/gateway/session_fixture.h"
 
 #include <fmt/format.h>

@@ -1,0 +1,40 @@
+// path: cold
+//
+// The limits of the gateway on what clients and a memory file may use of it. Those that a config or
+// a keys file sets are in gateway_config.h and client_keys.h.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace pinstrike::actors::gateway {
+
+/// A longer line ends the session.
+inline constexpr std::size_t line_bytes_max = 256 * 1024;
+
+/// A longer line before the login ends the session.
+inline constexpr std::size_t login_bytes_max = 4096;
+
+/// A later login ends the session.
+inline constexpr std::int64_t login_ns_max = 10'000'000'000;
+
+inline constexpr unsigned heartbeat_seconds_min = 5;
+inline constexpr unsigned heartbeat_seconds_max = 1800;
+
+/// Symbols of one line.
+inline constexpr std::size_t symbols_max = 2000;
+
+/// Different symbols that a session may name, which bounds its memory.
+inline constexpr std::size_t session_symbols_max = 50'000;
+
+/// Errors about the symbols of one line; the last one has the number of those left out.
+inline constexpr std::size_t symbol_errors_max = 16;
+
+/// Ids come from the memory file. A higher one is refused, so that a damaged file cannot use up the
+/// memory.
+inline constexpr std::uint32_t instruments_max = 16'000'000;
+
+/// Events that wait for the ids of their series.
+inline constexpr std::size_t waiting_events_max = 1'000'000;
+
+}  // namespace pinstrike::actors::gateway
