@@ -82,7 +82,20 @@ bool CoreCursor::copy(std::size_t count) {
         return false;
     }
     end_ = count;
+    ask_for_next();
     return true;
+}
+
+/// Loads the beginning of the next copy while the caller works on this one.
+void CoreCursor::ask_for_next() const {
+    constexpr std::size_t ahead_records = 48;
+    const std::uint64_t next = copied_from_ + end_;
+    const std::size_t capacity = core_->stream.size();
+    const std::size_t slot = next & (capacity - 1);
+    const std::size_t known = static_cast<std::size_t>(tail_.position - next);
+    for (std::size_t i = 0; i < std::min({ahead_records, known, capacity - slot}); ++i) {
+        __builtin_prefetch(&core_->stream[slot + i]);
+    }
 }
 
 /// The copy ends within this event, whose records the next copy has together, or it is damaged.
