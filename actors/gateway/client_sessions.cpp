@@ -112,10 +112,23 @@ void ClientSessions::step_client(Client& client) {
     if (server_->is_sending(client.connection)) {
         return;
     }
-    if (const auto bytes = client.session.output().queue().next(); !bytes.empty()) {
+    OutputQueue& queue = client.session.output().queue();
+    if (const auto bytes = queue.next(); !bytes.empty()) {
+        count_write(queue.take_offered());
         server_->send(client.connection, bytes);
     } else if (is_over && !std::exchange(client.finished, true)) {
         server_->finish(client.connection);
+    }
+}
+
+/// All records of a write count with the age of the oldest, so the clock is read once.
+void ClientSessions::count_write(const Write& write) {
+    if (write.event_ns == 0) {
+        return;
+    }
+    const std::int64_t age_ns = wall_ns() - write.event_ns;
+    if (age_ns < replay_ns_min) {
+        totals_.writes.record(age_ns, write.records);
     }
 }
 
@@ -143,14 +156,7 @@ void ClientSessions::received(std::uint32_t connection, std::span<const std::byt
 
 void ClientSessions::sent(std::uint32_t connection, std::size_t count) {
     Client& client = *clients_.at(connection);
-    const Written written = client.session.output().queue().sent(count);
-    if (written.event_ns != 0) {
-        // All records of a write count with the age of the oldest, so the clock is read once.
-        const std::int64_t age_ns = wall_ns() - written.event_ns;
-        if (age_ns < replay_ns_min) {
-            totals_.writes.record(age_ns, written.records);
-        }
-    }
+    client.session.output().queue().sent(count);
     step_client(client);
 }
 

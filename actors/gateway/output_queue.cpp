@@ -88,7 +88,6 @@ std::span<const std::byte> OutputQueue::next() {
         if (compressed_sent_ == compressed_.size()) {
             fill_compressed();
         }
-        offered_bytes_ = compressed_.size() - compressed_sent_;
         return std::span{compressed_}.subspan(compressed_sent_);
     }
     if (chunks_.empty()) {
@@ -96,7 +95,6 @@ std::span<const std::byte> OutputQueue::next() {
     }
     Chunk& first = *chunks_.front();
     offer(first);
-    offered_bytes_ = first.used - first.sent;
     return std::span{first.bytes.data() + first.sent, first.used - first.sent};
 }
 
@@ -129,17 +127,15 @@ void OutputQueue::fill_compressed() {
     chunks_.pop_front();
 }
 
-Written OutputQueue::sent(std::size_t count) {
+void OutputQueue::sent(std::size_t count) {
     bytes_sent_ += count;
-    offered_bytes_ -= count;
-    const Written written = offered_bytes_ == 0 ? std::exchange(offered_, {}) : Written{};
     if (context_ != nullptr && plain_ == 0) {
         compressed_sent_ += count;
         if (compressed_sent_ == compressed_.size()) {
             sent_ += std::exchange(compressed_records_, 0);
             compressed_ns_ = 0;
         }
-        return written;
+        return;
     }
     Chunk& first = *chunks_.front();
     first.sent += count;
@@ -150,7 +146,6 @@ Written OutputQueue::sent(std::size_t count) {
         chunks_.pop_front();
         plain_ -= std::min<std::size_t>(plain_, 1);
     }
-    return written;
 }
 
 }  // namespace pinstrike::actors::gateway

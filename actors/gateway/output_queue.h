@@ -11,6 +11,7 @@
 #include <deque>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 struct ZSTD_CCtx_s;
@@ -47,8 +48,8 @@ class ChunkPool {
     std::vector<std::unique_ptr<Chunk>> kept_;
 };
 
-/// Records that the socket took together.
-struct Written {
+/// Records that are written to the socket together.
+struct Write {
     std::uint64_t records = 0;
     std::int64_t event_ns = 0;  ///< when the oldest event of them was received; 0: they have none
 };
@@ -77,9 +78,11 @@ class OutputQueue {
     /// The bytes to send next, until sent(); none: the queue is empty.
     [[nodiscard]] std::span<const std::byte> next();
 
-    /// The first `count` of the bytes of next() were sent. Returns the records since the last such
-    /// return, if all bytes of next() were sent.
-    Written sent(std::size_t count);
+    /// The records whose first bytes next() has returned since the last call.
+    [[nodiscard]] Write take_offered() { return std::exchange(offered_, {}); }
+
+    /// The first `count` of the bytes of next() were sent.
+    void sent(std::size_t count);
 
     /// Bytes that were appended and not yet taken by the socket, before compression.
     [[nodiscard]] std::size_t bytes() const { return bytes_; }
@@ -117,8 +120,7 @@ class OutputQueue {
     std::size_t compressed_sent_ = 0;
     std::uint64_t compressed_records_ = 0;
     std::int64_t compressed_ns_ = 0;
-    std::size_t offered_bytes_ = 0;  ///< bytes of next() that were not sent
-    Written offered_;                ///< their records
+    Write offered_;
     std::size_t bytes_ = 0;
     std::uint64_t appended_ = 0;
     std::uint64_t sent_ = 0;

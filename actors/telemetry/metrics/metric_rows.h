@@ -137,7 +137,7 @@ inline constexpr std::string_view metric_prefix = "pinstrike_";
         "Sessions that are missing in the gateway's access log, because it could not be written") \
     ROW(gateway_ended_sessions_total, counter, "Sessions of the gateway that ended") \
     ROW(gateway_write_seconds, histogram, \
-        "From the receipt of an event to the write of its record to a client's socket. All " \
+        "From the receipt of an event until its record is given to a client's socket. All " \
         "records of a write count with the age of the oldest. A replayed day does not count") \
     ROW(gateway_sessions, gauge, "Sessions of a user that are open") \
     ROW(gateway_queue_bytes, gauge, "Bytes that wait for the user's clients") \

@@ -77,16 +77,19 @@ TEST(OutputQueue, states_the_oldest_event_of_what_was_written) {
     for (const std::int64_t event_ns : {0, 50, 60}) {
         append(event_ns);
     }
-    const std::size_t first = queue.next().size();
+    const std::size_t bytes = queue.next().size();
+    const Write first = queue.take_offered();
+    EXPECT_EQ(first.event_ns, 50);
+    EXPECT_EQ(first.records, 3U);
     append(70);  // too late for this write
-    EXPECT_EQ(queue.sent(first - 1).records, 0U);
-    EXPECT_EQ(queue.sent(queue.next().size()).event_ns, 50) << "of the byte that was left";
-    append(80);
-    const Written second = queue.sent(queue.next().size());
-    EXPECT_EQ(second.event_ns, 80);
+    queue.sent(bytes - 1);
+    ASSERT_FALSE(queue.next().empty());  // the byte that was left, and the record behind it
+    const Write second = queue.take_offered();
+    EXPECT_EQ(second.event_ns, 70);
     EXPECT_EQ(second.records, 1U);
     append(0);
-    EXPECT_EQ(queue.sent(queue.next().size()).event_ns, 0);
+    queue.sent(queue.next().size());
+    EXPECT_EQ(queue.take_offered().event_ns, 0);
 }
 
 TEST(OutputQueue, states_the_oldest_event_of_compressed_bytes) {
@@ -98,10 +101,12 @@ TEST(OutputQueue, states_the_oldest_event_of_compressed_bytes) {
     pool.set_event_ns(60);
     queue.append_record(record_of(4, 1), 0);
     ASSERT_FALSE(queue.next().empty());
-    EXPECT_EQ(queue.sent(1).records, 0U);
-    const Written written = queue.sent(queue.next().size());
-    EXPECT_EQ(written.event_ns, 50);
-    EXPECT_EQ(written.records, 2U);
+    const Write write = queue.take_offered();
+    EXPECT_EQ(write.event_ns, 50);
+    EXPECT_EQ(write.records, 2U);
+    queue.sent(1);
+    ASSERT_FALSE(queue.next().empty());
+    EXPECT_EQ(queue.take_offered().records, 0U);
 }
 
 TEST(OutputQueue, gives_all_of_several_chunks_in_any_pieces) {

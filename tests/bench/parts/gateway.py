@@ -51,8 +51,7 @@ client.terminate()
 # (what, start of the row, goal)
 GOALS = [("records for one client of all series", "gateway: make, one of all", 10),
          ("records for 100 clients of 1,000 series each", "gateway: make, 100 clients", 10),
-         ("the same records made and sent to a client that decodes them", "gateway: make and send", 10),
-         ("records of published memory, read, made and sent", "gateway: ring to socket", 10)]
+         ("the same records made and sent to a client that decodes them", "gateway: make and send", 10)]
 
 
 def on_processor(number):
@@ -192,9 +191,9 @@ def measure_gateway(report, options):
                    f"in turns. The feed lost {lost} messages.", "\n".join(lines),
                    "What a gateway adds (`wait: spin`, alone on a processor): `bench_gateway_writer` publishes "
                    f"{RATE:,} quotes a second in bursts of 50 us, and shares the other processor with the client. "
-                   "Their receive time is that of their publication. *To write* is from there to the end of the write "
-                   "to the socket (`pinstrike_gateway_write_seconds`): all records of a write count with the age of "
-                   "the oldest, also those of the client's first two seconds.",
+                   "Their receive time is that of their publication. *To write* is from there until the record is "
+                   "given to the socket (`pinstrike_gateway_write_seconds`; the kernel's time follows): all records "
+                   "of a write count with the age of the oldest, also those of the client's first two seconds.",
                    "| records a second | to write, us: p50 | p99 | p99.9 | to read, us: p50 | p99 | p99.9 |\n"
                    f"{rule}\n| {median(added, 'records_per_second'):,.0f} | {' | '.join(times)} |")
     for what, start, goal in GOALS:
