@@ -36,6 +36,17 @@ void note_login(const NoteGateway& note, const Session& session, Session::Phase 
     }
 }
 
+/// All records of a write count with the age of the oldest, so the clock is read once.
+void count_write(const Write& write, Histogram& writes) {
+    if (write.event_ns == 0) {
+        return;
+    }
+    const std::int64_t age_ns = wall_ns() - write.event_ns;
+    if (age_ns < replay_ns_min) {
+        writes.record(age_ns, write.records);
+    }
+}
+
 }  // namespace
 
 struct ClientSessions::Client {
@@ -114,21 +125,10 @@ void ClientSessions::step_client(Client& client) {
     }
     OutputQueue& queue = client.session.output().queue();
     if (const auto bytes = queue.next(); !bytes.empty()) {
-        count_write(queue.take_offered());
+        count_write(queue.take_offered(), totals_.writes);
         server_->send(client.connection, bytes);
     } else if (is_over && !std::exchange(client.finished, true)) {
         server_->finish(client.connection);
-    }
-}
-
-/// All records of a write count with the age of the oldest, so the clock is read once.
-void ClientSessions::count_write(const Write& write) {
-    if (write.event_ns == 0) {
-        return;
-    }
-    const std::int64_t age_ns = wall_ns() - write.event_ns;
-    if (age_ns < replay_ns_min) {
-        totals_.writes.record(age_ns, write.records);
     }
 }
 

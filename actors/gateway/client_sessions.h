@@ -105,7 +105,6 @@ class ClientSessions final : private SocketEvents, private SessionHost {
 
     [[nodiscard]] const std::string& feed_problem() const override { return feed_problem_; }
 
-    void count_write(const Write& write);
     void step_client(Client& client);
     void write_access(Client& client, std::int64_t to_ns);
     void log_open_sessions(std::int64_t until_ns);
