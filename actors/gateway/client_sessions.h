@@ -70,7 +70,7 @@ class ClientSessions final : private SocketEvents, private SessionHost {
         SessionCounters ended;  ///< of sessions that have ended
         SessionEndings endings;
         Counter keys_refused;  ///< 1: the last reload of the keys was refused
-        /// From the receipt of an event to the write of its records to a socket.
+        /// From the receipt of an event until its records are given to a socket.
         Histogram writes;
     };
 

@@ -375,7 +375,7 @@ GATEWAY = Dashboard(
                           name=f" {name.replace('_', ' ')}")
                     for name in ("cancels", "late_trades", "unknown_participants", "without_id")),
                   worst("pinstrike_gateway_waiting_events{{S}}", of="sum", name=" waiting")], least=0, fill=0),
-        lines("Time to the write", "From the receipt of an event to the write of its record to a client's socket. "
+        lines("Time to the write", "From the receipt of an event until its record is given to a client's socket. "
               + HIGHEST, "s", percentiles("pinstrike_gateway_write_seconds_bucket{{S}}", "feed", 0.5, 0.99), least=0,
               empty="No events are sent"),
         lines("Refused by user", "Logins above the limit of sessions, subscriptions and symbols, in this time range",
