@@ -201,6 +201,12 @@ EXPLAINED = [
     ("records for", plain("each record goes to another client than the one before: see the row for one client of all "
                           "series")),
     ("the same records", plain("the copy of the bytes into the socket and out of it")),
+    ("whole path", plain("the spread of the runs with private memory, which the table has beside it")),
+    ("the stream's writer beside", plain("the spread of the writer alone: it reads nothing that a reader writes, and "
+                                         "its instructions are the same")),
+    ("time of the book beside", plain("the histogram: its buckets are 4 % apart there")),
+    ("rate of a client beside", plain("the spread of the client alone")),
+    ("publication to", plain("a batch of records is made before it is written")),
 ]
 
 
