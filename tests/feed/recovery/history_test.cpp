@@ -16,7 +16,7 @@
 namespace pinstrike::feed {
 
 /// Text for the messages of failed expectations.
-static void PrintTo(const KeptRange& range, std::ostream* out) {
+inline void PrintTo(const KeptRange& range, std::ostream* out) {
     *out << range.first << ".." << range.last << " stamped " << range.from_ts_ns << ".."
          << range.to_ts_ns;
 }
