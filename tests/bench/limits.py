@@ -204,7 +204,7 @@ EXPLAINED = [
     ("whole path", plain("the spread of the runs with private memory, which the table has beside it")),
     ("the stream's writer beside", plain("the spread of the writer alone: it reads nothing that a reader writes, and "
                                          "its instructions are the same")),
-    ("time of the book beside", plain("the histogram: its buckets are 4 % apart there")),
+    ("time of the book beside", plain("the spread of the book alone")),
     ("rate of a client beside", plain("the spread of the client alone")),
     ("publication to", plain("a batch of records is made before it is written")),
 ]
