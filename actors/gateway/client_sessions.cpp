@@ -101,9 +101,8 @@ std::size_t ClientSessions::step(std::int64_t now_ns) {
 
 void ClientSessions::set_time(std::int64_t now_ns, std::int64_t received_ns) {
     now_ns_ = now_ns;
-    chunks_.set_event_ns(received_ns);
     for (auto& [connection, client] : clients_) {
-        client->session.output().set_time(now_ns);
+        client->session.output().set_time(now_ns, received_ns);
     }
 }
 

@@ -122,9 +122,9 @@ void FeedSource::lose(const std::string& why) {
     }
 }
 
-/// The stream attaches to a new start by itself. The end of a feed is reported when a poll after it
-/// found no event, because clients read that what they have is old. `all_read`: the last one found
-/// none.
+/// The stream attaches to a new start by itself. The end of a feed is reported after a poll that
+/// found no event, because clients expect no event after the report. `all_read`: the last poll
+/// found none.
 void FeedSource::check_condition(bool all_read) {
     pinstrike_condition condition = feed_->condition();
     const bool is_over = condition == PINSTRIKE_FEED_DEAD || condition == PINSTRIKE_FEED_ENDED;
@@ -140,11 +140,11 @@ void FeedSource::check_condition(bool all_read) {
         return;
     }
     if (is_over && (!std::exchange(ending_, true) || !all_read)) {
-        checked_ns_ = 0;  // again after the next poll
+        checked_ns_ = 0;  // checks again after the next poll
         return;
     }
     if (is_over) {
-        look_for_ids();  // the end gave one to each series
+        look_for_ids();  // the feed gave one to each series when it ended
     }
     lose(fmt::format("the feed {} is {}", name_, pinstrike_condition_name(condition)));
 }

@@ -1,7 +1,7 @@
 // path: cold
 //
-// The limits of the gateway on what clients and a memory file may use of it. Those that a config or
-// a keys file sets are in gateway_config.h and client_keys.h.
+// How much memory and time of the gateway a client or a memory file may use. The limits that a
+// config or a keys file sets are in gateway_config.h and client_keys.h.
 #pragma once
 
 #include <cstddef>

@@ -25,7 +25,7 @@ namespace pinstrike::actors::gateway {
 /// The series of one core of the feed.
 struct CoreSeries {
     std::uint16_t core;
-    std::vector<InstrumentId> ids;  ///< rising
+    std::vector<InstrumentId> ids;  ///< ascending
 };
 
 class Market {

@@ -69,7 +69,8 @@ void OutputQueue::append(std::span<const std::byte> bytes) {
     std::memcpy(at.data(), bytes.data(), bytes.size());
 }
 
-void OutputQueue::append_record(std::span<const std::byte> record, std::uint64_t now_ns) {
+void OutputQueue::append_record(std::span<const std::byte> record, std::uint64_t now_ns,
+                                std::int64_t event_ns) {
     const std::size_t trailer = has_send_times_ ? sizeof now_ns : 0;
     const auto at = space(record.size() + trailer);
     std::memcpy(at.data(), record.data(), record.size());
@@ -79,7 +80,7 @@ void OutputQueue::append_record(std::span<const std::byte> record, std::uint64_t
     }
     Chunk& last = *chunks_.back();
     last.first_ns = last.records++ == 0 ? static_cast<std::int64_t>(now_ns) : last.first_ns;
-    last.event_ns = last.event_ns == 0 ? pool_.event_ns() : last.event_ns;
+    last.event_ns = last.event_ns == 0 ? event_ns : last.event_ns;
     ++appended_;
 }
 

@@ -25,12 +25,12 @@ struct Chunk {
     std::uint64_t records = 0;
     std::int64_t first_ns = 0;  ///< when its first record was appended; 0: it has none
     std::uint64_t offered = 0;  ///< records that OutputQueue::next() has returned
-    std::int64_t event_ns = 0;  ///< of the oldest event of the others; 0: they have none
+    std::int64_t event_ns =
+        0;  ///< when the oldest event of the other records was received; 0: none
     std::array<std::byte, capacity> bytes;
 };
 
-/// What all queues share: chunks that are not in use, a bounded number of them, and the event that
-/// records are made of.
+/// Chunks that are not in use, a bounded number of them.
 class ChunkPool {
   public:
     static constexpr std::size_t kept_max = 256;  // 32 MiB
@@ -38,13 +38,7 @@ class ChunkPool {
     [[nodiscard]] std::unique_ptr<Chunk> get();
     void put_back(std::unique_ptr<Chunk> chunk);
 
-    /// When the event was received that the next records are made of; 0: they are of no event.
-    void set_event_ns(std::int64_t received_ns) { event_ns_ = received_ns; }
-
-    [[nodiscard]] std::int64_t event_ns() const { return event_ns_; }
-
   private:
-    std::int64_t event_ns_ = 0;
     std::vector<std::unique_ptr<Chunk>> kept_;
 };
 
@@ -72,8 +66,10 @@ class OutputQueue {
     /// Appends bytes that are no record.
     void append(std::span<const std::byte> bytes);
 
-    /// Appends a record whose first byte is its length in units of 4 bytes.
-    void append_record(std::span<const std::byte> record, std::uint64_t now_ns);
+    /// Appends a record whose first byte is its length in units of 4 bytes. `event_ns`: when the
+    /// event was received that it is made of; 0: it is of none.
+    void append_record(std::span<const std::byte> record, std::uint64_t now_ns,
+                       std::int64_t event_ns = 0);
 
     /// The bytes to send next, until sent(); none: the queue is empty.
     [[nodiscard]] std::span<const std::byte> next();

@@ -110,7 +110,7 @@ bool SessionOutput::admit(Schema schema) {
 }
 
 void SessionOutput::put(std::span<const std::byte> record) {
-    queue_.append_record(record, static_cast<std::uint64_t>(now_ns_));
+    queue_.append_record(record, static_cast<std::uint64_t>(now_ns_), event_ns_);
     last_put_ns_ = now_ns_;
 }
 

@@ -96,7 +96,10 @@ class SessionOutput {
     [[nodiscard]] bool is_current() const { return queue_.bytes() < current_bytes; }
 
     /// The time of records that are put from now on.
-    void set_time(std::int64_t now_ns) { now_ns_ = now_ns; }
+    void set_time(std::int64_t now_ns, std::int64_t event_ns) {
+        now_ns_ = now_ns;
+        event_ns_ = event_ns;
+    }
 
     [[nodiscard]] std::int64_t now_ns() const { return now_ns_; }
 
@@ -115,6 +118,7 @@ class SessionOutput {
     OutputSettings settings_;
     SessionCounters counters_;
     std::int64_t now_ns_ = 0;
+    std::int64_t event_ns_ = 0;  ///< when the event of records was received; 0: they are of none
     std::int64_t last_put_ns_ = 0;
     std::int64_t warned_ns_ = 0;
     bool skipping_ = false;

@@ -82,12 +82,12 @@ bool CoreCursor::copy(std::size_t count) {
         return false;
     }
     end_ = count;
-    ask_for_next();
+    prefetch_next();
     return true;
 }
 
 /// Loads the beginning of the next copy while the caller works on this one.
-void CoreCursor::ask_for_next() const {
+void CoreCursor::prefetch_next() const {
     constexpr std::size_t ahead_records = 48;
     const std::uint64_t next = copied_from_ + end_;
     const std::size_t capacity = core_->stream.size();

@@ -74,7 +74,7 @@ class CoreCursor {
 
     State look_for_more();
     bool copy(std::size_t count);
-    void ask_for_next() const;
+    void prefetch_next() const;
     void end_early(const feed::Event& event);
 
     const CoreView* core_;

@@ -71,8 +71,7 @@ TEST(OutputQueue, states_the_oldest_event_of_what_was_written) {
     ChunkPool pool;
     OutputQueue queue{pool};
     const auto append = [&](std::int64_t event_ns) {
-        pool.set_event_ns(event_ns);
-        queue.append_record(record_of(4, 1), 0);
+        queue.append_record(record_of(4, 1), 0, event_ns);
     };
     for (const std::int64_t event_ns : {0, 50, 60}) {
         append(event_ns);
@@ -96,10 +95,8 @@ TEST(OutputQueue, states_the_oldest_event_of_compressed_bytes) {
     ChunkPool pool;
     OutputQueue queue{pool};
     queue.compress();
-    pool.set_event_ns(50);
-    queue.append_record(record_of(4, 1), 0);
-    pool.set_event_ns(60);
-    queue.append_record(record_of(4, 1), 0);
+    queue.append_record(record_of(4, 1), 0, 50);
+    queue.append_record(record_of(4, 1), 0, 60);
     ASSERT_FALSE(queue.next().empty());
     const Write write = queue.take_offered();
     EXPECT_EQ(write.event_ns, 50);

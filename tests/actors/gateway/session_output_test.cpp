@@ -193,7 +193,7 @@ TEST_F(OutputTest, the_rate_is_free_again_although_a_record_came_first_in_the_ne
     step(0);
     EXPECT_TRUE(offer(Schema::trades));
     EXPECT_FALSE(offer(Schema::trades));
-    output.set_time(output.now_ns() + second_ns);
+    output.set_time(output.now_ns() + second_ns, 0);
     EXPECT_FALSE(offer(Schema::trades));
     EXPECT_TRUE(step(second_ns));
     EXPECT_THAT(read(), ElementsAre(HasSubstr("1: 2 records skipped")));
