@@ -4,6 +4,7 @@
 // feed/NAME/services.cpp fills the table of venue NAME; the list of venues is in feed/meson.build.
 #pragma once
 
+#include "feed/event/block_numbers.h"
 #include "feed/event/mapping_rows.h"
 #include "feed/lines/calendar_config.h"
 #include "feed/lines/line_config.h"
@@ -45,6 +46,9 @@ struct VenueServices {
     std::optional<MappingRows> (*read_series_mapping)(const std::string& path,
                                                       const OnSeries& on_series,
                                                       Problems& problems);
+
+    /// The numbers of the block in a datagram.
+    NumbersOf numbers_of;
 
     /// Appends one line for each message of a datagram, as JSON or as text for people, and one line
     /// for the part that cannot be decoded. `packet` is the packet's number in the capture.

@@ -11,6 +11,38 @@ namespace pinstrike::feed::opra {
 
 extern const VenueServices services;
 
+namespace {
+
+/// Only blocks that begin with a control are walked, because other blocks have the role `data`.
+std::optional<BlockNumbers> numbers_of(std::span<const std::byte> payload) {
+    Block block;
+    if (!Codec::open(payload, true, block).accepted) {
+        return std::nullopt;
+    }
+    Codec::Scratch scratch;
+    if (!Codec::begins_with_data(block)) {
+        static_cast<void>(Codec::walk(scratch, block));
+    }
+    const auto numbers = [&](std::uint64_t first, std::uint64_t last, bool restarts) {
+        return BlockNumbers{first, last, block.session, restarts};
+    };
+    switch (block.role) {
+        case BlockRole::data:
+            return block.messages == 0
+                       ? std::nullopt
+                       : std::optional{
+                             numbers(block.sequence, block.sequence + block.messages - 1, false)};
+        case BlockRole::start_of_day:
+            return numbers(1, 0, true);
+        case BlockRole::reset:
+            return numbers(block.sequence + 1, block.sequence, true);
+        default:
+            return std::nullopt;
+    }
+}
+
+}  // namespace
+
 constinit const VenueServices services{
     .name = Codec::name,
     .lines_share_groups = Codec::lines_share_groups,
@@ -21,6 +53,7 @@ constinit const VenueServices services{
     .series_mapping_name = "OPRASymbolMapping_YYYYMMDD_HHMMSS.csv",
     .newest_series_mapping = newest_series_mapping,
     .read_series_mapping = read_series_mapping,
+    .numbers_of = numbers_of,
     .append_datagram = append_datagram,
 };
 

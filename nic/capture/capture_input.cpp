@@ -126,6 +126,18 @@ std::span<const std::byte> CaptureInput::take(std::size_t count) {
     return taken;
 }
 
+std::span<const std::byte> CaptureInput::peek(std::size_t count) {
+    if (count > block_.size()) {
+        std::vector<std::byte> all{block_.begin(), block_.end()};
+        while (all.size() < count && next_block()) {
+            all.insert(all.end(), block_.begin(), block_.end());
+        }
+        peeked_.swap(all);
+        block_ = peeked_;
+    }
+    return block_.first(std::min(count, block_.size()));
+}
+
 bool CaptureInput::skip(std::uint64_t count) {
     while (count > block_.size()) {
         count -= block_.size();

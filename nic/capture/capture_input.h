@@ -28,6 +28,9 @@ class CaptureInput {
     /// Reads the next `count` bytes, valid until the next call; fewer if the input ends first.
     [[nodiscard]] std::span<const std::byte> take(std::size_t count);
 
+    /// The same bytes, which the next take() or skip() reads again.
+    [[nodiscard]] std::span<const std::byte> peek(std::size_t count);
+
     /// Skips `count` bytes; false if the input ends first.
     [[nodiscard]] bool skip(std::uint64_t count);
 
@@ -61,6 +64,7 @@ class CaptureInput {
     std::unique_ptr<archive, Free> reader_;
     std::span<const std::byte> block_;  ///< libarchive's block, without the bytes already read
     std::vector<std::byte> joined_;     ///< bytes of one read that spans several blocks
+    std::vector<std::byte> peeked_;     ///< blocks that one peek joined
     std::uint64_t position_ = 0;
     std::string complaint_;
 };

@@ -75,6 +75,9 @@ std::string CaptureReader::complaint() const {
             break;
         }
     }
+    if (std::string skipped = records_->skipped(); !skipped.empty()) {
+        parts.push_back(std::move(skipped));
+    }
     for (const auto& [link_type, packets] : left_out_) {
         parts.push_back(left_out_text(link_type, packets));
     }

@@ -42,6 +42,9 @@ class CaptureRecords {
 
     [[nodiscard]] const std::string& complaint() const { return complaint_; }
 
+    /// What was skipped although the file was read on; empty if nothing was.
+    [[nodiscard]] virtual std::string skipped() const { return {}; }
+
   protected:
     CaptureRecords() = default;
 

@@ -1,9 +1,13 @@
 // path: cold
 #include "nic/capture/pcapng_records.h"
 
+#include "nic/capture/recording_chunk.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cstring>
 #include <limits>
 
 namespace pinstrike::nic {
@@ -226,15 +230,88 @@ bool PcapngRecords::find_block(CaptureInput& input, Block& block) {
             block.type == old_packet_block || block.type == simple_packet_block) {
             return true;
         }
+        if (block.type == pcapng_local_block && skip_damaged_chunk(input, block)) {
+            continue;
+        }
         if (!pass_over(input, block)) {
             return false;
         }
     }
 }
 
+/// If the block is the head of a chunk whose bytes are damaged, skips the chunk and returns
+/// true. A chunk that the file's end cuts is read up to its last whole block.
+bool PcapngRecords::skip_damaged_chunk(CaptureInput& input, const Block& head) {
+    constexpr std::size_t taken_bytes = 2 * length_bytes;
+    std::array<std::byte, chunk_head_bytes> bytes{};
+    const std::array<std::uint32_t, 2> begin{head.type, head.bytes};
+    std::memcpy(bytes.data(), begin.data(), taken_bytes);
+    const auto rest = input.peek(chunk_head_bytes - taken_bytes);
+    std::copy(rest.begin(), rest.end(), bytes.begin() + taken_bytes);
+    const std::optional<ChunkHead> chunk = load_chunk_head(bytes);
+    if (!chunk) {
+        return false;
+    }
+    in_chunks_ = true;
+    const std::size_t left_bytes = chunk->bytes - taken_bytes;
+    const auto left = input.peek(left_bytes);
+    if (left.size() < left_bytes ||
+        crc32c(left.subspan(chunk_head_bytes - taken_bytes)) == chunk->checksum) {
+        return false;
+    }
+    add_damaged_chunk(head.at);
+    return input.skip(left_bytes);
+}
+
+/// In a recording, goes on at the next chunk behind a damaged block. False if there is none.
+bool PcapngRecords::find_next_chunk(CaptureInput& input) {
+    const std::uint64_t damaged_at = input.position();
+    while (true) {
+        const std::uint64_t past = input.position() % chunk_alignment_bytes;
+        if (past != 0 && !input.skip(chunk_alignment_bytes - past)) {
+            return false;
+        }
+        const auto head = input.peek(chunk_head_bytes);
+        if (load_chunk_head(head)) {
+            add_damaged_chunk(damaged_at);
+            complaint_.clear();
+            return true;
+        }
+        if (!input.skip(chunk_head_bytes)) {
+            return false;
+        }
+    }
+}
+
+void PcapngRecords::add_damaged_chunk(std::uint64_t at) {
+    first_damaged_at_ = damaged_chunks_ == 0 ? at : first_damaged_at_;
+    ++damaged_chunks_;
+}
+
+std::string PcapngRecords::skipped() const {
+    return damaged_chunks_ == 0
+               ? ""
+               : fmt::format(
+                     "{} damaged chunks of the recording were skipped, the first near byte "
+                     "{}",
+                     damaged_chunks_, first_damaged_at_);
+}
+
 bool PcapngRecords::next(CaptureInput& input, CaptureRecord& out) {
+    while (complaint_.empty()) {
+        if (read_next(input, out)) {
+            return true;
+        }
+        if (complaint_.empty() || !in_chunks_ || !find_next_chunk(input)) {
+            return false;
+        }
+    }
+    return false;
+}
+
+bool PcapngRecords::read_next(CaptureInput& input, CaptureRecord& out) {
     Block block;
-    while (complaint_.empty() && find_block(input, block)) {
+    while (find_block(input, block)) {
         std::span<const std::byte> bytes;
         if (!read_body(input, block, bytes)) {
             return false;

@@ -22,6 +22,9 @@ class PcapngRecords final : public CaptureRecords {
 
     [[nodiscard]] bool next(CaptureInput& input, CaptureRecord& out) override;
 
+    /// The damaged chunks of a recording. The reader goes on behind them.
+    [[nodiscard]] std::string skipped() const override;
+
   private:
     struct Interface {
         std::uint32_t link_type = 0;
@@ -48,12 +51,19 @@ class PcapngRecords final : public CaptureRecords {
                                    CaptureRecord& out);
     [[nodiscard]] bool read_simple_packet(const Block& block, const CaptureFields& body,
                                           CaptureRecord& out);
+    [[nodiscard]] bool read_next(CaptureInput& input, CaptureRecord& out);
+    [[nodiscard]] bool skip_damaged_chunk(CaptureInput& input, const Block& head);
+    [[nodiscard]] bool find_next_chunk(CaptureInput& input);
+    void add_damaged_chunk(std::uint64_t at);
     [[nodiscard]] bool damaged(const Block& block, const std::string& what);
     [[nodiscard]] bool cut(CaptureInput& input, const Block& block);
 
     bool swapped_ = false;               ///< the section's byte order differs from this host's
     std::vector<Interface> interfaces_;  ///< the interfaces of the current section
     std::int64_t last_ts_ns_ = 0;
+    bool in_chunks_ = false;  ///< the file is a recording, whose first chunk was found
+    std::uint64_t damaged_chunks_ = 0;
+    std::uint64_t first_damaged_at_ = 0;  ///< offset in the file
 };
 
 }  // namespace pinstrike::nic

@@ -22,10 +22,10 @@ PARTS = ["config", "nic", "feed", "actors"]  # include direction: a part sees th
 # Inside them: a module sees those of the rows before its own.
 MODULES = {
     "nic": [{"packet"}, {"multicast"}, {"capture", "sim", "uring", "dpdk"}],
-    "feed": [{"event", "dbn"}, {"arbitration", "lines"}, {"recovery", "traffic"}, {"opra"}],
+    "feed": [{"event", "dbn"}, {"arbitration", "lines"}, {"recovery", "traffic", "recording"}, {"opra"}],
     "actors": [{"threads"}, {"runtime"}, {"publish"}, {"core"}, {"recovery"}, {"poller"}, {"book"},
-               {"peer"}, {"gateway"}, {"topology"}, {"host"}, {"appliance"}, {"telemetry"}, {"control"}, {"bench"},
-               {"command"}],
+               {"peer", "recorder"}, {"gateway"}, {"topology"}, {"host"}, {"appliance"}, {"telemetry"}, {"control"},
+               {"bench"}, {"command"}],
 }
 # Files beside the modules, without what follows the first dot, and their place among those rows: 0.5 is
 # between the first and the second row. The files of one place see each other.
@@ -45,7 +45,7 @@ PYTHON_FOLDERS = ("tests/", "deploy/", "actors/publish/python/", "actors/publish
 LIBRARIES = {
     r"yaml\.h": ["config/"],
     r"rte_|ethdev": ["nic/dpdk/", "tests/bench/", "tests/nic/"],
-    r"liburing": ["nic/uring/", "actors/gateway/"],
+    r"liburing": ["nic/uring/", "actors/gateway/", "actors/recorder/"],
     r"zstd": ["actors/gateway/"],
     r"prometheus/|boost/asio|boost/beast": ["actors/telemetry/metrics/"],
     r"hwloc": ["actors/", "nic/"],

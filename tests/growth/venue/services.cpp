@@ -16,6 +16,7 @@ constinit const VenueServices services{
     .series_mapping_name = {},
     .newest_series_mapping = nullptr,
     .read_series_mapping = nullptr,
+    .numbers_of = nullptr,
     .append_datagram = nullptr,
 };
 

@@ -1,0 +1,89 @@
+// path: cold
+//
+// The bytes of a segment: a head that names the interfaces, then chunks (README.md).
+#pragma once
+
+#include "feed/event/block.h"
+#include "nic/capture/recording_chunk.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace pinstrike::feed {
+
+/// In front of a chunk's packets: its head, and statistics with a comment.
+inline constexpr std::size_t space_before_packets_bytes = nic::chunk_head_bytes + 128;
+/// Behind the packets: a block that fills the chunk.
+inline constexpr std::size_t space_behind_packets_bytes = 16;
+
+/// Where packets of a recording came from.
+struct RecordedInterface {
+    std::uint16_t line = 0;  ///< 0: packets of no line
+    Stream stream = Stream::a;
+
+    [[nodiscard]] std::string name() const;
+
+    friend bool operator==(const RecordedInterface&, const RecordedInterface&) = default;
+};
+
+struct SegmentHead {
+    std::string feed;
+    std::string poller;
+    std::vector<RecordedInterface> interfaces;
+};
+
+/// The interfaces of a poller with these lines, in the order of their numbers.
+[[nodiscard]] std::vector<RecordedInterface> interfaces_of(std::span<const std::uint16_t> lines);
+
+/// The first bytes of a segment, a multiple of the chunks' alignment.
+[[nodiscard]] std::vector<std::byte> bytes_of(const SegmentHead& head);
+
+/// A segment's head and its size. Nothing if the bytes are not the head of a recording.
+struct ReadHead {
+    std::vector<RecordedInterface> interfaces;
+    std::size_t bytes = 0;
+};
+
+[[nodiscard]] std::optional<ReadHead> read_head(std::span<const std::byte> segment);
+
+/// What the recorder states of a chunk.
+struct ChunkFacts {
+    std::int64_t first_ts_ns = 0;
+    std::uint64_t received = 0;             ///< since the start, up to the first packet
+    std::uint64_t not_recorded = 0;         ///< of these
+    std::uint64_t not_recorded_before = 0;  ///< of these, since the chunk before
+};
+
+/// Writes the statistics of a chunk in front of its packets.
+void write_statistics(std::span<std::byte> chunk, const ChunkFacts& facts);
+
+/// Fills a chunk, of which `used_bytes` are written, up to a multiple of the alignment and writes
+/// its head. Returns the head. The buffer has space for chunk_bytes_max.
+nic::ChunkHead seal_chunk(std::span<std::byte> chunk, std::size_t used_bytes, nic::ChunkHead head);
+
+struct RecordedPacket {
+    std::uint32_t interface = 0;
+    std::int64_t ts_ns = 0;
+    std::span<const std::byte> frame;
+};
+
+/// Reads the packets of a chunk in order. It stops at the first block that is not whole.
+class ChunkPackets {
+  public:
+    explicit ChunkPackets(std::span<const std::byte> chunk) : chunk_(chunk) {}
+
+    [[nodiscard]] std::optional<RecordedPacket> next();
+
+    /// The end of the last whole block that was read.
+    [[nodiscard]] std::size_t whole_bytes() const { return whole_bytes_; }
+
+  private:
+    std::span<const std::byte> chunk_;
+    std::size_t whole_bytes_ = 0;
+};
+
+}  // namespace pinstrike::feed

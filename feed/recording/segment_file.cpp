@@ -1,0 +1,293 @@
+// path: cold
+#include "feed/recording/segment_file.h"
+
+#include "config/whole_file.h"
+
+#include <fcntl.h>
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+namespace pinstrike::feed {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view suffix = ".pcapng";
+constexpr std::string_view kept_suffix = ".keep";
+/// An index of a segment of the largest size takes less.
+constexpr std::uint64_t index_bytes_max = std::uint64_t{1} << 30;
+
+void add_error(Problems& problems, const std::string& path, const char* what) {
+    const int error = errno;
+    add_problem(problems, path, fmt::format("{}: {}", what, std::strerror(error)),
+                remedy_of(error));
+}
+
+/// Reads as many bytes as there are.
+std::size_t read_at(int fd, std::span<std::byte> into, std::uint64_t offset) {
+    std::size_t done = 0;
+    while (done < into.size()) {
+        const ssize_t got =
+            ::pread(fd, into.data() + done, into.size() - done, static_cast<off_t>(offset + done));
+        if (got <= 0) {
+            break;
+        }
+        done += static_cast<std::size_t>(got);
+    }
+    return done;
+}
+
+std::uint64_t size_of(int fd) {
+    struct stat status {};
+
+    return ::fstat(fd, &status) == 0 && S_ISREG(status.st_mode)
+               ? static_cast<std::uint64_t>(status.st_size)
+               : 0;
+}
+
+}  // namespace
+
+std::string segment_path(const std::string& folder, const std::string& poller,
+                         std::int64_t wall_ns) {
+    constexpr std::int64_t ns_per_s = 1'000'000'000;
+    return fmt::format("{}/{}-{:%Y%m%dT%H%M%S}.{:09}Z{}", folder, poller,
+                       fmt::gmtime(wall_ns / ns_per_s), wall_ns % ns_per_s, suffix);
+}
+
+std::string poller_of(const std::string& segment) {
+    const std::string name = fs::path{segment}.filename().string();
+    return name.substr(0, name.rfind('-'));
+}
+
+std::vector<std::string> segments_in(const std::string& folder, Problems& problems) {
+    std::vector<std::string> found;
+    std::error_code error;
+    for (fs::directory_iterator entry{folder, error}; !error && entry != fs::directory_iterator{};
+         entry.increment(error)) {
+        const std::string path = entry->path().string();
+        if (path.ends_with(suffix)) {
+            found.push_back(path);
+        }
+    }
+    if (error) {
+        add_problem(problems, folder, fmt::format("the folder cannot be read: {}", error.message()),
+                    remedy_of(error.value()));
+    }
+    std::sort(found.begin(), found.end());
+    return found;
+}
+
+std::string segment_to_remove(const std::string& folder, const KeepLimits& limits) {
+    struct Candidate {
+        std::int64_t written_ns = 0;
+        std::string path;
+        auto operator<=>(const Candidate&) const = default;
+    };
+
+    Problems unread;
+    std::vector<Candidate> candidates;
+    std::uint64_t bytes = 0;
+    for (const std::string& path : segments_in(folder, unread)) {
+        struct stat status {};
+
+        const nic::FileDescriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+        if (!file.valid() || ::fstat(file.get(), &status) != 0) {
+            continue;
+        }
+        bytes += static_cast<std::uint64_t>(status.st_size);
+        if (!is_kept(path) && ::flock(file.get(), LOCK_SH | LOCK_NB) == 0) {
+            candidates.push_back(
+                {status.st_mtim.tv_sec * std::int64_t{1'000'000'000} + status.st_mtim.tv_nsec,
+                 path});
+        }
+    }
+    const auto oldest = std::min_element(candidates.begin(), candidates.end());
+    if (oldest == candidates.end()) {
+        return {};
+    }
+    std::error_code error;
+    const auto space = fs::space(folder, error);
+    const bool full = !error && space.available < limits.free_bytes;
+    const bool beyond = full || (limits.bytes != 0 && bytes > limits.bytes) ||
+                        oldest->written_ns < limits.oldest_ns;
+    return beyond ? oldest->path : "";
+}
+
+void remove_segment(const std::string& path) {
+    std::error_code error;
+    fs::remove(path, error);
+    fs::remove(index_path(path), error);
+}
+
+bool mark_kept(const std::string& path, bool kept) {
+    const std::string mark = path + std::string{kept_suffix};
+    if (!kept) {
+        return ::unlink(mark.c_str()) == 0 || errno == ENOENT;
+    }
+    return nic::FileDescriptor{::open(mark.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0640)}.valid();
+}
+
+bool is_kept(const std::string& path) {
+    return ::access((path + std::string{kept_suffix}).c_str(), F_OK) == 0;
+}
+
+std::optional<SegmentFile> SegmentFile::open(const std::string& path, Problems& problems) {
+    nic::FileDescriptor descriptor{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+    if (!descriptor.valid()) {
+        add_error(problems, path, "cannot be opened");
+        return std::nullopt;
+    }
+    const std::uint64_t bytes = size_of(descriptor.get());
+    SegmentFile file{path, std::move(descriptor), bytes};
+    auto head = read_head(file.read(0));
+    if (!head) {
+        add_problem(problems, path, "is not a segment of a recording, or its head is damaged");
+        return std::nullopt;
+    }
+    file.head_ = std::move(*head);
+    return file;
+}
+
+std::span<const std::byte> SegmentFile::read(std::uint64_t offset) {
+    const std::uint64_t left = offset < bytes_ ? bytes_ - offset : 0;
+    buffer_.resize(std::min<std::uint64_t>(left, nic::chunk_bytes_max));
+    return std::span{buffer_}.first(read_at(file_.get(), buffer_, offset));
+}
+
+std::optional<SegmentIndex> SegmentFile::index() const {
+    const nic::FileDescriptor file{::open(index_path(path_).c_str(), O_RDONLY | O_CLOEXEC)};
+    const std::uint64_t bytes = file.valid() ? size_of(file.get()) : 0;
+    if (bytes == 0 || bytes > index_bytes_max) {
+        return std::nullopt;
+    }
+    std::vector<std::byte> content(bytes);
+    if (read_at(file.get(), content, 0) != bytes) {
+        return std::nullopt;
+    }
+    auto index = read_index(content);
+    const bool fits = index && index->first_chunk_at == head_.bytes && index->end() == bytes_;
+    return fits ? std::move(index) : std::nullopt;
+}
+
+bool SegmentFile::is_being_written() const {
+    const bool locked = ::flock(file_.get(), LOCK_SH | LOCK_NB) != 0;
+    static_cast<void>(::flock(file_.get(), LOCK_UN));
+    return locked;
+}
+
+bool SegmentScan::step() {
+    chunk_ = {};
+    const auto chunk = file_.read(at_);
+    if (chunk.empty()) {
+        if (at_ < file_.bytes()) {  // the disk cannot read here
+            add_damaged(file_.bytes() - at_);
+        }
+        return false;
+    }
+    const auto head = nic::load_chunk_head(chunk);
+    if (!head) {
+        std::size_t next = nic::chunk_alignment_bytes;
+        while (next < chunk.size() && !nic::load_chunk_head(chunk.subspan(next))) {
+            next += nic::chunk_alignment_bytes;
+        }
+        add_damaged(std::min(next, chunk.size()));
+        return true;
+    }
+    const bool whole = head->bytes <= chunk.size();
+    const auto bytes = chunk.first(std::min<std::size_t>(head->bytes, chunk.size()));
+    if (whole && nic::crc32c(bytes.subspan(nic::chunk_head_bytes)) == head->checksum) {
+        index_.chunks.push_back(record_of(*head, at_, bytes, numbers_of_));
+        at_ += head->bytes;
+        chunk_ = bytes;
+    } else {
+        add_damaged(bytes.size());
+    }
+    return true;
+}
+
+/// Ranges that adjoin are one.
+void SegmentScan::add_damaged(std::uint64_t bytes) {
+    if (!damaged_.empty() && damaged_.back().offset + damaged_.back().bytes == at_) {
+        damaged_.back().bytes += bytes;
+    } else {
+        damaged_.push_back({at_, bytes});
+    }
+    at_ += bytes;
+}
+
+/// The chunk of the whole blocks behind the last whole chunk, if the file ends within a chunk.
+/// Empty if there are none.
+std::vector<std::byte> SegmentScan::whole_blocks_of_last() {
+    const auto found = file_.read(index_.end());
+    auto head = nic::load_chunk_head(found);
+    if (!head || head->bytes <= found.size()) {
+        return {};
+    }
+    ChunkPackets packets{found};
+    std::uint32_t count = 0;
+    while (packets.next()) {
+        ++count;
+    }
+    std::vector<std::byte> chunk(nic::chunk_bytes_max);
+    std::copy(found.begin(), found.end(), chunk.begin());
+    head->packets = count;
+    chunk.resize(seal_chunk(chunk, packets.whole_bytes(), *head).bytes);
+    return count == 0 ? std::vector<std::byte>{} : chunk;
+}
+
+std::string SegmentScan::repair(Problems& problems) {
+    const std::string& path = file_.path();
+    const std::vector<std::byte> last = whole_blocks_of_last();
+    const std::uint64_t last_at = index_.end();
+    if (!last.empty()) {
+        index_.chunks.push_back(record_of(*nic::load_chunk_head(last), last_at, last, numbers_of_));
+    }
+    if (index_.chunks.empty()) {
+        remove_segment(path);
+        return fmt::format("{}: removed, because it has no packet", path);
+    }
+    const nic::FileDescriptor file{::open(path.c_str(), O_WRONLY | O_CLOEXEC)};
+    const auto wanted = static_cast<ssize_t>(last.size());
+    // The cut also gives back the space behind the end that was reserved for the segment.
+    if (!file.valid() ||
+        ::pwrite(file.get(), last.data(), last.size(), static_cast<off_t>(last_at)) != wanted ||
+        ::ftruncate(file.get(), static_cast<off_t>(index_.end())) != 0 ||
+        ::fsync(file.get()) != 0) {
+        add_error(problems, path, "cannot be repaired");
+        return {};
+    }
+    std::vector<std::byte> bytes;
+    append_index_head(bytes, index_.first_chunk_at);
+    for (const ChunkRecord& chunk : index_.chunks) {
+        append_record(bytes, chunk);
+    }
+    const std::string index = index_path(path);
+    if (!write_whole(index, [&](std::FILE* to) {
+            return std::fwrite(bytes.data(), 1, bytes.size(), to) == bytes.size();
+        })) {
+        add_error(problems, index, "cannot be written");
+        return {};
+    }
+    std::uint64_t missing = 0;
+    for (const DamagedBytes& damage : damaged_) {
+        missing += damage.bytes;
+    }
+    missing -= std::min<std::uint64_t>(missing, last.size());
+    return fmt::format(
+        "{}: index made for {} chunks, up to byte {}; missing: {} bytes in {} places", path,
+        index_.chunks.size(), index_.end(), missing, damaged_.size());
+}
+
+}  // namespace pinstrike::feed

@@ -1,0 +1,127 @@
+// path: cold
+//
+// Segments on disk: their names, and what a scan finds in one whose index is lost, wrong or was not
+// finished.
+#pragma once
+
+#include "config/problem.h"
+#include "feed/recording/segment_index.h"
+#include "nic/file_descriptor.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace pinstrike::feed {
+
+/// FOLDER/POLLER-20261129T143000.123456789Z.pcapng: the names of a poller's segments sort by time.
+[[nodiscard]] std::string segment_path(const std::string& folder, const std::string& poller,
+                                       std::int64_t wall_ns);
+
+/// The poller of a segment.
+[[nodiscard]] std::string poller_of(const std::string& segment);
+
+/// The segments of a folder, sorted. A Problem if it cannot be read.
+[[nodiscard]] std::vector<std::string> segments_in(const std::string& folder, Problems& problems);
+
+/// Which segments of a folder are kept.
+struct KeepLimits {
+    std::int64_t oldest_ns = INT64_MIN;  ///< wall time of the last write
+    std::uint64_t bytes = 0;             ///< of all segments; 0: no limit
+    std::uint64_t free_bytes = 0;        ///< that the file system must have
+};
+
+/// The oldest segment, if the limits are exceeded; empty: none is to be removed. Segments that are
+/// marked as kept, or being written, are never removed.
+[[nodiscard]] std::string segment_to_remove(const std::string& folder, const KeepLimits& limits);
+
+void remove_segment(const std::string& path);
+
+/// Marks a segment, so that it is never removed, or takes the mark away. False, with errno: it
+/// could not.
+[[nodiscard]] bool mark_kept(const std::string& path, bool kept);
+
+[[nodiscard]] bool is_kept(const std::string& path);
+
+/// A segment that is open for reading.
+class SegmentFile {
+  public:
+    /// Nothing, with a Problem, if it cannot be read or is not a segment.
+    [[nodiscard]] static std::optional<SegmentFile> open(const std::string& path,
+                                                         Problems& problems);
+
+    /// The bytes from `offset` on, at most chunk_bytes_max, valid until the next call. Fewer at the
+    /// end of the file, and if the disk cannot read them.
+    [[nodiscard]] std::span<const std::byte> read(std::uint64_t offset);
+
+    /// The index beside it. Nothing if it is lost or wrong, or does not end where the segment ends.
+    [[nodiscard]] std::optional<SegmentIndex> index() const;
+
+    /// Whether a recorder writes to it now: it holds the file's lock.
+    [[nodiscard]] bool is_being_written() const;
+
+    [[nodiscard]] const std::string& path() const { return path_; }
+
+    [[nodiscard]] const ReadHead& head() const { return head_; }
+
+    [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
+
+  private:
+    SegmentFile(std::string path, nic::FileDescriptor file, std::uint64_t bytes)
+        : path_(std::move(path)), file_(std::move(file)), bytes_(bytes) {}
+
+    std::string path_;
+    nic::FileDescriptor file_;
+    std::uint64_t bytes_;
+    ReadHead head_;
+    std::vector<std::byte> buffer_;
+};
+
+/// Bytes of a segment that are in no whole chunk.
+struct DamagedBytes {
+    std::uint64_t offset = 0;
+    std::uint64_t bytes = 0;
+};
+
+/// Reads a segment chunk by chunk, and finds those that are whole and those that are damaged.
+class SegmentScan {
+  public:
+    SegmentScan(SegmentFile file, NumbersOf numbers_of)
+        : file_(std::move(file)), numbers_of_(numbers_of), at_(file_.head().bytes) {
+        index_.first_chunk_at = at_;
+    }
+
+    /// Reads one chunk. False: there was none left.
+    [[nodiscard]] bool step();
+
+    [[nodiscard]] const SegmentFile& file() const { return file_; }
+
+    /// The bytes of the chunk that the last step read; empty if it was damaged.
+    [[nodiscard]] std::span<const std::byte> chunk() const { return chunk_; }
+
+    // What was found so far.
+
+    [[nodiscard]] const SegmentIndex& index() const { return index_; }
+
+    [[nodiscard]] const std::vector<DamagedBytes>& damaged() const { return damaged_; }
+
+    /// After the last step: cuts the segment behind its last whole block and writes its index. A
+    /// segment without packets is removed. Returns what was done, or a Problem.
+    [[nodiscard]] std::string repair(Problems& problems);
+
+  private:
+    void add_damaged(std::uint64_t bytes);
+    [[nodiscard]] std::vector<std::byte> whole_blocks_of_last();
+
+    SegmentFile file_;
+    NumbersOf numbers_of_;
+    std::uint64_t at_;
+    std::span<const std::byte> chunk_;
+    SegmentIndex index_;
+    std::vector<DamagedBytes> damaged_;
+};
+
+}  // namespace pinstrike::feed
