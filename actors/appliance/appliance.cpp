@@ -30,6 +30,18 @@ void wait_for(const std::atomic<bool>& flag) {
     }
 }
 
+/// The recorder's thread finishes by itself, unless it ended with an error.
+void finish_recorder(FeedParts& parts) {
+    if (parts.recorder.control.failure.empty()) {
+        return;
+    }
+    try {
+        parts.recorder.task->finish(parts.clock.wall_ns());
+    } catch (const std::exception& failure) {
+        parts.remarks.push_back(fmt::format("recorder: not finished: {}", failure.what()));
+    }
+}
+
 /// May fail again if the thread ended with an error. Then only the data of recovery is lost.
 void finish_recovery(FeedParts& parts) {
     RecoveryThread& recovery = parts.recovery;
@@ -59,9 +71,8 @@ std::vector<RefusedCalls> Appliance::refused_calls() const {
 }
 
 std::unique_ptr<Appliance> Appliance::build(const FeedConfig& config, Problems& problems,
-                                            nic::dpdk::LogSink device_log,
-                                            peer::PeerListener peer_log) {
-    auto parts = make_parts(config, problems, std::move(device_log), std::move(peer_log));
+                                            FeedListeners listeners) {
+    auto parts = make_parts(config, problems, std::move(listeners));
     return std::unique_ptr<Appliance>{parts ? new Appliance{std::move(parts)} : nullptr};
 }
 
@@ -86,6 +97,13 @@ void Appliance::start() {
                          parts_->config.control_cpu, parts_->clock, parts_->recovery.control);
         });
         wait_for(parts_->recovery.control.started);
+    }
+    if (parts_->recorder.task) {
+        parts_->recorder.thread = start_thread([this] {
+            run_recorder(*parts_->recorder.task, parts_->config.control_cpu, parts_->clock,
+                         parts_->recorder.control);
+        });
+        wait_for(parts_->recorder.control.started);
     }
     started_ns_.store(monotonic_ns(), std::memory_order_relaxed);
     for (PollerThread& poller : parts_->pollers) {
@@ -137,6 +155,9 @@ void Appliance::stop() {
         join(poller.thread);
     }
     finish_recovery(*parts_);
+    parts_->recorder.control.stop.store(true, std::memory_order_release);
+    join(parts_->recorder.thread);
+    finish_recorder(*parts_);
     for (CoreThread& core : parts_->cores) {
         core.control->stop.store(true, std::memory_order_release);
         if (core.waker) {
@@ -150,10 +171,14 @@ void Appliance::stop() {
 }
 
 Appliance::RecoveryView Appliance::recovery() const {
+    const auto failure_of = [](const ThreadControl& control) {
+        const bool ended = control.ended.load(std::memory_order_acquire);
+        return ended ? std::string_view{control.failure} : std::string_view{};
+    };
     const RecoveryThread& recovery = parts_->recovery;
-    const bool ended = recovery.control.ended.load(std::memory_order_acquire);
-    return {recovery.task.get(), recovery.peers.get(), recovery.transfer.get(),
-            ended ? std::string_view{recovery.control.failure} : std::string_view{}};
+    const RecorderThread& recorder = parts_->recorder;
+    return {recovery.task.get(),          recovery.peers.get(), recovery.transfer.get(),
+            failure_of(recovery.control), recorder.task.get(),  failure_of(recorder.control)};
 }
 
 std::vector<Appliance::ChangedPort> Appliance::housekeep() {
@@ -227,6 +252,10 @@ std::vector<std::string> Appliance::remarks() const {
     if (parts_->recovery.control.misplaced.load(std::memory_order_relaxed)) {
         all.push_back(
             fmt::format("recovery: the system refused cpu {}", parts_->config.control_cpu));
+    }
+    if (parts_->recorder.control.misplaced.load(std::memory_order_relaxed)) {
+        all.push_back(
+            fmt::format("recorder: the system refused cpu {}", parts_->config.control_cpu));
     }
     if (control_misplaced_) {
         all.push_back(

@@ -4,8 +4,8 @@
 // stops it.
 //
 // A stop always has this order: recovery stops sending requests; pollers stop receiving, and
-// deliver held blocks and repairs; the cores, still running, empty the rings; the actors stop; then
-// the account is read. So nothing received is left behind.
+// deliver held blocks and repairs; the recorder writes what they left; the cores, still running,
+// empty the rings; the actors stop; then the account is read. So nothing received is left behind.
 #pragma once
 
 #include "actors/appliance/feed_parts.h"
@@ -36,8 +36,7 @@ class Appliance {
     /// Null, with Problems, as make_parts(). No thread runs yet.
     [[nodiscard]] static std::unique_ptr<Appliance> build(const FeedConfig& config,
                                                           Problems& problems,
-                                                          nic::dpdk::LogSink device_log = {},
-                                                          peer::PeerListener peer_log = {});
+                                                          FeedListeners listeners = {});
 
     /// Stops the threads that run.
     ~Appliance();
@@ -117,12 +116,14 @@ class Appliance {
     /// The system calls that the filter refused, for every poller, then for every core.
     [[nodiscard]] std::vector<RefusedCalls> refused_calls() const;
 
-    /// Recovery and peers, on one thread.
+    /// Recovery and peers, on one thread, and the recorder on another.
     struct RecoveryView {
         const RecoveryTask* task;             ///< null: there is no recovery
         const peer::PeerTask* peers;          ///< null: no history, and no peer is asked
         const peer::StateTransfer* transfer;  ///< null: no state is requested from a peer
         std::string_view failure;             ///< why the thread ended by itself; empty: it did not
+        const RecorderTask* recorder;         ///< null: nothing is recorded
+        std::string_view recorder_failure;
     };
 
     [[nodiscard]] RecoveryView recovery() const;

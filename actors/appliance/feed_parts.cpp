@@ -11,6 +11,7 @@
 #include "config/check.h"
 #include "feed/recovery/passive_source.h"
 #include "feed/recovery/recovery_keys.h"
+#include "feed/venue_services.h"
 #include "nic/dpdk/eal.h"
 #include "nic/open_port.h"
 #include "nic/port_kind.h"
@@ -107,6 +108,7 @@ class PartsBuilder {
     bool open_ports(nic::dpdk::LogSink device_log, Problems& problems);
     bool open_publisher(Problems& problems);
     bool open_peers(peer::PeerListener listener, Problems& problems);
+    bool make_recorder(std::function<void(std::string)> listener, Problems& problems);
 
     void make_threads();
 
@@ -124,6 +126,7 @@ class PartsBuilder {
     LineHours hours_;
     std::vector<std::vector<std::unique_ptr<nic::Port>>> queues_;  ///< by port, then by poller
     std::vector<std::vector<Consumer<feed::Event>>> inputs_;       ///< by core, then by poller
+    std::vector<RecorderInput> recorder_inputs_;                   ///< by poller; empty: none
     std::vector<std::optional<StateRings>> state_rings_;  ///< by core; nullopt: none, or taken
 };
 
@@ -275,6 +278,12 @@ void PartsBuilder::make_pollers(const std::vector<Parking*>& wakers) {
             setup.tap = std::make_unique<PacketTap>(std::move(tap.producer));
             thread.tapped.emplace(std::move(tap.consumer));
         }
+        if (parts_.topology.record_bytes != 0) {
+            auto [recorder, ends] =
+                make_recorder_ends(thread.config.name, config_.record.memory_bytes);
+            setup.recorder = std::move(recorder);
+            recorder_inputs_.push_back(std::move(ends));
+        }
         const RouterConfig routing{config_.sharding, config_.when_full,
                                    setup.lines.size() + more_lines_max};
         thread.task =
@@ -290,6 +299,29 @@ void PartsBuilder::make_pollers(const std::vector<Parking*>& wakers) {
             repair_sources(config_, recovery.peers ? recovery.peers->peers() : nullptr),
             numbering_of(config_.kind));
     }
+}
+
+bool PartsBuilder::make_recorder(std::function<void(std::string)> listener, Problems& problems) {
+    if (recorder_inputs_.empty()) {
+        return true;
+    }
+    for (std::size_t i = 0; i < recorder_inputs_.size(); ++i) {
+        recorder_inputs_[i].lines = [task = parts_.pollers[i].task.get()] {
+            std::vector<std::uint16_t> numbers(task->lines_count());
+            for (std::size_t line = 0; line < numbers.size(); ++line) {
+                numbers[line] = task->line(line).number;
+            }
+            return numbers;
+        };
+    }
+    if (!listener) {
+        listener = [](const std::string& /*nobody listens*/) {};
+    }
+    parts_.recorder.task =
+        RecorderTask::open({config_.name, config_.record,
+                            feed::venue_services(config_.kind).numbers_of, std::move(listener)},
+                           std::move(recorder_inputs_), problems);
+    return parts_.recorder.task != nullptr;
 }
 
 PollerSetup PartsBuilder::poller_setup(std::size_t index) {
@@ -393,27 +425,31 @@ nic::DueTimes FeedParts::due() const {
 }
 
 std::unique_ptr<FeedParts> make_parts(const FeedConfig& config, Problems& problems,
-                                      nic::dpdk::LogSink device_log, peer::PeerListener peer_log) {
+                                      FeedListeners listeners) {
     auto parts = std::make_unique<FeedParts>(config);
     PartsBuilder builder{*parts};
     // Reads the list of series first, because packets would queue up at open ports in the meantime.
     if (!builder.check(problems) || !builder.read_series(problems) ||
-        !builder.open_ports(std::move(device_log), problems)) {
+        !builder.open_ports(std::move(listeners.device), problems)) {
         return nullptr;
     }
     try {
         if (!builder.open_publisher(problems) ||
-            !builder.open_peers(std::move(peer_log), problems)) {
+            !builder.open_peers(std::move(listeners.peer), problems)) {
             return nullptr;
         }
         builder.make_threads();
+        if (!builder.make_recorder(std::move(listeners.recorder), problems)) {
+            return nullptr;
+        }
     } catch (const std::bad_alloc&) {
         add_problem(
             problems, "",
             fmt::format("no memory: rings need {} bytes (and twice that of address space), lines "
-                        "{}, actors {}, history {}",
+                        "{}, actors {}, history {}, recorder {}",
                         parts->topology.ring_bytes(), parts->topology.line_bytes,
-                        parts->topology.actor_bytes(), parts->topology.recovery.history_bytes),
+                        parts->topology.actor_bytes(), parts->topology.recovery.history_bytes,
+                        parts->topology.record_bytes),
             address_space_is_limited() ? Remedy::change : Remedy::retry);
         return nullptr;
     } catch (const std::system_error& failure) {

@@ -10,6 +10,7 @@
 #include "actors/poller/packet_tap.h"
 #include "actors/poller/poller_task.h"
 #include "actors/publish/publisher.h"
+#include "actors/recorder/recorder_task.h"
 #include "actors/recovery/recovery_task.h"
 #include "actors/threads/parking.h"
 #include "actors/topology/feed_config.h"
@@ -20,6 +21,7 @@
 #include "nic/clock.h"
 #include "nic/dpdk/log.h"
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -56,6 +58,19 @@ struct RecoveryThread {
     std::thread thread;
 };
 
+struct RecorderThread {
+    std::unique_ptr<RecorderTask> task;  ///< null: nothing is recorded
+    ThreadControl control;
+    std::thread thread;
+};
+
+/// Who gets events of other threads than control. An empty listener drops them.
+struct FeedListeners {
+    nic::dpdk::LogSink device;  ///< DPDK's messages, on any thread; empty: errors to standard error
+    peer::PeerListener peer;    ///< on the recovery thread
+    std::function<void(std::string)> recorder;  ///< what was repaired on disk
+};
+
 struct FeedParts {
     explicit FeedParts(const FeedConfig& of) : config{of}, topology{plan_topology(of)} {}
 
@@ -74,15 +89,13 @@ struct FeedParts {
     std::vector<PollerThread> pollers;
     std::vector<CoreThread> cores;
     RecoveryThread recovery;
+    RecorderThread recorder;
     std::vector<std::string> remarks;  ///< what does not prevent the start
 };
 
 /// Opens the ports and makes all objects. Returns null and lists all problems if the config does
-/// not fit this machine or a port cannot be opened. `device_log` gets DPDK's messages, on any
-/// thread; if it is empty, DPDK's errors go to standard error. `peer_log` gets events of peers, on
-/// the recovery thread.
+/// not fit this machine or a port cannot be opened.
 [[nodiscard]] std::unique_ptr<FeedParts> make_parts(const FeedConfig& config, Problems& problems,
-                                                    nic::dpdk::LogSink device_log,
-                                                    peer::PeerListener peer_log);
+                                                    FeedListeners listeners);
 
 }  // namespace pinstrike::actors

@@ -51,6 +51,7 @@ void poll_until_stopped(PollerTask& poller, WaitStrategy wait, const nic::Clock&
     Idleness idleness;
     while (!control.stop.load(std::memory_order_acquire)) {
         const std::int64_t now_ns = clock.wall_ns();
+        poller.record(now_ns);
         if (poller.step(now_ns) != 0) {
             idleness.ends();
             continue;
@@ -137,6 +138,7 @@ void run_poller(PollerTask& poller, CpuIndex cpu, WaitStrategy wait, bool live,
             frozen.emplace();
         }
         poll_until_stopped(poller, wait, clock, control);
+        poller.finish_recording();
         poller.finish();
         while (!poller.flush_pending()) {
             ::sched_yield();  // a core's thread may need this CPU
@@ -168,6 +170,24 @@ void run_recovery(RecoveryTask* recovery, peer::PeerTask* peers, CpuIndex cpu,
     control.started.store(true, std::memory_order_release);
     try {
         recover_until_stopped(recovery, peers, clock, control);
+    } catch (const std::exception& failure) {
+        control.failure = failure.what();
+    }
+    control.ended.store(true, std::memory_order_release);
+}
+
+void run_recorder(RecorderTask& recorder, CpuIndex cpu, const nic::Clock& clock,
+                  ThreadControl& control) {
+    control.misplaced.store(!place_this_thread(cpu, "recorder"), std::memory_order_relaxed);
+    drop_all_rights();
+    control.started.store(true, std::memory_order_release);
+    try {
+        while (!control.stop.load(std::memory_order_acquire)) {
+            if (recorder.step(clock.wall_ns()) == 0) {
+                nap(RecorderTask::nap_ns);
+            }
+        }
+        recorder.finish(clock.wall_ns());
     } catch (const std::exception& failure) {
         control.failure = failure.what();
     }

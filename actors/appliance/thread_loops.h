@@ -7,6 +7,7 @@
 #include "actors/core/core.h"
 #include "actors/peer/peer_task.h"
 #include "actors/poller/poller_task.h"
+#include "actors/recorder/recorder_task.h"
 #include "actors/recovery/recovery_task.h"
 #include "actors/threads/call_filter.h"
 #include "actors/threads/parking.h"
@@ -61,5 +62,9 @@ void run_core(Core& core, CpuIndex cpu, Parking* waker, const nic::Clock& clock,
 /// negative: not pinned.
 void run_recovery(RecoveryTask* recovery, peer::PeerTask* peers, CpuIndex cpu,
                   const nic::Clock& clock, ThreadControl& control);
+
+/// Steps the recorder until `control.stop` is set. As run_recovery().
+void run_recorder(RecorderTask& recorder, CpuIndex cpu, const nic::Clock& clock,
+                  ThreadControl& control);
 
 }  // namespace pinstrike::actors

@@ -29,6 +29,7 @@ void add_gateway(CLI::App& app, Outcome& outcome);
 void add_generate(CLI::App& app, Outcome& outcome);
 void add_latency(CLI::App& app, Outcome& outcome);
 void add_plan(CLI::App& app, Outcome& outcome);
+void add_record(CLI::App& app, Outcome& outcome);
 void add_replay(CLI::App& app, Outcome& outcome);
 void add_run(CLI::App& app, Outcome& outcome);
 void add_support_bundle(CLI::App& app, Outcome& outcome);
@@ -37,11 +38,14 @@ void add_top(CLI::App& app, Outcome& outcome);
 namespace {
 
 constexpr std::array commands{
-    AddCommand{add_bench},    AddCommand{add_chain},   AddCommand{add_check},
-    AddCommand{add_ctl},      AddCommand{add_decode},  AddCommand{add_doctor},
-    AddCommand{add_explain},  AddCommand{add_forget},  AddCommand{add_gateway},
-    AddCommand{add_generate}, AddCommand{add_latency}, AddCommand{add_plan},
-    AddCommand{add_replay},   AddCommand{add_run},     AddCommand{add_support_bundle},
+    AddCommand{add_bench},   AddCommand{add_chain},
+    AddCommand{add_check},   AddCommand{add_ctl},
+    AddCommand{add_decode},  AddCommand{add_doctor},
+    AddCommand{add_explain}, AddCommand{add_forget},
+    AddCommand{add_gateway}, AddCommand{add_generate},
+    AddCommand{add_latency}, AddCommand{add_plan},
+    AddCommand{add_record},  AddCommand{add_replay},
+    AddCommand{add_run},     AddCommand{add_support_bundle},
     AddCommand{add_top},
 };
 

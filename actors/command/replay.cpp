@@ -67,7 +67,7 @@ void add_replay(CLI::App& app, Outcome& outcome) {
     command
         ->add_option("FILE", given->files,
                      "Captures: pcap or pcapng (-: standard input), also compressed (gzip, zstd, "
-                     "lz4, xz); a folder stands for all captures in it")
+                     "lz4, xz); a folder stands for all captures in it, such as a recording")
         ->required();
     command->add_option(
         "--config", given->config,

@@ -88,6 +88,12 @@ peer::PeerListener ControlLog::peer_sink() const {
     };
 }
 
+std::function<void(std::string)> ControlLog::recorder_sink() const {
+    return [queue = queue_](std::string text) {
+        queue->put({LogCode::recording_repaired, "recorder", std::move(text)});
+    };
+}
+
 void ControlLog::log_remarks(const Appliance& appliance) {
     for (const std::string& remark : appliance.remarks()) {
         if (std::find(remarks_logged_.begin(), remarks_logged_.end(), remark) ==

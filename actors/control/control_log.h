@@ -39,6 +39,9 @@ class ControlLog {
     /// The same for events of peers.
     [[nodiscard]] peer::PeerListener peer_sink() const;
 
+    /// The same for repaired segments of the recording.
+    [[nodiscard]] std::function<void(std::string)> recorder_sink() const;
+
     /// Logs the appliance's remarks that were not logged before.
     void log_remarks(const Appliance& appliance);
 

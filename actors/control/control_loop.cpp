@@ -334,7 +334,8 @@ struct OpenFeed {
 OpenFeed open_feed(const FeedConfig& config, const RunFeedOptions& options, const ControlLog& log,
                    const ServiceNotify& service, Problems& problems) {
     OpenFeed feed;
-    feed.appliance = Appliance::build(config, problems, log.device_sink(), log.peer_sink());
+    feed.appliance = Appliance::build(config, problems,
+                                      {log.device_sink(), log.peer_sink(), log.recorder_sink()});
     if (feed.appliance == nullptr) {
         return feed;
     }

@@ -65,6 +65,18 @@ template <class Codec>
     return codec.open(rest, verify_checksum, block);
 }
 
+/// The line of a packet, for what is done beside the fast path. A function of its own, because the
+/// compiler does not inline parse_udp() and find() into the fast path if they are called in more
+/// places.
+template <class Codec>
+[[nodiscard, gnu::noinline]] const LineRoute* route_of(const nic::Packet& packet,
+                                                       const PollerLines<Codec>& lines) {
+    nic::Datagram datagram;
+    const bool parsed =
+        nic::parse_udp(packet, nic::ChecksumCheck::off, datagram) == nic::not_dropped;
+    return parsed ? lines.find(datagram) : nullptr;
+}
+
 template <class VenueCodec>
 class Poller final : public PollerTask, private feed::ArbiterSink {
   public:
@@ -384,11 +396,7 @@ class Poller final : public PollerTask, private feed::ArbiterSink {
     void copy_to_tap(const Input& input) {
         for (std::size_t i = input.processed; i < input.filled; ++i) {
             const nic::Packet& packet = input.burst[i];
-            nic::Datagram datagram;
-            if (nic::parse_udp(packet, nic::ChecksumCheck::off, datagram) != nic::not_dropped) {
-                continue;
-            }
-            const LineRoute* route = lines_.find(datagram);
+            const LineRoute* route = route_of(packet, lines_);
             if (route != nullptr && route->line == tap_->line()) {
                 tap_->copy(packet, input.index);
             }
@@ -450,7 +458,8 @@ class Poller final : public PollerTask, private feed::ArbiterSink {
     void adopt(PollerSettings& settings);
     void adopt_lines(typename Lines::Prepared& more);
     void look_at_lines();
-    void mark_lines();
+
+    void record_bursts() override;
 
   public:
     /// Processes what was received. What the arbiters hold is delivered or declared lost.
@@ -515,6 +524,21 @@ class Poller final : public PollerTask, private feed::ArbiterSink {
     typename Codec::Scratch waited_scratch_;
     Lines lines_;
 };
+
+/// Damaged packets are recorded as well.
+template <class Codec>
+void Poller<Codec>::record_bursts() {
+    std::array<std::uint32_t, nic::burst_packets_max> interfaces;
+    for (const auto& input : inputs_) {
+        const std::span<const nic::Packet> packets{input->burst.data(), input->filled};
+        for (std::size_t i = 0; i < packets.size(); ++i) {
+            const LineRoute* const route = route_of(packets[i], lines_);
+            interfaces[i] =
+                route == nullptr ? interface_of_no_line : interface_of(route->line, route->stream);
+        }
+        recorder_->record(packets, interfaces);
+    }
+}
 
 // --- cold ---
 

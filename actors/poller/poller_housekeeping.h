@@ -25,9 +25,6 @@ void Poller<Codec>::housekeep() {
     }
     if (step_free_ns_ >= next_look_ns_ && !replays_) {
         look_at_lines();
-        if (marks_) {
-            mark_lines();
-        }
         next_look_ns_ = step_free_ns_ + look_interval_ns;
     }
     settings_.adopt([this](PollerSettings& settings) { adopt(settings); });
@@ -65,7 +62,9 @@ void Poller<Codec>::adopt_lines(typename Lines::Prepared& more) {
     }
 }
 
-/// Updates the state of each line's day and reports streams that fall silent or come back.
+/// Updates the state of each line's day and reports streams that fall silent or come back. With
+/// marks, reports to each core how far each line has come. A core gets only its share of a line's
+/// messages, and may get none for a long time.
 template <class Codec>
 void Poller<Codec>::look_at_lines() {
     for (auto& line : lines_) {
@@ -80,12 +79,9 @@ void Poller<Codec>::look_at_lines() {
                              router_.broadcast(event);
                          });
     }
-}
-
-/// Reports to each core how far each line has come. A core gets only its share of a line's
-/// messages, and may get none for a long time.
-template <class Codec>
-void Poller<Codec>::mark_lines() {
+    if (!marks_) {
+        return;
+    }
     for (auto& line : lines_) {
         feed::Event event = event_of(feed::EventKind::line_mark, *line);
         if (line->marker.look(line->arbiter, line->day, event.header)) {

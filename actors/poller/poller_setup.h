@@ -4,6 +4,7 @@
 #pragma once
 
 #include "actors/poller/history_ring.h"
+#include "actors/poller/packet_recorder.h"
 #include "actors/poller/packet_tap.h"
 #include "actors/recovery/repair_rings.h"
 #include "feed/arbitration/arbitration_config.h"
@@ -53,6 +54,7 @@ struct PollerSetup {
         repair_rings;  ///< to and from the recovery task; null: no recovery
     std::unique_ptr<HistoryRingWriter> history;  ///< null: no history is kept
     std::unique_ptr<PacketTap> tap;              ///< null: packets cannot be tapped
+    std::unique_ptr<PacketRecorder> recorder;    ///< null: packets are not recorded
 };
 
 }  // namespace pinstrike::actors

@@ -6,6 +6,7 @@
 
 #include "actors/poller/history_ring.h"
 #include "actors/poller/kept_packets.h"
+#include "actors/poller/packet_recorder.h"
 #include "actors/poller/packet_tap.h"
 #include "actors/poller/poller_lines.h"
 #include "actors/poller/poller_settings.h"
@@ -84,6 +85,24 @@ class PollerTask {
   public:
     virtual ~PollerTask() = default;
 
+    /// Gives the packets of the last step to the recorder, if there is one. To be called before
+    /// each step, which returns their buffers to the ports. It is no part of step(), because a call
+    /// there changes what the compiler inlines.
+    void record(std::int64_t now_ns) {
+        if (recorder_ != nullptr) {
+            record_bursts();
+            recorder_->close_if_old(now_ns);
+        }
+    }
+
+    /// Called after the last step: gives the recorder what it has not got yet.
+    void finish_recording() {
+        if (recorder_ != nullptr) {
+            record_bursts();
+            recorder_->close();
+        }
+    }
+
     /// Reads one burst from each port. Returns the number of packets handled; 0: there were none.
     virtual std::size_t step(std::int64_t now_ns) = 0;
 
@@ -116,6 +135,9 @@ class PollerTask {
 
     /// Null: packets cannot be tapped.
     [[nodiscard]] PacketTap* tap() { return tap_.get(); }
+
+    /// Null: packets are not recorded.
+    [[nodiscard]] const PacketRecorder* recorder() const { return recorder_.get(); }
 
     /// Offers new thresholds, filters and lines, which the poller adopts at its next housekeeping.
     [[nodiscard]] SettingsOffer& settings() { return settings_; }
@@ -170,11 +192,15 @@ class PollerTask {
         return shortest_ns + static_cast<std::int64_t>(random_ >> 44);  // up to 1.05 ms more
     }
 
+    /// Records the bursts of all ports. Only with a recorder.
+    virtual void record_bursts() = 0;
+
     PollerCounters counters_;
     LoopClock loop_clock_;
     std::unique_ptr<PollerRepairRings> repair_rings_;
     std::unique_ptr<HistoryRingWriter> history_;
     std::unique_ptr<PacketTap> tap_;
+    std::unique_ptr<PacketRecorder> recorder_;
     SettingsOffer settings_;
     Router router_;
     std::vector<std::unique_ptr<PollerInput>> inputs_;
@@ -199,6 +225,7 @@ inline PollerTask::PollerTask(PollerSetup& setup, Router router)
     : repair_rings_(std::move(setup.repair_rings)),
       history_(std::move(setup.history)),
       tap_(std::move(setup.tap)),
+      recorder_(std::move(setup.recorder)),
       router_(std::move(router)),
       name_(std::move(setup.name)) {
     for (PollerPort& port : setup.ports) {

@@ -146,6 +146,35 @@ void check_cores(const CounterSnapshot& counters, Findings& findings) {
     }
 }
 
+/// received = recorded + not recorded, where recorded packets are those on disk.
+void check_recorder(const CounterSnapshot& counters, Findings& findings) {
+    if (!counters.recorder) {
+        return;
+    }
+    std::uint64_t received = 0;
+    for (const PollerSnapshot& poller : counters.pollers) {
+        std::uint64_t packets = 0;
+        for (const QueueSnapshot& queue : poller.queues) {
+            packets += queue.counts[PortCount::packets];
+        }
+        findings.expect_equal(packets, poller.recorded + poller.not_recorded,
+                              "recording of poller " + poller.name,
+                              "received = recorded + not recorded");
+        received += packets;
+    }
+    findings.expect_equal(
+        received, counters.recorder->counts[RecorderCount::written] + not_recorded(counters),
+        "recording", "received = recorded + not recorded");
+}
+
+Json recording_json(const CounterSnapshot& counters) {
+    const auto& counts = counters.recorder->counts;
+    return {{"recorded", counts[RecorderCount::written]},
+            {"not_recorded", not_recorded(counters)},
+            {"segments", counts[RecorderCount::segments]},
+            {"bytes", counts[RecorderCount::bytes]}};
+}
+
 Json counts_json(const std::vector<AccountRow>& counts) {
     Json out = Json::object();
     for (const auto& [name, count] : counts) {
@@ -238,6 +267,7 @@ std::vector<std::string> imbalances(const CounterSnapshot& counters) {
         check_rings(poller, findings);
     }
     check_cores(counters, findings);
+    check_recorder(counters, findings);
     return findings.take();
 }
 
@@ -252,6 +282,9 @@ std::string account_json(const CounterSnapshot& counters) {
     out += list("lines", parts_of(counters, &PollerSnapshot::lines), line_json);
     out += list("rings", parts_of(counters, &PollerSnapshot::rings), ring_json);
     out += list("cores", counters.cores, core_json);
+    if (counters.recorder) {
+        out += " \"recording\": " + recording_json(counters).dump() + ",\n";
+    }
     out += " \"rejects\": " + counts_json(rejects_of(counters)).dump() + "}\n";
     return out;
 }

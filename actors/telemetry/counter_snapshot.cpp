@@ -237,6 +237,10 @@ PollerSnapshot take_poller_snapshot(PollerTask& poller, std::span<const std::str
     if (poller.history() != nullptr) {
         snapshot.history_skipped = poller.history()->skipped().read();
     }
+    if (poller.recorder() != nullptr) {
+        snapshot.recorded = poller.recorder()->recorded().read();
+        snapshot.not_recorded = poller.recorder()->not_recorded().read();
+    }
     return snapshot;
 }
 
@@ -273,6 +277,17 @@ std::optional<PublishedSnapshot> published_snapshot(const Appliance& appliance) 
     return published;
 }
 
+std::optional<RecorderSnapshot> recorder_snapshot(const Appliance& appliance) {
+    const Appliance::RecoveryView view = appliance.recovery();
+    if (view.recorder == nullptr) {
+        return std::nullopt;
+    }
+    const RecorderCounters& counters = view.recorder->counters();
+    return RecorderSnapshot{counters, static_cast<int>(counters.error.read()),
+                            counters.longest_write_ns.read(), counters.longest_pause_ns.read(),
+                            std::string{view.recorder_failure}};
+}
+
 }  // namespace
 
 CounterSnapshot take_counter_snapshot(Appliance& appliance, Running running) {
@@ -295,7 +310,16 @@ CounterSnapshot take_counter_snapshot(Appliance& appliance, Running running) {
     }
     snapshot.peers = peers_snapshot(appliance);
     snapshot.published = published_snapshot(appliance);
+    snapshot.recorder = recorder_snapshot(appliance);
     return snapshot;
+}
+
+std::uint64_t not_recorded(const CounterSnapshot& counters) {
+    std::uint64_t packets = 0;
+    for (const PollerSnapshot& poller : counters.pollers) {
+        packets += poller.not_recorded;
+    }
+    return packets + (counters.recorder ? counters.recorder->counts[RecorderCount::unwritten] : 0);
 }
 
 Totals totals_of(const CounterSnapshot& counters) {

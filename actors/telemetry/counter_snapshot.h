@@ -16,6 +16,7 @@
 #include "actors/peer/state_transfer.h"
 #include "actors/poller/router.h"
 #include "actors/poller/unknown_groups.h"
+#include "actors/recorder/recorder_counts.h"
 #include "actors/topology/reload_counts.h"
 #include "actors/topology/series_list.h"
 #include "config/counter.h"
@@ -145,6 +146,8 @@ struct PollerSnapshot : LoopSnapshot {
     std::optional<std::uint64_t> notes_dropped;    ///< for recovery; nullopt: there is none
     std::uint64_t repairs_taken = 0;               ///< blocks from recovery
     std::optional<std::uint64_t> history_skipped;  ///< blocks; nullopt: no history
+    std::uint64_t recorded = 0;      ///< packets given to the recorder; 0 without one, as the next
+    std::uint64_t not_recorded = 0;  ///< packets that found its memory full
 };
 
 struct ActorSnapshot {
@@ -217,6 +220,15 @@ struct PeersSnapshot {
     bool state_whole = false;
 };
 
+/// The recording of packets on disk.
+struct RecorderSnapshot {
+    RowTotals<RecorderCount, RecorderCount_count> counts;
+    int error = 0;  ///< errno of the failure that keeps it from writing; 0: it writes
+    std::uint64_t longest_write_ns = 0;
+    std::uint64_t longest_pause_ns = 0;
+    std::string failure;  ///< why its thread failed; empty: it runs
+};
+
 /// The memory published for readers.
 struct PublishedSnapshot {
     std::size_t bytes = 0;
@@ -242,6 +254,7 @@ struct CounterSnapshot {
     /// no port of kind uring.
     std::optional<std::uint64_t> reverse_path_drops;
     std::optional<PublishedSnapshot> published;  ///< nullopt: nothing is
+    std::optional<RecorderSnapshot> recorder;    ///< nullopt: nothing is recorded
     RecoverySnapshot recovery;
     PeersSnapshot peers;
     std::vector<PollerSnapshot> pollers;
@@ -269,6 +282,9 @@ struct Totals {
 };
 
 [[nodiscard]] Totals totals_of(const CounterSnapshot& counters);
+
+/// The packets of all pollers that are not on disk, or not yet while the recorder runs.
+[[nodiscard]] std::uint64_t not_recorded(const CounterSnapshot& counters);
 
 /// The part of one poller, without its cpu and the names of its ports. `cores`: the names of the
 /// cores to which it has rings, in order.

@@ -8,6 +8,7 @@
 #include "actors/peer/peer_config.h"
 #include "actors/poller/sharding.h"
 #include "actors/publish/publish_config.h"
+#include "actors/recorder/record_config.h"
 #include "actors/threads/placement.h"
 #include "actors/threads/when_full.h"
 #include "config/log_level.h"
@@ -73,6 +74,7 @@ struct FeedConfig {
     feed::HistoryConfig history;  ///< memory 0: no history is kept
     peer::PeerConfig peer;        ///< no secret: no peers
     PublishConfig publish;
+    RecordConfig record = RecordConfig::none();
     bool block_checksum = true;
     bool test_symbols = false;  ///< true: tests reach the cores
     TypeMap actors;             ///< a config struct for each kind of actor that has keys

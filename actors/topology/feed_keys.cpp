@@ -3,6 +3,7 @@
 
 #include "actors/peer/peer_keys.h"
 #include "actors/publish/publish_keys.h"
+#include "actors/recorder/record_keys.h"
 #include "actors/threads/placement_forms.h"
 #include "actors/topology/actor_kinds.h"
 #include "config/limits.h"
@@ -136,6 +137,21 @@ std::vector<ChoiceDoc> venues_with_series_mapping() {
     return words;
 }
 
+void add_sharing_keys(Section<FeedConfig>& section) {
+    section
+        .key("history", &FeedConfig::history,
+             or_word("none", feed::HistoryConfig{}, section_form(feed::history_section())),
+             "What is kept of the lines, so that peers can request lost messages.")
+        .key("peer", &FeedConfig::peer,
+             or_word("none", peer::PeerConfig{}, section_form(peer::peer_section())),
+             "Other instances of the same feed: which are asked, and which may ask.")
+        .key("publish", &FeedConfig::publish, section_form(publish_section()),
+             "What other programs on this host can read.")
+        .key("record", &FeedConfig::record,
+             or_word("none", RecordConfig::none(), section_form(record_section())),
+             "Recording of all received packets on disk.");
+}
+
 void add_general_keys(Section<FeedConfig>& section) {
     const auto has_sim = [](const FeedConfig& feed) {
         return std::any_of(feed.ports.begin(), feed.ports.end(), [](const nic::PortConfig& port) {
@@ -150,15 +166,9 @@ void add_general_keys(Section<FeedConfig>& section) {
         .key("silence", &FeedConfig::silence, section_form(feed::silence_section()),
              "When a stream without packets is reported as failed.")
         .key("calendar", &FeedConfig::calendar, section_form(feed::calendar_section()),
-             "When data is expected, and when data is a test.")
-        .key("history", &FeedConfig::history,
-             or_word("none", feed::HistoryConfig{}, section_form(feed::history_section())),
-             "What is kept of the lines, so that peers can request lost messages.")
-        .key("peer", &FeedConfig::peer,
-             or_word("none", peer::PeerConfig{}, section_form(peer::peer_section())),
-             "Other instances of the same feed: which are asked, and which may ask.")
-        .key("publish", &FeedConfig::publish, section_form(publish_section()),
-             "What other programs on this host can read.")
+             "When data is expected, and when data is a test.");
+    add_sharing_keys(section);
+    section
         .key("block_checksum", &FeedConfig::block_checksum, boolean(),
              "Verify the checksum that every block carries.")
         .reloads()

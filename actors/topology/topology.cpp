@@ -206,11 +206,12 @@ void check_memory(const Topology& topology, const Machine& machine, TopologyFind
     if (free_bytes != 0 && topology.memory_bytes() > free_bytes) {
         add_problem(
             findings,
-            fmt::format("rings need {}, lines {}, actors {}, history {}, published memory {}, DPDK "
-                        "{} besides hugepages; of {}'s {} are free {}",
+            fmt::format("rings need {}, lines {}, actors {}, history {}, recorder {}, published "
+                        "memory {}, DPDK {} besides hugepages; of {}'s {} are free {}",
                         memory_text(topology.ring_bytes()), memory_text(topology.line_bytes),
                         memory_text(topology.actor_bytes()),
                         memory_text(topology.recovery.history_bytes),
+                        memory_text(topology.record_bytes),
                         memory_text(topology.published_on_hugepages ? 0 : topology.published_bytes),
                         memory_text(topology.dpdk_bytes), machine.memory_owner,
                         memory_text(machine.memory_bytes), memory_text(free_bytes)),
@@ -390,7 +391,7 @@ std::size_t Topology::actor_bytes() const {
 
 std::size_t Topology::memory_bytes() const {
     return ring_bytes() + line_bytes + actor_bytes() + dpdk_bytes + recovery.history_bytes +
-           (published_on_hugepages ? 0 : published_bytes);
+           record_bytes + (published_on_hugepages ? 0 : published_bytes);
 }
 
 std::vector<nic::dpdk::PortDemand> dpdk_demands(const FeedConfig& config,
@@ -482,6 +483,9 @@ Topology plan_topology(const FeedConfig& config) {
         topology.dpdk_bytes = nic::dpdk::memory_need_bytes(demands);
     }
     topology.recovery = plan_recovery(config);
+    if (config.record.on() && !reads_captures(config)) {
+        topology.record_bytes = config.record.memory_bytes * config.pollers.size();
+    }
     topology.open_files = plan_open_files(config, topology);
     return topology;
 }
@@ -503,6 +507,9 @@ TopologyFindings check_topology(const Topology& topology, const FeedConfig& conf
     }
     if (config.history.memory_bytes != 0 && topology.recovery.history_bytes == 0) {
         findings.remarks.emplace_back("history: not kept with captures");
+    }
+    if (config.record.on() && topology.record_bytes == 0) {
+        findings.remarks.emplace_back("record: captures are not recorded again");
     }
     check_streams(config, findings);
     check_reach(topology, config, findings);
@@ -537,6 +544,11 @@ std::string to_text(const Topology& topology, const FeedConfig& config) {
                             memory_text(topology.recovery.ring_bytes));
     }
     text += peers_text(topology.recovery, config);
+    if (topology.record_bytes != 0) {
+        text += fmt::format("recorder          {}; writes to {}; memory {}\n",
+                            cpu_text(topology.control_cpu), config.record.folder_of(config.name),
+                            memory_text(topology.record_bytes));
+    }
     text += fmt::format(
         "memory rings {}, lines {}, actors {}{}{}; control {}\n",
         memory_text(topology.ring_bytes()), memory_text(topology.line_bytes),

@@ -66,6 +66,7 @@ struct Topology {
     std::size_t line_bytes = 0;           ///< of all lines, for held blocks and lists of gaps
     std::size_t dpdk_bytes = 0;           ///< ordinary memory of DPDK; 0 if it uses hugepages
     std::size_t published_bytes = 0;      ///< of the memory file
+    std::size_t record_bytes = 0;         ///< packets that wait for the disk; 0: none is recorded
     bool published_on_hugepages = false;  ///< it is not in ordinary memory
     RecoveryPlan recovery;
     std::size_t open_files = 0;  ///< number of descriptors the process needs

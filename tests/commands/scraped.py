@@ -37,6 +37,7 @@ history: {{keep: 10s, memory: 16MiB}}
 recovery: {{sources: [peer]}}
 peer: {{listen: "127.0.0.1:{listen}", connect: ["127.0.0.1:{nobody}"],
   secret_file: {secret}, state: true}}
+record: {{folder: {folder}/record, segment: 4MiB, memory: 4MiB}}
 metrics_address: 127.0.0.1:{port}
 """
 
@@ -111,7 +112,7 @@ def everything(pinstrike, folder, seconds=120):
     port = free_port()
     config = folder / "everything.yaml"
     kinds = re.search(r"actor_kinds = \[(.*?)\]", (ROOT / "actors" / "meson.build").read_text())[1]
-    config.write_text(EVERYTHING.format(listen=free_port(), nobody=free_port(), secret=secret, port=port,
+    config.write_text(EVERYTHING.format(folder=folder, listen=free_port(), nobody=free_port(), secret=secret, port=port,
                                         actors=kinds.replace("'", "")))
     with instance(pinstrike, config, port, seconds) as url:
         yield url

@@ -8,6 +8,7 @@
 #include "actors/peer/server_session.h"
 #include "actors/peer/state_transfer.h"
 #include "actors/poller/router.h"
+#include "actors/recorder/recorder_counts.h"
 #include "actors/telemetry/log/log_counts.h"
 #include "actors/telemetry/metrics/http_server.h"
 #include "actors/topology/actor_kinds.h"
@@ -39,6 +40,7 @@ std::vector<RowTable> row_tables() {
          "",
          {Metric::recovery_refused_requests_total, Metric::peer_client_refused_requests_total}},
         {"history", feed::HistoryCount_rows, "history", {}},
+        {"the recorder", RecorderCount_rows, "recorder", {}},
         {"peers: serving requests", peer::ServerCount_rows, "peer_server", {}},
         {"peers: why requests and connections are refused",
          peer::PeerRefusal_rows,

@@ -90,6 +90,17 @@ namespace pinstrike::actors {
     ROW(history_short, warning, 1, \
         "blocks are not kept for peers: the thread that keeps them is slower than the poller. A " \
         "peer that requests them is refused") \
+    ROW(recording_failed, error, 1, \
+        "the recorder cannot write: the disk is full, gone or refuses; it tries again each " \
+        "second. The feed is read as before") \
+    ROW(recording_resumed, info, 1, \
+        "the recorder writes again: how many packets were not recorded meanwhile") \
+    ROW(recording_short, error, 1, \
+        "packets were not recorded although the disk does not fail: it is too slow, or the " \
+        "recorder's thread got too little processor time") \
+    ROW(recording_repaired, warning, 100, \
+        "a segment that an earlier start left unfinished, or whose index was lost or wrong, was " \
+        "checked: what of it is whole, and what is missing") \
     ROW(core_slow, error, 1, \
         "a core's ring was full and refused messages, which were reported to the core as a gap: " \
         "its actors take too long, or the ring is too small for the bursts") \

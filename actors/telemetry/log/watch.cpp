@@ -2,6 +2,7 @@
 #include "actors/telemetry/log/watch.h"
 
 #include "actors/poller/unknown_groups_text.h"
+#include "config/units.h"
 
 #include <fmt/format.h>
 
@@ -26,11 +27,15 @@ CounterSnapshot blank_of(const CounterSnapshot& now) {
     CounterSnapshot blank = now;
     blank.hot_allocations = blank.clock_steps = 0;
     blank.recovery = {};
+    if (blank.recorder) {
+        blank.recorder = RecorderSnapshot{};
+    }
     for (RefusedCalls& calls : blank.calls) {
         calls = {calls.thread, 0, "", 0};
     }
     for (PollerSnapshot& poller : blank.pollers) {
         poller.busy_ns = poller.idle_ns = 0;
+        poller.recorded = poller.not_recorded = 0;
         for (QueueSnapshot& queue : poller.queues) {
             QueueSnapshot none;
             none.port = queue.port;
@@ -158,6 +163,9 @@ std::vector<LogEntry> Watch::look(const CounterSnapshot& now) {
     watch_program(now);
     watch_reverse_path(now);
     watch_recovery(now.recovery, before_->recovery);
+    if (now.recorder) {
+        watch_recorder(now);
+    }
     for (std::size_t i = 0; i < now.calls.size(); ++i) {
         watch_calls(now.calls[i], before_->calls[i]);
     }
@@ -234,6 +242,43 @@ void Watch::watch_recovery(const RecoverySnapshot& now, const RecoverySnapshot& 
     if (const std::uint64_t more = now.not_kept - before.not_kept; more != 0) {
         add(LogCode::history_short, "history",
             fmt::format("{} not kept, {} since the start", counted(more, "block"), now.not_kept));
+    }
+}
+
+/// Packets that are missing while the disk fails are reported when it works again.
+void Watch::watch_recorder(const CounterSnapshot& now) {
+    const RecorderSnapshot& recorder = *now.recorder;
+    const RecorderSnapshot& before = *before_->recorder;
+    const std::uint64_t missing = not_recorded(now);
+    const std::uint64_t missing_before = not_recorded(*before_);
+    const auto failures = [](const RecorderSnapshot& of) {
+        return of.counts[RecorderCount::failures];
+    };
+    if (!recorder.failure.empty() && before.failure.empty()) {
+        add(LogCode::recording_failed, "recorder",
+            fmt::format("its thread ended by itself: {}; only a restart starts it again",
+                        recorder.failure));
+    }
+    if (recorder.error != 0 && before.error == 0) {
+        unrecorded_before_ = missing_before;
+        add(LogCode::recording_failed, "recorder",
+            fmt::format("nothing is written: {}; it is tried again each second",
+                        std::strerror(recorder.error)));
+    } else if (recorder.error == 0 && before.error != 0) {
+        add(LogCode::recording_resumed, "recorder",
+            fmt::format("{} not recorded since it failed",
+                        counted(missing - unrecorded_before_, "packet")));
+    } else if (missing != missing_before && recorder.error == 0 &&
+               failures(recorder) == failures(before)) {
+        const bool starved = recorder.longest_pause_ns > recorder.longest_write_ns;
+        add(LogCode::recording_short, "recorder",
+            fmt::format(
+                "{} not recorded, {} since the start: {}; longest write {}, longest pause "
+                "of the recorder's thread {}",
+                counted(missing - missing_before, "packet"), missing,
+                starved ? "the recorder's thread got no processor time" : "the disk is too slow",
+                duration_text(static_cast<std::int64_t>(recorder.longest_write_ns)),
+                duration_text(static_cast<std::int64_t>(recorder.longest_pause_ns))));
     }
 }
 

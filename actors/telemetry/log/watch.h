@@ -23,6 +23,7 @@ class Watch {
     void watch_program(const CounterSnapshot& now);
     void watch_reverse_path(const CounterSnapshot& now);
     void watch_recovery(const RecoverySnapshot& now, const RecoverySnapshot& before);
+    void watch_recorder(const CounterSnapshot& now);
     void watch_calls(const RefusedCalls& now, const RefusedCalls& before);
     void watch_links(const CounterSnapshot& now);
     void watch_devices(const QueueSnapshot& now, const QueueSnapshot& before,
@@ -41,6 +42,7 @@ class Watch {
 
     std::optional<CounterSnapshot> before_;
     bool unheard_logged_ = false;
+    std::uint64_t unrecorded_before_ = 0;  ///< packets, when the recorder last began to fail
     std::vector<LogEntry> entries_;
 };
 

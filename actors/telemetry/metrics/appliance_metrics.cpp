@@ -127,7 +127,7 @@ void add_ring(Families& out, const RingSnapshot& ring) {
     out.value(Metric::ring_capacity_records, labels, number(ring.capacity_records));
 }
 
-void add_poller(Families& out, const PollerSnapshot& poller) {
+void add_poller(Families& out, const PollerSnapshot& poller, bool recording) {
     add_loop(out, poller, poller.name);
     add_stage(out, "exchange_to_decoded", poller.name, poller.exchange_to_decoded);
     for (const QueueSnapshot& queue : poller.queues) {
@@ -138,6 +138,11 @@ void add_poller(Families& out, const PollerSnapshot& poller) {
     }
     for (const RingSnapshot& ring : poller.rings) {
         add_ring(out, ring);
+    }
+    if (recording) {
+        const Labels thread{{"thread", poller.name}};
+        out.value(Metric::recorder_packets_total, thread, number(poller.recorded));
+        out.value(Metric::recorder_not_recorded_packets_total, thread, number(poller.not_recorded));
     }
     const Labels labels{{"core", poller.name}};
     if (poller.notes_dropped) {
@@ -201,6 +206,14 @@ void add_recovery(Families& out, const RecoverySnapshot& recovery) {
         add_reasons(out, Metric::recovery_refused_requests_total, feed::Refusal_rows, refused,
                     {{"source", source}});
     }
+}
+
+void add_recorder(Families& out, const RecorderSnapshot& recorder) {
+    add_counts(out, "recorder", RecorderCount_rows, recorder.counts, {});
+    out.value(Metric::recorder_running, {}, recorder.failure.empty() ? 1 : 0);
+    out.value(Metric::recorder_failing, {}, recorder.error != 0 ? 1 : 0);
+    out.value(Metric::recorder_longest_write_seconds, {}, seconds(recorder.longest_write_ns));
+    out.value(Metric::recorder_longest_pause_seconds, {}, seconds(recorder.longest_pause_ns));
 }
 
 void add_history(Families& out, const HistorySnapshot& history) {
@@ -303,13 +316,16 @@ std::vector<prometheus::MetricFamily> appliance_metrics(const CounterSnapshot& c
     add_program(out, counters);
     add_counts(out, "log", LogCount_rows, RowTotals{log}, {});
     for (const PollerSnapshot& poller : counters.pollers) {
-        add_poller(out, poller);
+        add_poller(out, poller, counters.recorder.has_value());
     }
     for (const CoreSnapshot& core : counters.cores) {
         add_core(out, core);
     }
     if (counters.published) {
         add_published(out, *counters.published, counters.cores);
+    }
+    if (counters.recorder) {
+        add_recorder(out, *counters.recorder);
     }
     add_recovery(out, counters.recovery);
     add_peers(out, counters.peers);

@@ -100,6 +100,18 @@ inline constexpr std::string_view metric_prefix = "pinstrike_";
         "When the oldest block kept was received; 0: none is kept") \
     ROW(history_skipped_blocks_total, counter, \
         "Blocks not kept because they did not fit in the ring from the poller") \
+    ROW(recorder_running, gauge, \
+        "1: the recorder's thread runs. 0: it ended because of an error. Absent where nothing is " \
+        "recorded") \
+    ROW(recorder_failing, gauge, \
+        "1: the disk is full, gone or refuses, and the recorder tries again each second") \
+    ROW(recorder_packets_total, counter, "Packets given to the recorder") \
+    ROW(recorder_not_recorded_packets_total, counter, \
+        "Packets that found the recorder's memory full") \
+    ROW(recorder_longest_write_seconds, gauge, \
+        "Longest time in which the disk took a chunk, since the start") \
+    ROW(recorder_longest_pause_seconds, gauge, \
+        "Longest time between two steps of the recorder's thread, since the start") \
     ROW(peer_server_open_connections, gauge, "Connections of peers that are open now") \
     ROW(peer_client_connected, gauge, "1: the peer is connected and can be asked") \
     ROW(peer_state_whole, gauge, "1: the state of every line's series was received from a peer") \

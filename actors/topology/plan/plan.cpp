@@ -24,6 +24,9 @@ std::vector<Thread> threads_of(const Topology& topology) {
         threads.push_back({core.name, Role::core, core.cpu, core.wait == WaitStrategy::spin});
     }
     threads.push_back({"control", Role::control, topology.control_cpu, false});
+    if (topology.record_bytes != 0) {
+        threads.push_back({"recorder", Role::control, topology.control_cpu, false});
+    }
     return threads;
 }
 

@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cerrno>
 #include <string>
 #include <vector>
 
@@ -378,6 +379,41 @@ TEST(Watch, tellsWhatRecoveryAndTheHistoryCouldNotDo) {
     watched.snapshot.recovery.repairs_dropped = 1;
     EXPECT_THAT(watched.look(),
                 ElementsAre(is(LogCode::recovery_short, "recovery", "1 hole not noted, 1 block")));
+}
+
+TEST(Watch, tellsOnceThatTheRecorderFailsAndWhatIsMissingWhenItResumes) {
+    Watched watched;
+    watched.snapshot.recorder.emplace();
+    watched.watch = Watch{};
+    static_cast<void>(watched.look());
+    watched.snapshot.recorder->error = ENOSPC;
+    watched.snapshot.recorder->counts[RecorderCount::failures] = 1;
+    EXPECT_THAT(watched.look(),
+                ElementsAre(is(LogCode::recording_failed, "recorder", "No space left on device")));
+    watched.snapshot.pollers[0].not_recorded = 40;
+    EXPECT_THAT(watched.look(), IsEmpty());
+    watched.snapshot.pollers[0].not_recorded = 70;
+    watched.snapshot.recorder->error = 0;
+    EXPECT_THAT(watched.look(), ElementsAre(is(LogCode::recording_resumed, "recorder",
+                                               "70 packets not recorded since it failed")));
+    EXPECT_THAT(watched.look(), IsEmpty());
+}
+
+TEST(Watch, tellsWhyPacketsAreNotRecorded) {
+    Watched watched;
+    watched.snapshot.recorder.emplace();
+    watched.watch = Watch{};
+    static_cast<void>(watched.look());
+    watched.snapshot.recorder->longest_write_ns = 2'000'000'000;
+    watched.snapshot.pollers[0].not_recorded = 5;
+    EXPECT_THAT(watched.look(),
+                ElementsAre(is(LogCode::recording_short, "recorder",
+                               "5 packets not recorded, 5 since the start: the disk is too slow")));
+    watched.snapshot.recorder->longest_pause_ns = 3'000'000'000;
+    watched.snapshot.pollers[0].not_recorded = 6;
+    EXPECT_THAT(watched.look(),
+                ElementsAre(is(LogCode::recording_short, "recorder",
+                               "1 packet not recorded, 6 since the start: the recorder's thread")));
 }
 
 TEST(Watch, tellsAsLongAsTheThreadOfRecoveryIsGone) {

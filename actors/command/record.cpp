@@ -1,0 +1,246 @@
+// path: cold
+//
+// `pinstrike record`: lists, describes and verifies recordings.
+#include "actors/command/command.h"
+#include "actors/command/record_text.h"
+#include "actors/topology/feed_config.h"
+#include "config/print_problems.h"
+#include "feed/recording/segment_file.h"
+#include "feed/venue_services.h"
+#include "nic/packet/datagram.h"
+
+#include <fmt/core.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace pinstrike::command {
+namespace {
+
+struct RecordOptions {
+    std::string folder;
+    std::vector<std::string> segments;
+    std::string kind = actors::FeedConfig{}.kind;
+    bool json = false;
+    bool repair = false;
+};
+
+/// The numbers of the lines' packets in a chunk.
+void add_numbers(RecordingFindings& findings, std::span<const std::byte> chunk,
+                 const std::vector<feed::RecordedInterface>& interfaces,
+                 feed::NumbersOf numbers_of) {
+    feed::ChunkPackets packets{chunk};
+    while (const auto packet = packets.next()) {
+        if (packet->interface >= interfaces.size() || interfaces[packet->interface].line == 0) {
+            continue;
+        }
+        nic::Packet frame;
+        frame.bytes = packet->frame.data();
+        frame.length_bytes = static_cast<std::uint32_t>(packet->frame.size());
+        nic::Datagram datagram;
+        if (nic::parse_udp(frame, nic::ChecksumCheck::off, datagram) != nic::not_dropped) {
+            continue;
+        }
+        if (const auto numbers = numbers_of(datagram.payload)) {
+            const feed::RecordedInterface& interface = interfaces[packet->interface];
+            findings.lines[interface.line].numbers.add(*numbers, interface.stream);
+        }
+    }
+}
+
+class Reader {
+  public:
+    explicit Reader(const RecordOptions& options)
+        : numbers_of_(feed::venue_services(options.kind).numbers_of) {}
+
+    /// Reads the indexes, and segments only where the index is lost or wrong.
+    void look(const std::string& path) {
+        if (auto file = open(path)) {
+            SegmentFindings segment = described(*file);
+            if (const auto index = file->index()) {
+                findings.add(std::move(segment), *index, file->head().interfaces);
+                return;
+            }
+            if (segment.state == "whole") {
+                segment.state = "index lost or wrong";
+            }
+            scan(std::move(*file), std::move(segment), false);
+        }
+    }
+
+    /// Reads all packets.
+    void verify(const std::string& path) {
+        auto file = open(path);
+        if (!file) {
+            return;
+        }
+        SegmentFindings segment = described(*file);
+        const auto index = file->index();
+        if (segment.state == "whole" && !index) {
+            segment.state = "index lost or wrong";
+        }
+        const feed::SegmentScan found = scan(std::move(*file), std::move(segment), true);
+        SegmentFindings& result = findings.segments.back();
+        if (index && index->chunks != found.index().chunks) {
+            result.state = "index wrong";
+        }
+        result.state = result.damaged_bytes != 0 ? "damaged" : result.state;
+        good = good && (result.state == "whole" || result.state == "open");
+        for (const feed::DamagedBytes& damage : found.damaged()) {
+            complain("{}: {} bytes from byte {} on are damaged", path, damage.bytes, damage.offset);
+        }
+    }
+
+    RecordingFindings findings;
+    bool good = true;
+
+  private:
+    std::optional<feed::SegmentFile> open(const std::string& path) {
+        Problems problems;
+        auto file = feed::SegmentFile::open(path, problems);
+        print_problems(problems);
+        good = good && file;
+        return file;
+    }
+
+    static SegmentFindings described(const feed::SegmentFile& file) {
+        SegmentFindings segment;
+        segment.path = file.path();
+        segment.poller = feed::poller_of(file.path());
+        segment.bytes = file.bytes();
+        segment.state = file.is_being_written() ? "open" : "whole";
+        return segment;
+    }
+
+    feed::SegmentScan scan(feed::SegmentFile file, SegmentFindings segment, bool numbers) {
+        feed::SegmentScan found{std::move(file), numbers_of_};
+        while (found.step()) {
+            if (numbers && numbers_of_ != nullptr) {
+                add_numbers(findings, found.chunk(), found.file().head().interfaces, numbers_of_);
+            }
+        }
+        for (const feed::DamagedBytes& damage : found.damaged()) {
+            segment.damaged_bytes += damage.bytes;
+        }
+        findings.add(std::move(segment), found.index(), found.file().head().interfaces);
+        return found;
+    }
+
+    feed::NumbersOf numbers_of_;
+};
+
+/// Makes the indexes that are lost or wrong. False: one could not be made.
+bool repair(const std::vector<std::string>& segments, feed::NumbersOf numbers_of) {
+    Problems problems;
+    for (const std::string& path : segments) {
+        auto file = feed::SegmentFile::open(path, problems);
+        if (!file || file->is_being_written()) {
+            continue;
+        }
+        const auto index = file->index();
+        feed::SegmentScan scan{std::move(*file), numbers_of};
+        while (scan.step()) {
+        }
+        if (!index || index->chunks != scan.index().chunks) {
+            if (const std::string text = scan.repair(problems); !text.empty()) {
+                complain("{}", text);
+            }
+        }
+    }
+    print_problems(problems);
+    return problems.empty();
+}
+
+/// Marks segments as kept, or takes the marks away.
+Exit mark(const std::vector<std::string>& segments, bool kept) {
+    Exit status = Exit::ok;
+    for (const std::string& path : segments) {
+        Problems problems;
+        const bool known = feed::SegmentFile::open(path, problems).has_value();
+        print_problems(problems);
+        if (known && !feed::mark_kept(path, kept)) {
+            complain("{}: cannot be marked: {}", path, std::strerror(errno));
+        }
+        status = known && feed::is_kept(path) == kept ? status : Exit::failed;
+    }
+    return status;
+}
+
+enum class Look : std::uint8_t { list, info, verify };
+
+Exit record(const RecordOptions& options, Look look) {
+    Problems problems;
+    std::vector<std::string> segments = feed::segments_in(options.folder, problems);
+    print_problems(problems);
+    if (!problems.empty()) {
+        return Exit::failed;
+    }
+    Reader reader{options};
+    reader.good =
+        !options.repair || repair(segments, feed::venue_services(options.kind).numbers_of);
+    if (options.repair) {
+        segments = feed::segments_in(options.folder, problems);  // repair removes empty ones
+    }
+    for (const std::string& path : segments) {
+        if (look == Look::verify) {
+            reader.verify(path);
+        } else {
+            reader.look(path);
+        }
+    }
+    const bool numbers = look == Look::verify;
+    std::string text;
+    if (options.json) {
+        text = findings_json(reader.findings, numbers);
+    } else {
+        text = look == Look::info ? "" : segments_text(reader.findings);
+        text += look == Look::list ? "" : sums_text(reader.findings, numbers);
+    }
+    const bool written = std::fputs(text.c_str(), stdout) >= 0 && std::fflush(stdout) == 0;
+    return written && reader.good ? Exit::ok : Exit::failed;
+}
+
+}  // namespace
+
+void add_record(CLI::App& app, Outcome& outcome) {
+    auto options = std::make_shared<RecordOptions>();
+    CLI::App* command = app.add_subcommand("record", "List, describe and verify recordings");
+    command->require_subcommand(1);
+    command->footer(
+        "A recording is the folder that the config section `record` names. Its segments are\n"
+        "pcapng files; `replay`, `decode` and Wireshark read them.\n"
+        "Exit status: 0 success; 1 a segment cannot be read, or verify found damage.\n\n"
+        "Examples:\n"
+        "  pinstrike record ls /var/lib/pinstrike/opra/record\n"
+        "  pinstrike record info /var/lib/pinstrike/opra/record --json\n"
+        "  pinstrike record verify /var/lib/pinstrike/opra/record --repair");
+    const auto add = [&](const char* name, const char* sentence, Look look) {
+        CLI::App* sub = command->add_subcommand(name, sentence);
+        sub->add_option("FOLDER", options->folder, "The folder of the recording")->required();
+        sub->add_flag("--json", options->json, "Print JSON");
+        sub->callback([options, look, &outcome] { outcome.status = record(*options, look); });
+        return sub;
+    };
+    add("ls", "List the segments", Look::list);
+    add("info", "Sums, and the packets of each line", Look::info);
+    add("verify", "Read all packets: checksums, indexes, and the numbers of each line",
+        Look::verify)
+        ->add_flag("--repair", options->repair,
+                   "Make indexes again that are lost or wrong, and cut unfinished segments");
+    const auto add_mark = [&](const char* name, const char* sentence, bool kept) {
+        CLI::App* sub = command->add_subcommand(name, sentence);
+        sub->add_option("SEGMENT", options->segments, "Files of the recording")->required();
+        sub->callback(
+            [options, kept, &outcome] { outcome.status = mark(options->segments, kept); });
+    };
+    add_mark("keep", "Protect segments from removal (record.keep, keep_bytes, free)", true);
+    add_mark("release", "Take this protection away", false);
+}
+
+}  // namespace pinstrike::command

@@ -1,0 +1,98 @@
+// path: hot
+//
+// The poller's part of the recorder: copies each received frame once, with its receive time, into
+// the open chunk of a recording (feed/recording/README.md). A full chunk goes to the recorder's
+// thread through one ring, and comes back through another when it is on disk. ring.h explains the
+// memory orders; they also hold for the chunk's bytes, which each thread writes only while it has
+// the chunk. The poller never waits: if it has no chunk, the packet is not recorded and counted, so
+// recorded + not recorded = received.
+//
+// The functions are not inline, because then the compiler would inline less of the fast path.
+#pragma once
+
+#include "actors/threads/ring.h"
+#include "config/counter.h"
+#include "feed/event/block.h"
+#include "nic/capture/recording_chunk.h"
+#include "nic/packet/packet.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+
+namespace pinstrike::actors {
+
+/// The numbers of a recording's interfaces: one for packets of no line, then one for each stream of
+/// each line, by the line's index within the poller. Lines that a reload adds come behind them.
+inline constexpr std::uint32_t interface_of_no_line = 0;
+
+[[nodiscard]] constexpr std::uint32_t interface_of(std::uint32_t line, feed::Stream stream) {
+    return 1 + static_cast<std::uint32_t>(feed::streams_count) * line +
+           static_cast<std::uint32_t>(stream);
+}
+
+/// A chunk that is empty, or back from the disk.
+struct alignas(8) FreeChunk {
+    std::byte* bytes = nullptr;
+};
+
+/// A chunk with packets. Their blocks begin behind the space for the blocks of the recorder.
+struct alignas(64) FilledChunk {
+    std::byte* bytes = nullptr;
+    std::uint32_t used_bytes = 0;
+    std::uint32_t packets = 0;
+    std::int64_t first_ts_ns = 0;           ///< receive time of its first packet
+    std::uint64_t received = 0;             ///< packets received since the start, up to its first
+    std::uint64_t not_recorded = 0;         ///< of these
+    std::uint64_t not_recorded_before = 0;  ///< of these, since the chunk before
+};
+
+static_assert(sizeof(FilledChunk) == 64);
+
+class PacketRecorder {
+  public:
+    /// In front of the packets: the chunk's head, and statistics with a comment.
+    static constexpr std::size_t space_before_packets_bytes = nic::chunk_head_bytes + 128;
+    /// Behind the packets: a block that fills the chunk.
+    static constexpr std::size_t space_behind_packets_bytes = 16;
+    /// A chunk goes to the disk after this time, also if it is not full.
+    static constexpr std::int64_t oldest_ns = 1'000'000'000;
+
+    PacketRecorder(Producer<FilledChunk> filled, Consumer<FreeChunk> free)
+        : filled_(std::move(filled)), free_(std::move(free)) {}
+
+    /// Records packets. `interfaces`: the numbers of their interfaces in the recording.
+    void record(std::span<const nic::Packet> packets,
+                std::span<const std::uint32_t> interfaces) noexcept;
+
+    /// Hands the open chunk over if it is old. Housekeeping, with the time of the packets.
+    void close_if_old(std::int64_t now_ns) noexcept;
+
+    /// Hands the open chunk over. The recorder has as many free slots in its ring as there are
+    /// chunks, so this never fails.
+    void close() noexcept;
+
+    // Any thread may read the counters.
+
+    [[nodiscard]] const Counter& recorded() const noexcept { return recorded_; }
+
+    [[nodiscard]] const Counter& not_recorded() const noexcept { return not_recorded_; }
+
+  private:
+    void record(const nic::Packet& packet, std::uint32_t interface) noexcept;
+
+    /// Opens a chunk for a packet. False if there is none, or if the packet is too long for any.
+    bool next_chunk(const nic::Packet& packet, std::size_t block_bytes) noexcept;
+
+    std::byte* next_ = nullptr;  ///< where the next packet goes
+    std::byte* end_ = nullptr;
+    FilledChunk open_;
+    std::uint64_t stated_ = 0;  ///< FilledChunk::not_recorded of the latest chunk
+    Counter recorded_;
+    Counter not_recorded_;
+    Producer<FilledChunk> filled_;
+    Consumer<FreeChunk> free_;
+};
+
+}  // namespace pinstrike::actors

@@ -1,0 +1,36 @@
+// path: cold
+#include "actors/recorder/record_keys.h"
+
+namespace pinstrike::actors {
+
+Section<RecordConfig> record_section() {
+    constexpr std::uint64_t mebi = 1 << 20;
+    constexpr std::int64_t second_ns = 1'000'000'000;
+    constexpr std::int64_t day_ns = 24 * 3600 * second_ns;
+    Section<RecordConfig> section{"record"};
+    section
+        .key("folder", &RecordConfig::folder, or_word<std::string>("default", "", text()),
+             "Where the segments are written; default: /var/lib/pinstrike/NAME/record, with the "
+             "feed's name. Another folder must be among the unit's ReadWritePaths. The program "
+             "makes the folder.")
+        .key("segment", &RecordConfig::segment_bytes,
+             converted<std::size_t>(bytes64(4 * mebi, 1ULL << 40)),
+             "Size of a segment, the file that each poller writes at a time. Its space is reserved "
+             "when it is begun.")
+        .key("memory", &RecordConfig::memory_bytes,
+             converted<std::size_t>(bytes64(4 * mebi, 1ULL << 30)),
+             "Memory of each poller for packets that wait for the disk. Packets that find it full "
+             "are not recorded, and counted.")
+        .key("keep", &RecordConfig::keep_ns,
+             or_word<std::int64_t>("any", 0, duration_ns(60 * second_ns, 3650 * day_ns)),
+             "How long segments are kept. Older ones are removed, the oldest first, except those "
+             "that `pinstrike record keep` marked.")
+        .key("keep_bytes", &RecordConfig::keep_bytes,
+             or_word<std::uint64_t>("any", 0, bytes64(8 * mebi, 1ULL << 50)),
+             "How many bytes of segments are kept; then the oldest are removed.")
+        .key("free", &RecordConfig::free_bytes, bytes64(0, 1ULL << 50),
+             "The oldest segments are removed while the disk has less free space than this.");
+    return section;
+}
+
+}  // namespace pinstrike::actors

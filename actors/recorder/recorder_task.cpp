@@ -1,0 +1,381 @@
+// path: cold
+#include "actors/recorder/recorder_task.h"
+
+#include "config/check.h"
+
+#include <fmt/format.h>
+#include <liburing.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <system_error>
+#include <thread>
+
+namespace pinstrike::actors {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t writes_max = 8;  ///< of each poller at a time
+constexpr unsigned ring_entries = 256;
+constexpr std::int64_t retry_interval_ns = 1'000'000'000;
+constexpr std::int64_t look_interval_ns = 1'000'000'000;
+/// How long finish() waits for a disk that answers nothing.
+constexpr std::int64_t patience_ns = 10'000'000'000;
+
+static_assert(PacketRecorder::space_before_packets_bytes == feed::space_before_packets_bytes);
+static_assert(PacketRecorder::space_behind_packets_bytes == feed::space_behind_packets_bytes);
+
+}  // namespace
+
+struct RecorderTask::Uring {
+    io_uring ring{};
+    bool open = false;
+    bool buffers_registered = false;
+
+    ~Uring() {
+        if (open) {
+            ::io_uring_queue_exit(&ring);
+        }
+    }
+};
+
+std::pair<std::unique_ptr<PacketRecorder>, RecorderInput> make_recorder_ends(
+    std::string poller, std::size_t memory_bytes) {
+    const std::size_t chunks = memory_bytes / nic::chunk_bytes_max;
+    const std::size_t bytes = chunks * nic::chunk_bytes_max;
+    auto filled = Ring<FilledChunk>::make(Ring<FilledChunk>::slots_for(chunks));
+    auto free = Ring<FreeChunk>::make(Ring<FreeChunk>::slots_for(chunks));
+    std::unique_ptr<std::byte, decltype(&std::free)> memory{
+        static_cast<std::byte*>(std::aligned_alloc(nic::chunk_alignment_bytes, bytes)), &std::free};
+    if (memory == nullptr) {
+        throw std::bad_alloc{};
+    }
+    std::memset(memory.get(), 0, bytes);  // so that no page is missing on the poll path
+    for (std::size_t i = 0; i < chunks; ++i) {
+        const FreeChunk chunk{memory.get() + i * nic::chunk_bytes_max};
+        PINSTRIKE_CHECK(free.producer.try_push({&chunk, 1}));
+    }
+    free.producer.release_ownership();
+    return {std::make_unique<PacketRecorder>(std::move(filled.producer), std::move(free.consumer)),
+            RecorderInput{std::move(poller),
+                          {},
+                          std::move(memory),
+                          bytes,
+                          std::move(filled.consumer),
+                          std::move(free.producer)}};
+}
+
+RecorderTask::RecorderTask(RecorderSetup setup, std::vector<RecorderInput> inputs)
+    : setup_(std::move(setup)),
+      folder_(setup_.config.folder_of(setup_.feed)),
+      inputs_(std::move(inputs)),
+      outputs_(inputs_.size()),
+      uring_(std::make_unique<Uring>()) {}
+
+RecorderTask::~RecorderTask() = default;
+
+std::unique_ptr<RecorderTask> RecorderTask::open(RecorderSetup setup,
+                                                 std::vector<RecorderInput> inputs,
+                                                 Problems& problems) {
+    const std::string folder = setup.config.folder_of(setup.feed);
+    std::error_code error;
+    if (fs::create_directories(folder, error)) {
+        fs::permissions(folder, fs::perms{0750}, error);
+    }
+    if (!error && ::access(folder.c_str(), W_OK) != 0) {
+        error = {errno, std::generic_category()};
+    }
+    if (error) {
+        add_problem(problems, folder,
+                    fmt::format("record: the folder cannot be written to: {}", error.message()),
+                    remedy_of(error.value()));
+        return nullptr;
+    }
+    std::unique_ptr<RecorderTask> task{new RecorderTask{std::move(setup), std::move(inputs)}};
+    Problems unread;
+    const std::vector<std::string> segments = feed::segments_in(folder, unread);
+    task->unfinished_.assign(segments.begin(), segments.end());
+    Uring& uring = *task->uring_;
+    const int failed = -::io_uring_queue_init(ring_entries, &uring.ring, 0);
+    if (failed != 0) {
+        add_problem(problems, "",
+                    fmt::format("record: cannot make an io_uring: {}", std::strerror(failed)),
+                    remedy_of(failed));
+        return nullptr;
+    }
+    uring.open = true;
+    std::vector<iovec> memory;
+    for (const RecorderInput& input : task->inputs_) {
+        memory.push_back({input.memory.get(), input.memory_bytes});
+    }
+    // Without the right to lock that much memory, the kernel maps the buffers for each write.
+    uring.buffers_registered =
+        ::io_uring_register_buffers(&uring.ring, memory.data(),
+                                    static_cast<unsigned>(memory.size())) == 0;
+    return task;
+}
+
+std::size_t RecorderTask::step(std::int64_t now_ns) {
+    if (stepped_ns_ != 0) {
+        const std::int64_t pause_ns = std::max<std::int64_t>(now_ns - stepped_ns_, 0);
+        counters_.longest_pause_ns.raise_to(static_cast<std::uint64_t>(pause_ns));
+    }
+    stepped_ns_ = now_ns;
+    std::size_t work = collect(now_ns);
+    for (std::size_t i = 0; i < inputs_.size(); ++i) {
+        work += write_chunks(i, now_ns);
+    }
+    if (::io_uring_sq_ready(&uring_->ring) != 0) {
+        ::io_uring_submit(&uring_->ring);
+    }
+    return work != 0 || repair_step() || remove_old(now_ns) ? 1 : 0;
+}
+
+/// Removes at most one segment beyond the limits of the config.
+bool RecorderTask::remove_old(std::int64_t now_ns) {
+    if (now_ns < next_look_ns_) {
+        return false;
+    }
+    next_look_ns_ = now_ns + look_interval_ns;
+    const RecordConfig& config = setup_.config;
+    const std::int64_t oldest_ns = config.keep_ns == 0 ? INT64_MIN : now_ns - config.keep_ns;
+    const std::string path =
+        feed::segment_to_remove(folder_, {oldest_ns, config.keep_bytes, config.free_bytes});
+    if (path.empty()) {
+        return false;
+    }
+    feed::remove_segment(path);
+    counters_.bump(RecorderCount::removed);
+    next_look_ns_ = now_ns;
+    return true;
+}
+
+/// Handles the writes that have ended.
+std::size_t RecorderTask::collect(std::int64_t now_ns) {
+    std::size_t ended = 0;
+    io_uring_cqe* done = nullptr;
+    while (::io_uring_peek_cqe(&uring_->ring, &done) == 0) {
+        auto& write = *static_cast<Write*>(::io_uring_cqe_get_data(done));
+        const int result = done->res;
+        ::io_uring_cqe_seen(&uring_->ring, done);
+        ++ended;
+        if (result <= 0) {
+            write.failed = true;
+            fail(outputs_[write.input], result == 0 ? ENOSPC : -result, now_ns);
+        } else {
+            write.done_bytes += static_cast<std::size_t>(result);
+            // A short write with O_DIRECT goes on at a multiple of the alignment.
+            write.done_bytes -= write.done_bytes % nic::chunk_alignment_bytes;
+            if (write.done_bytes < write.record.bytes) {
+                submit(write);
+                continue;
+            }
+        }
+        end_write(write, now_ns);
+    }
+    return ended;
+}
+
+void RecorderTask::end_write(Write& write, std::int64_t now_ns) {
+    Output& output = outputs_[write.input];
+    if (write.failed) {
+        output.broken = true;
+        output.failed.push_back(write.chunk);
+    } else {
+        output.writer.add(write.record);
+        if (!output.broken) {
+            output.error = 0;
+            show_error();
+        }
+        counters_.bump(RecorderCount::written, write.chunk.packets);
+        counters_.bump(RecorderCount::bytes, write.record.bytes);
+        counters_.longest_write_ns.raise_to(
+            static_cast<std::uint64_t>(std::max<std::int64_t>(now_ns - write.begun_ns, 0)));
+        const FreeChunk chunk{write.chunk.bytes};
+        PINSTRIKE_CHECK(inputs_[write.input].free.try_push({&chunk, 1}));
+    }
+    std::erase_if(output.writes, [&](const auto& each) { return each.get() == &write; });
+}
+
+/// The chunks that failed before come first.
+std::size_t RecorderTask::write_chunks(std::size_t input, std::int64_t now_ns) {
+    Output& output = outputs_[input];
+    std::size_t begun = 0;
+    while (output.writes.size() < writes_max) {
+        const auto filled = inputs_[input].filled.peek(1);
+        if ((output.failed.empty() && filled.empty()) || !ready(input, now_ns)) {
+            break;
+        }
+        if (output.failed.empty()) {
+            begin_write(input, filled[0], now_ns);
+            inputs_[input].filled.release(1);
+        } else {
+            begin_write(input, output.failed.front(), now_ns);
+            output.failed.pop_front();
+        }
+        ++begun;
+    }
+    return begun;
+}
+
+/// Whether the segment has space for a chunk. Begins another one if needed.
+bool RecorderTask::ready(std::size_t input, std::int64_t now_ns) {
+    Output& output = outputs_[input];
+    SegmentWriter& writer = output.writer;
+    const std::vector<std::uint16_t> lines = inputs_[input].lines();
+    feed::SegmentHead head{setup_.feed, inputs_[input].poller, feed::interfaces_of(lines)};
+    const bool usable = writer.is_open() && !output.broken && writer.fits(nic::chunk_bytes_max) &&
+                        writer.interfaces() == head.interfaces.size();
+    if (usable || !output.writes.empty()) {
+        return usable;  // the segment is closed when its last write has ended
+    }
+    writer.close();
+    output.broken = false;
+    if (now_ns < output.retry_ns) {
+        return false;
+    }
+    const std::string path = feed::segment_path(folder_, inputs_[input].poller, now_ns);
+    if (!writer.open(path, head, setup_.config.segment_bytes)) {
+        fail(output, errno, now_ns);
+        return false;
+    }
+    counters_.bump(RecorderCount::segments);
+    return true;
+}
+
+void RecorderTask::begin_write(std::size_t input, const FilledChunk& chunk, std::int64_t now_ns) {
+    Output& output = outputs_[input];
+    SegmentWriter& writer = output.writer;
+    const std::span<std::byte> bytes{chunk.bytes, nic::chunk_bytes_max};
+    feed::write_statistics(
+        bytes, {chunk.first_ts_ns, chunk.received, chunk.not_recorded, chunk.not_recorded_before});
+    nic::ChunkHead head;
+    head.packets = chunk.packets;
+    head.number = writer.chunks();
+    head.not_recorded = chunk.not_recorded_before;
+    head = feed::seal_chunk(bytes, chunk.used_bytes, head);
+    auto write = std::make_unique<Write>();
+    write->chunk = chunk;
+    write->record =
+        feed::record_of(head, writer.place(head.bytes), bytes.first(head.bytes), setup_.numbers_of);
+    write->begun_ns = now_ns;
+    write->input = input;
+    submit(*write);
+    output.writes.push_back(std::move(write));
+}
+
+void RecorderTask::submit(Write& write) {
+    io_uring_sqe* entry = ::io_uring_get_sqe(&uring_->ring);
+    if (entry == nullptr) {
+        ::io_uring_submit(&uring_->ring);
+        entry = ::io_uring_get_sqe(&uring_->ring);
+    }
+    PINSTRIKE_CHECK(entry != nullptr);
+    const int fd = outputs_[write.input].writer.fd();
+    const std::byte* const from = write.chunk.bytes + write.done_bytes;
+    const auto bytes = static_cast<unsigned>(write.record.bytes - write.done_bytes);
+    const std::uint64_t offset = write.record.offset + write.done_bytes;
+    if (uring_->buffers_registered) {
+        ::io_uring_prep_write_fixed(entry, fd, from, bytes, offset, static_cast<int>(write.input));
+    } else {
+        ::io_uring_prep_write(entry, fd, from, bytes, offset);
+    }
+    ::io_uring_sqe_set_data(entry, &write);
+}
+
+void RecorderTask::fail(Output& output, int error, std::int64_t now_ns) {
+    output.error = error;
+    output.retry_ns = now_ns + retry_interval_ns;
+    counters_.bump(RecorderCount::failures);
+    show_error();
+}
+
+void RecorderTask::show_error() {
+    int error = 0;
+    for (const Output& output : outputs_) {
+        error = output.error != 0 ? output.error : error;
+    }
+    counters_.error.set(static_cast<std::uint64_t>(error));
+}
+
+/// Checks one segment of an earlier start, or reads one chunk of one that is unfinished.
+bool RecorderTask::repair_step() {
+    Problems problems;
+    if (scan_) {
+        if (!scan_->step()) {
+            const std::string text = scan_->repair(problems);
+            scan_.reset();
+            if (!text.empty()) {
+                setup_.on_repair(text);
+            }
+        }
+    } else if (!unfinished_.empty()) {
+        const std::string path = std::move(unfinished_.front());
+        unfinished_.pop_front();
+        auto file = feed::SegmentFile::open(path, problems);
+        if (file && !file->is_being_written()) {
+            // Gives back the space that was reserved behind its end.
+            static_cast<void>(::truncate(path.c_str(), static_cast<off_t>(file->bytes())));
+            if (!file->index()) {
+                scan_.emplace(std::move(*file), setup_.numbers_of);
+            }
+        }
+    } else {
+        return false;
+    }
+    for (const Problem& problem : problems) {
+        setup_.on_repair(fmt::format("{}: {}", problem.place.text(), problem.text));
+    }
+    return true;
+}
+
+void RecorderTask::finish(std::int64_t now_ns) {
+    const std::int64_t until_ns = now_ns + patience_ns;
+    const auto waits = [this](std::size_t i) {
+        return !outputs_[i].writes.empty() || !outputs_[i].failed.empty() ||
+               !inputs_[i].filled.peek(1).empty();
+    };
+    for (RecorderInput& input : inputs_) {
+        input.filled.release_ownership();
+        input.free.release_ownership();
+    }
+    for (Output& output : outputs_) {
+        output.retry_ns = 0;  // one more try
+    }
+    unfinished_.clear();
+    scan_.reset();
+    bool waiting = true;
+    while (waiting && now_ns < until_ns) {
+        static_cast<void>(step(now_ns));
+        waiting = false;
+        for (std::size_t i = 0; i < inputs_.size(); ++i) {
+            const bool under_way = !outputs_[i].writes.empty();
+            waiting = waiting || under_way || (waits(i) && counters_.error.read() == 0);
+        }
+        std::this_thread::sleep_for(std::chrono::microseconds(100));
+        now_ns += 100'000;
+    }
+    for (std::size_t i = 0; i < inputs_.size(); ++i) {
+        for (const FilledChunk& chunk : outputs_[i].failed) {
+            counters_.bump(RecorderCount::unwritten, chunk.packets);
+        }
+        for (const auto& write : outputs_[i].writes) {
+            counters_.bump(RecorderCount::unwritten, write->chunk.packets);
+        }
+        for (auto left = inputs_[i].filled.peek(1); !left.empty();
+             left = inputs_[i].filled.peek(1)) {
+            counters_.bump(RecorderCount::unwritten, left[0].packets);
+            inputs_[i].filled.release(1);
+        }
+        outputs_[i].writer.close();
+    }
+}
+
+}  // namespace pinstrike::actors

@@ -1,0 +1,126 @@
+// path: cold
+//
+// The work of the recorder's thread: writes the chunks that the pollers have filled, and gives them
+// back. It also repairs, while it has nothing to write, the segments that an earlier start left
+// unfinished.
+//
+// A chunk that the disk does not take stays in memory, and is tried again each second in a new
+// segment. So nothing that reached a chunk is lost while the program runs. Meanwhile the poller
+// runs out of chunks and counts what it cannot record.
+#pragma once
+
+#include "actors/poller/packet_recorder.h"
+#include "actors/recorder/record_config.h"
+#include "actors/recorder/recorder_counts.h"
+#include "actors/recorder/segment_writer.h"
+#include "config/problem.h"
+#include "feed/event/block_numbers.h"
+#include "feed/recording/segment_file.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace pinstrike::actors {
+
+/// The chunks of one poller, and the recorder's ends of its rings.
+struct RecorderInput {
+    std::string poller;
+    /// The poller's line numbers, in its order. Lines may be added, but not removed.
+    std::function<std::vector<std::uint16_t>()> lines;
+    std::unique_ptr<std::byte, decltype(&std::free)> memory;
+    std::size_t memory_bytes = 0;
+    Consumer<FilledChunk> filled;
+    Producer<FreeChunk> free;
+};
+
+/// Makes the chunks and rings of a poller, with the poller's ends. `lines` is yet to be set.
+[[nodiscard]] std::pair<std::unique_ptr<PacketRecorder>, RecorderInput> make_recorder_ends(
+    std::string poller, std::size_t memory_bytes);
+
+struct RecorderSetup {
+    std::string feed;
+    RecordConfig config;
+    feed::NumbersOf numbers_of = nullptr;
+    /// Gets sentences about segments that an earlier start left, on the recorder's thread.
+    std::function<void(std::string)> on_repair;
+};
+
+class RecorderTask {
+  public:
+    /// Makes the folder. Null, with a Problem, if it cannot be written to.
+    [[nodiscard]] static std::unique_ptr<RecorderTask> open(RecorderSetup setup,
+                                                            std::vector<RecorderInput> inputs,
+                                                            Problems& problems);
+    ~RecorderTask();
+
+    RecorderTask(const RecorderTask&) = delete;
+    RecorderTask& operator=(const RecorderTask&) = delete;
+
+    /// Returns the amount of work done. If it is 0, the thread may sleep for nap_ns.
+    std::size_t step(std::int64_t now_ns);
+
+    static constexpr std::int64_t nap_ns = 200'000;
+
+    /// The pollers have ended: writes what they left, unless the disk does not take it, and closes
+    /// the segments. Must be called from the thread that called step(), or after it was joined.
+    void finish(std::int64_t now_ns);
+
+    /// Any thread may read them.
+    [[nodiscard]] const RecorderCounters& counters() const { return counters_; }
+
+  private:
+    struct Uring;
+
+    /// A chunk on its way to the disk.
+    struct Write {
+        FilledChunk chunk;
+        feed::ChunkRecord record;
+        std::size_t done_bytes = 0;
+        std::int64_t begun_ns = 0;
+        std::size_t input = 0;
+        bool failed = false;
+    };
+
+    struct Output {
+        SegmentWriter writer;
+        std::vector<std::unique_ptr<Write>> writes;  ///< under way
+        std::deque<FilledChunk> failed;              ///< to be tried again
+        bool broken = false;  ///< a write of the segment failed, so it gets no more
+        int error = 0;        ///< errno of the latest failure; 0: it writes
+        std::int64_t retry_ns = 0;
+    };
+
+    RecorderTask(RecorderSetup setup, std::vector<RecorderInput> inputs);
+
+    std::size_t collect(std::int64_t now_ns);
+    std::size_t write_chunks(std::size_t input, std::int64_t now_ns);
+    [[nodiscard]] bool ready(std::size_t input, std::int64_t now_ns);
+    void begin_write(std::size_t input, const FilledChunk& chunk, std::int64_t now_ns);
+    void submit(Write& write);
+    void end_write(Write& write, std::int64_t now_ns);
+    void fail(Output& output, int error, std::int64_t now_ns);
+    void show_error();
+    bool repair_step();
+    bool remove_old(std::int64_t now_ns);
+
+    RecorderSetup setup_;
+    std::string folder_;
+    std::vector<RecorderInput> inputs_;
+    std::vector<Output> outputs_;  ///< of each input
+    std::unique_ptr<Uring> uring_;
+    std::deque<std::string> unfinished_;  ///< segments of earlier starts that are yet to be checked
+    std::optional<feed::SegmentScan> scan_;
+    std::int64_t stepped_ns_ = 0;
+    std::int64_t next_look_ns_ = 0;  ///< for segments to remove
+    RecorderCounters counters_;
+};
+
+}  // namespace pinstrike::actors

@@ -1,0 +1,390 @@
+// path: cold
+//
+// Packets of a poller through the recorder to segments on disk, and what of them survives damage.
+#include "actors/recorder/recorder_task.h"
+
+#include "feed/recording/segment_file.h"
+#include "feed/venue_services.h"
+#include "nic/capture/capture_reader.h"
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace pinstrike::actors {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::int64_t ms = 1'000'000;
+constexpr std::int64_t begin_ns = 1'764'426'600'123'456'789;
+
+/// A frame whose bytes identify it.
+std::vector<std::byte> frame_of(std::size_t number, std::size_t bytes) {
+    std::vector<std::byte> frame(bytes);
+    for (std::size_t i = 0; i < bytes; ++i) {
+        frame[i] = static_cast<std::byte>(number + i * 3);
+    }
+    return frame;
+}
+
+class Recorder : public testing::Test {
+  protected:
+    void SetUp() override {
+        std::string name = testing::TempDir() + "recorder-XXXXXX";
+        ASSERT_NE(::mkdtemp(name.data()), nullptr);
+        folder_ = name + "/record";
+    }
+
+    void TearDown() override { fs::remove_all(fs::path{folder_}.parent_path()); }
+
+    void open(RecordConfig config = {}) {
+        config.folder = folder_;
+        config.free_bytes = 0;
+        config.memory_bytes = 4 * nic::chunk_bytes_max;
+        auto [recorder, input] = make_recorder_ends("poller0", config.memory_bytes);
+        recorder_ = std::move(recorder);
+        input.lines = [this] { return lines_; };
+        std::vector<RecorderInput> inputs;
+        inputs.push_back(std::move(input));
+        Problems problems;
+        task_ = RecorderTask::open({"test", config, feed::venue_services("opra").numbers_of,
+                                    [this](const std::string& text) { repaired_.push_back(text); }},
+                                   std::move(inputs), problems);
+        ASSERT_TRUE(problems.empty());
+    }
+
+    /// Records one more frame.
+    void record(std::size_t bytes = 1000, std::uint32_t interface = 1) {
+        const std::vector<std::byte> frame = frame_of(sent_, bytes);
+        nic::Packet packet;
+        packet.bytes = frame.data();
+        packet.length_bytes = static_cast<std::uint32_t>(bytes);
+        packet.ts_receive_ns = begin_ns + static_cast<std::int64_t>(sent_++) * ms;
+        recorder_->record({&packet, 1}, {&interface, 1});
+    }
+
+    void finish() {
+        recorder_->close();
+        task_->finish(now_ns_);
+        task_.reset();
+    }
+
+    [[nodiscard]] std::vector<std::string> segments() const {
+        Problems problems;
+        return feed::segments_in(folder_, problems);
+    }
+
+    /// The numbers of the frames that a capture reader finds, and its complaints.
+    [[nodiscard]] std::vector<std::size_t> replayed() {
+        std::vector<std::size_t> numbers;
+        for (const std::string& path : segments()) {
+            Problems problems;
+            auto reader = nic::CaptureReader::open(path, problems);
+            EXPECT_TRUE(reader) << path;
+            nic::CapturedFrame frame;
+            while (reader && reader->next(frame)) {
+                const auto number = static_cast<std::size_t>((frame.ts_ns - begin_ns) / ms);
+                const auto expected = frame_of(number, frame.bytes.size());
+                EXPECT_TRUE(std::equal(frame.bytes.begin(), frame.bytes.end(), expected.begin()));
+                numbers.push_back(number);
+            }
+            complaint_ += reader ? reader->complaint() : "";
+        }
+        return numbers;
+    }
+
+    /// Overwrites bytes of the only segment.
+    void damage(std::uint64_t offset, std::size_t bytes) const {
+        std::fstream file{segments().front(), std::ios::in | std::ios::out | std::ios::binary};
+        file.seekp(static_cast<std::streamoff>(offset));
+        file.write(std::string(bytes, '?').data(), static_cast<std::streamsize>(bytes));
+    }
+
+    [[nodiscard]] feed::SegmentIndex index() const {
+        Problems problems;
+        return feed::SegmentFile::open(segments().front(), problems)->index().value();
+    }
+
+    [[nodiscard]] std::uint64_t count(RecorderCount row) const {
+        return task_->counters().read(row);
+    }
+
+    std::string folder_;
+    std::vector<std::uint16_t> lines_{1, 2};
+    std::unique_ptr<PacketRecorder> recorder_;
+    std::unique_ptr<RecorderTask> task_;
+    std::vector<std::string> repaired_;
+    std::string complaint_;
+    std::size_t sent_ = 0;
+    std::int64_t now_ns_ = begin_ns;
+};
+
+/// 0, 1, ... count - 1
+std::vector<std::size_t> first_numbers(std::size_t count) {
+    std::vector<std::size_t> numbers(count);
+    for (std::size_t i = 0; i < count; ++i) {
+        numbers[i] = i;
+    }
+    return numbers;
+}
+
+TEST_F(Recorder, writes_every_packet_as_it_came) {
+    open();
+    for (std::size_t i = 0; i < 5000; ++i) {
+        record(i % 1501, static_cast<std::uint32_t>(i % 5));
+        task_->step(now_ns_);
+    }
+    finish();
+    EXPECT_EQ(replayed(), first_numbers(5000));
+    EXPECT_EQ(complaint_, "");
+    ASSERT_EQ(segments().size(), 1U);
+    const feed::SegmentIndex found = index();
+    std::uint64_t packets = 0;
+    for (const feed::ChunkRecord& chunk : found.chunks) {
+        packets += chunk.packets;
+        EXPECT_EQ(chunk.lines.size(), 5U);
+        EXPECT_EQ(chunk.offset % nic::chunk_alignment_bytes, 0U);
+    }
+    EXPECT_EQ(packets, 5000U);
+    EXPECT_EQ(recorder_->recorded().read(), 5000U);
+    EXPECT_EQ(recorder_->not_recorded().read(), 0U);
+    EXPECT_EQ(fs::status(segments().front()).permissions(), fs::perms{0640});
+    EXPECT_EQ(fs::status(folder_).permissions(), fs::perms{0750});
+}
+
+TEST_F(Recorder, hands_over_a_chunk_that_is_old) {
+    open();
+    record();
+    recorder_->close_if_old(begin_ns + PacketRecorder::oldest_ns - 1);
+    for (int i = 0; i < 100; ++i) {
+        task_->step(now_ns_);
+    }
+    EXPECT_EQ(count(RecorderCount::written), 0U);
+    recorder_->close_if_old(begin_ns + PacketRecorder::oldest_ns);
+    while (count(RecorderCount::written) == 0) {
+        task_->step(now_ns_);
+    }
+    EXPECT_EQ(replayed(), first_numbers(1));  // while the segment is being written
+    finish();
+}
+
+TEST_F(Recorder, counts_and_states_what_finds_its_memory_full) {
+    open();
+    while (recorder_->not_recorded().read() < 7) {
+        record();
+    }
+    const std::uint64_t recorded = recorder_->recorded().read();
+    EXPECT_EQ(recorded + 7, sent_);
+    while (count(RecorderCount::written) < recorded) {
+        task_->step(now_ns_);
+    }
+    record();
+    finish();
+    std::uint64_t missing = 0;
+    for (const feed::ChunkRecord& chunk : index().chunks) {
+        missing += chunk.not_recorded;
+    }
+    EXPECT_EQ(missing, 7U);
+    EXPECT_EQ(index().chunks.back().not_recorded, 7U);
+    EXPECT_EQ(replayed().size(), recorded + 1);
+    std::ifstream file{segments().front(), std::ios::binary};
+    const std::string bytes{std::istreambuf_iterator<char>{file}, {}};
+    EXPECT_NE(bytes.find("7 packets before this place were not recorded"), std::string::npos);
+}
+
+TEST_F(Recorder, keeps_what_it_has_while_the_disk_fails_and_resumes_by_itself) {
+    open();
+    fs::remove(folder_);
+    record();
+    recorder_->close();
+    for (int i = 0; i < 5; ++i) {
+        now_ns_ += 1000 * ms;
+        task_->step(now_ns_);
+    }
+    EXPECT_EQ(task_->counters().error.read(), static_cast<std::uint64_t>(ENOENT));
+    EXPECT_EQ(count(RecorderCount::failures), 5U);
+    fs::create_directory(folder_);
+    now_ns_ += 1000 * ms;
+    while (count(RecorderCount::written) == 0) {
+        task_->step(now_ns_);
+    }
+    EXPECT_EQ(task_->counters().error.read(), 0U);
+    finish();
+    EXPECT_EQ(replayed(), first_numbers(1));
+}
+
+TEST_F(Recorder, counts_what_a_failed_disk_never_took) {
+    open();
+    fs::remove(folder_);
+    record();
+    record();
+    recorder_->close();
+    task_->finish(now_ns_);
+    EXPECT_EQ(count(RecorderCount::unwritten), 2U);
+    EXPECT_EQ(count(RecorderCount::written), 0U);
+}
+
+TEST_F(Recorder, begins_a_segment_for_added_lines) {
+    open();
+    record(100, 4);
+    recorder_->close();
+    while (count(RecorderCount::written) == 0) {
+        task_->step(now_ns_);
+    }
+    now_ns_ += ms;
+    lines_.push_back(3);
+    record(100, 6);
+    finish();
+    ASSERT_EQ(segments().size(), 2U);
+    Problems problems;
+    const auto file = feed::SegmentFile::open(segments()[1], problems);
+    EXPECT_EQ(file->head().interfaces.at(6).name(), "line 3 B");
+    EXPECT_EQ(replayed(), first_numbers(2));
+}
+
+TEST_F(Recorder, begins_a_segment_when_one_is_full) {
+    RecordConfig config;
+    config.segment_bytes = 4 * nic::chunk_bytes_max;
+    open(config);
+    for (std::size_t i = 0; i < 20'000; ++i) {
+        record();
+        while (task_->step(now_ns_) != 0) {
+            now_ns_ += ms;
+        }
+        now_ns_ += ms;
+    }
+    finish();
+    EXPECT_GE(segments().size(), 6U);
+    EXPECT_EQ(replayed().size(), recorder_->recorded().read());
+    for (const std::string& path : segments()) {
+        EXPECT_LE(fs::file_size(path), config.segment_bytes);
+    }
+}
+
+/// A recording of several chunks, whose frames are 1000 bytes long.
+class Damaged : public Recorder {
+  protected:
+    void SetUp() override {
+        Recorder::SetUp();
+        open();
+        for (std::size_t i = 0; i < 4000; ++i) {
+            record();
+            task_->step(now_ns_);
+        }
+        finish();
+        whole_ = index();
+        ASSERT_GE(whole_.chunks.size(), 3U);
+    }
+
+    /// Starts again, until the recorder has checked what it found.
+    void start_again() {
+        open();
+        while (task_->step(now_ns_) != 0) {
+        }
+        finish();
+    }
+
+    [[nodiscard]] std::uint64_t packets_of(std::size_t chunk) const {
+        return whole_.chunks[chunk].packets;
+    }
+
+    feed::SegmentIndex whole_;
+};
+
+TEST_F(Damaged, chunk_is_skipped_and_reported) {
+    damage(whole_.chunks[1].offset + 5000, 10);
+    EXPECT_EQ(replayed().size(), 4000 - packets_of(1));
+    EXPECT_NE(complaint_.find("1 damaged chunks"), std::string::npos) << complaint_;
+}
+
+TEST_F(Damaged, head_of_a_chunk_hides_nothing_behind_it) {
+    damage(whole_.chunks[1].offset, 64);
+    EXPECT_EQ(replayed().size(), 4000 - packets_of(1));
+    EXPECT_NE(complaint_.find("damaged"), std::string::npos) << complaint_;
+}
+
+TEST_F(Damaged, lost_index_is_made_again) {
+    fs::remove(feed::index_path(segments().front()));
+    start_again();
+    EXPECT_EQ(index().chunks, whole_.chunks);
+    EXPECT_EQ(repaired_.size(), 1U);
+}
+
+TEST_F(Damaged, wrong_index_is_made_again) {
+    std::fstream file{feed::index_path(segments().front()),
+                      std::ios::in | std::ios::out | std::ios::binary};
+    file.seekp(100);
+    file.write("?", 1);
+    file.close();
+    start_again();
+    EXPECT_EQ(index().chunks, whole_.chunks);
+}
+
+TEST_F(Damaged, unfinished_segment_is_cut_behind_its_last_whole_block) {
+    const feed::ChunkRecord& last = whole_.chunks.back();
+    fs::resize_file(segments().front(), last.offset + 10'000);
+    start_again();
+    const feed::SegmentIndex found = index();
+    ASSERT_EQ(found.chunks.size(), whole_.chunks.size());
+    EXPECT_EQ(found.chunks.back().packets, (10'000U - 192) / 1032);
+    EXPECT_EQ(replayed().size(), 4000 - last.packets + found.chunks.back().packets);
+    EXPECT_EQ(complaint_, "");
+}
+
+TEST_F(Damaged, whole_segment_is_left_alone) {
+    start_again();
+    EXPECT_TRUE(repaired_.empty());
+}
+
+TEST_F(Damaged, oldest_segments_are_removed_beyond_the_limit_but_not_kept_ones) {
+    const std::string old = segments().front();
+    ASSERT_TRUE(feed::mark_kept(old, true));
+    EXPECT_EQ(feed::segment_to_remove(folder_, {INT64_MAX, 0, 0}), "");
+    ASSERT_TRUE(feed::mark_kept(old, false));
+    EXPECT_EQ(feed::segment_to_remove(folder_, {INT64_MIN, 0, 0}), "");
+    EXPECT_EQ(feed::segment_to_remove(folder_, {INT64_MAX, 0, 0}), old);
+    EXPECT_EQ(feed::segment_to_remove(folder_, {INT64_MIN, 1, 0}), old);
+    EXPECT_EQ(feed::segment_to_remove(folder_, {INT64_MIN, 0, UINT64_MAX}), old);
+    RecordConfig config;
+    config.keep_bytes = 1;
+    open(config);
+    while (task_->step(now_ns_) != 0) {
+    }
+    finish();
+    EXPECT_TRUE(segments().empty());
+    EXPECT_FALSE(fs::exists(feed::index_path(old)));
+}
+
+TEST(SegmentIndex, refuses_every_changed_byte) {
+    std::vector<std::byte> bytes;
+    feed::append_index_head(bytes, 4096);
+    feed::append_record(bytes, {4096, 8192, 1, 2, 3, 4, 5, {{1, 0, 2, 3, 4}, {2, 0, 1, 5, 6}}});
+    feed::append_record(bytes, {12'288, 4096, 1, 2, 3, 4, 5, {}});
+    ASSERT_TRUE(feed::read_index(bytes));
+    EXPECT_EQ(feed::read_index(bytes)->end(), 16'384U);
+    for (std::size_t i = 0; i < 8; ++i) {
+        bytes[i] ^= std::byte{1};
+        EXPECT_FALSE(feed::read_index(bytes));
+        bytes[i] ^= std::byte{1};
+    }
+    for (std::size_t i = 16; i < bytes.size(); ++i) {
+        bytes[i] ^= std::byte{1};
+        EXPECT_FALSE(feed::read_index(bytes)) << i;
+        bytes[i] ^= std::byte{1};
+        EXPECT_EQ(feed::read_index(std::span{bytes}.first(i)).has_value(),
+                  i == 16 || i == 16 + 8 + 48 + 48);
+    }
+}
+
+}  // namespace
+}  // namespace pinstrike::actors

@@ -1,0 +1,207 @@
+#!/usr/bin/env python3
+"""Recordings: what was live works from disk; damage, crashes and full disks cost only what is stated.
+
+    recording_test.py PINSTRIKE
+"""
+
+import json
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+PINSTRIKE = sys.argv[1]
+
+# Losses on both streams, so that some messages are lost.
+CONFIG = """
+name: recorded
+kind: opra
+lines: 1-4
+ports: [{{name: simulator, kind: sim}}]
+pollers: [{{name: poller0, lines: 1-2, wait: park}}, {{name: poller1, lines: 3-4, wait: park}}]
+cores: [{{name: core0, wait: park}}]
+arbitration: {{window: 200ms}}
+record: {{folder: {folder}, segment: 16MiB, memory: {memory}, free: 0B}}
+book: {{series_capacity: 50000}}
+traffic: {{lines_count: 4, roots_count: 100, series_count: 20000, rate_messages_per_second: {rate},
+  a: {{loss: 0.02}}, b: {{loss: 0.02, skew: 150us}}}}
+"""
+DEADLINE_S = 300  # a limit for hanging processes; a busy machine is slow
+
+
+class Recording(unittest.TestCase):
+    def setUp(self):
+        holder = tempfile.TemporaryDirectory(prefix="pinstrike-recording-")
+        self.addCleanup(holder.cleanup)
+        self.here = Path(holder.name)
+        self.folder = self.here / "record"
+        self.config = self.here / "feed.yaml"
+        self.write_config()
+
+    def write_config(self, rate=100000, memory="64MiB"):
+        self.config.write_text(CONFIG.format(folder=self.folder, rate=rate, memory=memory))
+
+    def pinstrike(self, *words, status=0):
+        done = subprocess.run([PINSTRIKE, *map(str, words)], capture_output=True, text=True, check=False,
+                              timeout=DEADLINE_S)
+        self.assertEqual(done.returncode, status, done.stderr[-4000:])
+        return done
+
+    def run_for(self, seconds):
+        """The account of a run."""
+        account = self.here / "live.json"
+        done = self.pinstrike("run", self.config, "--for", f"{seconds}s", "--account", account)
+        return json.loads(account.read_text()), done.stderr
+
+    def start(self):
+        """A run that records; returns when some of it is on disk."""
+        log = open(self.here / "log", "w", encoding="utf-8")
+        self.addCleanup(log.close)
+        process = subprocess.Popen([PINSTRIKE, "run", self.config, "--account", self.here / "live.json"],
+                                   stdout=subprocess.DEVNULL, stderr=log)
+        self.addCleanup(process.kill)
+        return process
+
+    def wait_for(self, what, look):
+        end = time.monotonic() + DEADLINE_S
+        while time.monotonic() < end:
+            if look():
+                return
+            time.sleep(0.05)
+        self.fail(f"no {what}: {(self.here / 'log').read_text()[-3000:]}")
+
+    def recorded_bytes(self):
+        return sum(path.stat().st_size for path in self.segments())
+
+    def segments(self):
+        return sorted(self.folder.glob("*.pcapng"))
+
+    def replay(self, status=0):
+        account = self.here / "replay.json"
+        done = self.pinstrike("replay", self.folder, "--config", self.config, "--account", account,
+                              status=status)
+        return json.loads(account.read_text()), done.stderr
+
+    def info(self, what="info", status=0, *words):
+        return json.loads(self.pinstrike("record", what, self.folder, "--json", *words,
+                                         status=status).stdout)
+
+    def test_replay_equals_the_live_run(self):
+        live, said = self.run_for(4)
+        packets = sum(port["packets"] for port in live["ports"])
+        self.assertEqual(live["recording"]["recorded"], packets)
+        self.assertEqual(live["recording"]["not_recorded"], 0)
+        self.assertGreater(sum(line["lost"] for line in live["lines"]), 0, "nothing was lost")
+        again, _ = self.replay()
+        self.assertEqual(again["lines"], live["lines"])
+        self.assertTrue(again["balanced"])
+        self.assertIn("recorder", said)
+        info = self.info()
+        self.assertEqual((info["packets"], info["not_recorded"]), (packets, 0))
+        self.assertEqual([row["line"] for row in info["lines"]], [1, 2, 3, 4])
+        for line, row in zip(live["lines"], info["lines"]):
+            self.assertEqual(row["packets"], {name: stream["packets"]
+                                              for name, stream in line["streams"].items()})
+        verified = self.info("verify")
+        for line, row in zip(live["lines"], verified["lines"]):
+            self.assertEqual(row["missing"], line["lost"])
+        self.assertIn("whole", {row["state"] for row in self.info("ls")["segments"]})
+        self.assertIn("poller1", self.pinstrike("record", "ls", self.folder).stdout)
+
+    @unittest.skipUnless(shutil.which("tshark"), "no tshark here")
+    def test_tshark_reads_the_segments(self):
+        live, _ = self.run_for(2)
+        packets, interfaces = 0, set()
+        for segment in self.segments():
+            rows = subprocess.run(["tshark", "-r", segment, "-T", "fields", "-e", "frame.interface_name"],
+                                  capture_output=True, text=True, check=True).stdout.splitlines()
+            packets += len(rows)
+            interfaces |= set(rows)
+        self.assertEqual(packets, live["recording"]["recorded"])
+        self.assertEqual(interfaces, {f"line {line} {stream}" for line in range(1, 5) for stream in "AB"})
+
+    def test_a_kill_loses_nothing_that_was_written(self):
+        process = self.start()
+        self.wait_for("recording", lambda: self.recorded_bytes() > 4 << 20)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        before = {row["segment"]: row["packets"] for row in self.info("ls")["segments"]}
+        torn = self.segments()[0]
+        with open(torn, "r+b") as file:  # within its last chunk
+            file.truncate(torn.stat().st_size - 3000)
+        self.write_config(rate=1000)
+        _, said = self.run_for(2)
+        self.assertIn(f"recording_repaired recorder: {torn}", said)
+        after = {row["segment"]: row["packets"] for row in self.info("verify")["segments"]}
+        for segment, packets in before.items():
+            lost = packets - after.get(segment, 0)
+            if segment != torn.name:
+                self.assertEqual(lost, 0)
+            self.assertLess(lost, 200)
+        for segment in self.segments():  # no space stays reserved
+            self.assertLess(segment.stat().st_blocks * 512, segment.stat().st_size + (1 << 20))
+
+    def test_a_full_disk_costs_the_feed_nothing(self):
+        self.folder.mkdir()
+        if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=128m", "pinstrike", self.folder],
+                          capture_output=True, check=False).returncode != 0:
+            self.skipTest("no right to mount a tmpfs")
+        self.addCleanup(subprocess.run, ["umount", "--lazy", self.folder], check=True)
+        others = self.folder / "others"
+        others.write_bytes(bytes(80 << 20))
+        self.write_config(memory="4MiB", rate=300000)
+        process = self.start()
+        said = (self.here / "log").read_text
+        self.wait_for("failure", lambda: "recording_failed" in said())
+        time.sleep(3)
+        self.assertEqual(said().count(" recording_failed "), 1)
+        others.unlink()
+        self.wait_for("recovery", lambda: "recording_resumed" in said())
+        process.send_signal(signal.SIGTERM)
+        self.assertEqual(process.wait(timeout=DEADLINE_S), 0, said()[-3000:])
+        live = json.loads((self.here / "live.json").read_text())
+        self.assertTrue(live["balanced"])
+        self.assertGreater(live["recording"]["not_recorded"], 0)
+        for port in live["ports"]:
+            self.assertEqual(sum(port["dropped"].values()) + (port["missed"] or 0), 0)
+        info = self.info("verify")
+        self.assertEqual(info["packets"], live["recording"]["recorded"])
+
+    def test_a_damaged_chunk_hides_nothing_behind_it(self):
+        live, _ = self.run_for(3)
+        segment = self.segments()[0]
+        size = segment.stat().st_size
+        with open(segment, "r+b") as file:
+            file.seek(size // 2)
+            file.write(b"?" * 64)
+        again, said = self.replay(status=1)
+        self.assertIn("damaged chunks of the recording were skipped", said)
+        live_packets = sum(port["packets"] for port in live["ports"])
+        packets = sum(port["packets"] for port in again["ports"])
+        self.assertLess(packets, live_packets)
+        self.assertGreater(packets, live_packets - (1 << 20) // 60)
+        for before, now in zip(live["lines"], again["lines"]):
+            self.assertEqual(now["highest"], before["highest"])
+        damaged = self.info("verify", 1)
+        self.assertGreater(damaged["damaged_bytes"], 0)
+
+    def test_indexes_are_made_again(self):
+        self.run_for(2)
+        before = self.info()
+        lost, wrong = (Path(f"{segment}.index") for segment in self.segments())
+        lost.unlink()
+        with open(wrong, "r+b") as file:
+            file.seek(40)
+            file.write(b"??")
+        self.assertEqual({row["state"] for row in self.info("ls")["segments"]}, {"index lost or wrong"})
+        self.info("verify", 1)
+        self.pinstrike("record", "verify", self.folder, "--repair")
+        self.assertEqual(self.info(), before)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=2)
