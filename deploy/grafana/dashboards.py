@@ -316,6 +316,16 @@ NIC = Dashboard(
                 width=24, height=5, mappings=states(ended=(0, RED), running=(1, GREEN)),
                 empty="The config names no source of recovery",
                 alerts=["PinstrikeRecoveryEnded"]),
+        lines("Recording", "Packets written to the disk, and packets that are not recorded because the "
+              "recorder's memory was full", "pps",
+              [worst(f"rate(pinstrike_recorder_written_packets_total{{{{S}}}}{RATE})", of="sum", name=" written"),
+               worst(f"rate(pinstrike_recorder_not_recorded_packets_total{{{{S}}}}{RATE})", of="sum",
+                     name=" not recorded")],
+              least=0, empty="The config has no section record", alerts=["PinstrikeRecordingShort"]),
+        squares("Recorder", "Whether the disk takes what is recorded", "short",
+                [worst("pinstrike_recorder_failing{{S}}")],
+                width=12, height=8, mappings=states(writes=(0, GREEN), fails=(1, RED)),
+                empty="The config has no section record", alerts=["PinstrikeRecordingFailed"]),
     ])
 
 

@@ -169,6 +169,13 @@ class Instances:
         self.simulate("bereft", more="recovery: {sources: [retransmission]}", environment={
             "LD_PRELOAD": options.misbehaving_thread, "MISBEHAVE": self.end_recovery})
         self.simulate("source")
+        self.disk = folder / "disk"
+        self.disk.mkdir()
+        live.run("mount", "-t", "tmpfs", "-o", "size=16m", "pinstrike", self.disk)
+        live.at_the_end(lambda: live.run("umount", "--lazy", self.disk))
+        record = "record: {{folder: {}, segment: 4MiB, memory: 4MiB, free: 0B}}"
+        self.simulate("filled", more=record.format(self.disk))
+        self.simulate("slowly", more=record.format(folder / "recording"))
         for name in ("door", "gone"):
             self.serve(name, "well")
         self.serve("slow", "well", "queue: 1MiB")
@@ -245,6 +252,8 @@ def simulated_cases(instances, watch):
              [("Restarts", "often")]),
         Case(faults.Held(held, "core0"),
              [("ThreadStalled", "held"), ("RingFull", "held")]),
+        Case(faults.FullDisk(instances["filled"], instances.disk), [("RecordingFailed", "filled")]),
+        Case(faults.Held(instances["slowly"], "recorder"), [("RecordingShort", "slowly")]),
         Case(faults.HeldInPulses(left, "core0"),
              [("LatencyHigh", "left"), ("RingNearlyFull", "left")]),
         Case(faults.Otherwise(instances["busy"], "more traffic than a thread can take",

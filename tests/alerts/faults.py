@@ -270,3 +270,23 @@ class RecoveryEnded(Misbehaviour):
         super().end()
         self.subject.stop()
         self.subject.start()
+
+
+class FullDisk:
+    what = "the disk of its recording is full when it starts"
+
+    def __init__(self, subject, folder):
+        self.subject, self.file = subject, folder / "others"
+
+    def begin(self):
+        self.subject.stop()
+        with open(self.file, "wb", buffering=0) as file:
+            try:
+                while file.write(bytes(1 << 20)):
+                    pass
+            except OSError:
+                pass
+        self.subject.start()
+
+    def end(self):
+        self.file.unlink()
