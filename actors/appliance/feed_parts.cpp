@@ -374,7 +374,9 @@ void PartsBuilder::make_core(std::size_t index) {
         const std::vector<std::string_view> more = actors.back()->system_calls();
         calls.insert(calls.end(), more.begin(), more.end());
     }
-    thread.control->filter = filter_of(config_, core_calls(calls));
+    if (thread.config.make_own) {
+        actors.push_back(thread.config.make_own());
+    }
     CoreOptions options;
     options.info = {thread.config.name, static_cast<unsigned>(index),
                     static_cast<unsigned>(parts_.cores.size())};
@@ -383,6 +385,9 @@ void PartsBuilder::make_core(std::size_t index) {
     options.due = parts_.due();
     thread.core =
         std::make_unique<Core>(std::move(options), std::move(inputs_[index]), std::move(actors));
+    if (!thread.core->is_offline()) {
+        thread.control->filter = filter_of(config_, core_calls(calls));
+    }
     thread.core->announce(std::move(parts_.series.by_core[index]));
     std::vector<const LoopCounters*> producers;
     for (const PollerThread& poller : parts_.pollers) {

@@ -155,7 +155,10 @@ void run_core(Core& core, CpuIndex cpu, Parking* waker, const nic::Clock& clock,
     confine(control);
     control.started.store(true, std::memory_order_release);
     {
-        const FrozenHeap frozen;
+        std::optional<FrozenHeap> frozen;
+        if (!core.is_offline()) {
+            frozen.emplace();
+        }
         run_until_stopped(core, waker, clock, control);
         core.drain(clock.wall_ns());
     }

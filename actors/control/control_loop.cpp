@@ -2,7 +2,6 @@
 #include "actors/control/control_loop.h"
 
 #include "actors/control/admin_commands.h"
-#include "actors/control/capture_verdict.h"
 #include "actors/control/control_log.h"
 #include "actors/control/end_while_opening.h"
 #include "actors/control/reloader.h"
@@ -169,6 +168,10 @@ class ControlLoop {
             if (!lost_port_.empty()) {
                 return {RunEnd::Kind::port_lost,
                         "the interface of port " + lost_port_ + " was replaced"};
+            }
+            const std::string cause = options_.at_step ? options_.at_step() : "";
+            if (!cause.empty()) {
+                return {RunEnd::Kind::asked, cause};
             }
             if (!handler_.drain_asked().empty()) {
                 return {RunEnd::Kind::asked, handler_.drain_asked()};
@@ -426,6 +429,9 @@ Exit run_feed(const FeedConfig& config, const RunFeedOptions& options) {
     service.stopping();
     log.keep_off_screen(false);
     log.add(LogCode::stopping, subject, end.cause);
+    if (options.at_stop) {
+        options.at_stop(end);
+    }
     stop(appliance, log);
     return finish(appliance, options, end, log);
 }

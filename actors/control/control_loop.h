@@ -4,6 +4,7 @@
 #pragma once
 
 #include "actors/appliance/appliance.h"
+#include "actors/control/capture_verdict.h"
 #include "actors/topology/feed_config.h"
 #include "config/problem.h"
 
@@ -24,6 +25,10 @@ struct RunFeedOptions {
     std::string admin_socket;  ///< path; empty: no admin socket
     bool view = false;         ///< show live figures on standard output once a second
     bool metrics = false;      ///< serve metrics at the config's address
+    /// Called often by the control thread. A text ends the run, and is its cause. May be empty.
+    std::function<std::string()> at_step;
+    /// Called at the end of the run, before the threads are stopped. May be empty.
+    std::function<void(const RunEnd&)> at_stop;
     /// More work to do at the end, when all threads have been joined; may be empty.
     std::function<Exit(Appliance&)> at_end;
     std::vector<std::string> files_at_end;  ///< that at_end writes

@@ -33,7 +33,6 @@ namespace pinstrike::actors {
 namespace {
 
 using gateway::Gateway;
-using gateway::GatewayCount;
 using gateway::GatewayNote;
 using gateway::SessionCount;
 
@@ -220,17 +219,17 @@ class Service {
         const auto sent = sessions.read(SessionCount::sent);
         const auto skipped = sessions.read(SessionCount::skipped);
         const auto unsent = sessions.read(SessionCount::unsent);
-        const auto events = [this](GatewayCount which) { return gateway_.counters().read(which); };
+        const auto events = [this](MarketCount which) { return gateway_.counters().read(which); };
         const bool balances = records == sent + skipped + unsent &&
-                              events(GatewayCount::read) == events(GatewayCount::served) +
-                                                                events(GatewayCount::filtered) +
-                                                                events(GatewayCount::of_lines) +
-                                                                events(GatewayCount::without_id);
+                              events(MarketCount::read) == events(MarketCount::served) +
+                                                               events(MarketCount::filtered) +
+                                                               events(MarketCount::of_lines) +
+                                                               events(MarketCount::without_id);
         if (!options_.account_file.empty()) {
             nlohmann::ordered_json account;
-            for (std::size_t i = 0; i < gateway::GatewayCount_rows.size(); ++i) {
-                account["gateway"][std::string{gateway::GatewayCount_rows[i].name}] =
-                    events(static_cast<GatewayCount>(i));
+            for (std::size_t i = 0; i < MarketCount_rows.size(); ++i) {
+                account["gateway"][std::string{MarketCount_rows[i].name}] =
+                    events(static_cast<MarketCount>(i));
             }
             for (std::size_t i = 0; i < gateway::SessionCount_rows.size(); ++i) {
                 account["sessions"][std::string{gateway::SessionCount_rows[i].name}] =
@@ -250,11 +249,11 @@ class Service {
             "gateway of {}: {} events read = {} served + {} filtered + {} of lines + {} without "
             "id; {} records for clients = {} sent + {} skipped + {} unsent; {} sessions\n"
             "the account {}\n",
-            config_.feed, grouped(events(GatewayCount::read)),
-            grouped(events(GatewayCount::served)), grouped(events(GatewayCount::filtered)),
-            grouped(events(GatewayCount::of_lines)), grouped(events(GatewayCount::without_id)),
-            grouped(records), grouped(sent), grouped(skipped), grouped(unsent),
-            gateway_.clients().totals().endings.sum(), balances ? "balances" : "does not balance");
+            config_.feed, grouped(events(MarketCount::read)), grouped(events(MarketCount::served)),
+            grouped(events(MarketCount::filtered)), grouped(events(MarketCount::of_lines)),
+            grouped(events(MarketCount::without_id)), grouped(records), grouped(sent),
+            grouped(skipped), grouped(unsent), gateway_.clients().totals().endings.sum(),
+            balances ? "balances" : "does not balance");
         return balances ? Exit::ok : Exit::failed;
     }
 

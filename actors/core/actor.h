@@ -123,10 +123,15 @@ class Actor : public ActorReport {
     /// thread may only make these and a short list of others (confine/call_lists.h).
     [[nodiscard]] virtual std::vector<std::string_view> system_calls() const { return {}; }
 
+    /// True: a command has its core for work on captures, where it may allocate, block and make
+    /// any system call, because the input waits.
+    [[nodiscard]] virtual bool is_offline() const { return false; }
+
     /// Called on the core's thread before the first message. May allocate.
     virtual void on_start(const CoreInfo& /*core*/) {}
 
-    /// Must not allocate, block, or keep references into the batch. An exception ends the program.
+    /// Must not allocate, block, or keep references into the batch (is_offline() allows the first
+    /// two). An exception ends the program.
     /// If the config names a file of the day's series, the first batches announce these series
     /// (flag_from_file).
     virtual void on_events(EventBatch batch) = 0;

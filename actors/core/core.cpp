@@ -96,6 +96,11 @@ void Core::stop() {
     }
 }
 
+bool Core::is_offline() const {
+    return std::any_of(actors_.begin(), actors_.end(),
+                       [](const ActorSlot& slot) { return slot.actor->is_offline(); });
+}
+
 // --- hot ---
 
 void Core::drain(std::int64_t now_ns) {

@@ -119,6 +119,9 @@ class Core {
     /// Clears the maximum of the step time. May be called by any thread (loop_counters.h).
     void clear_maxima() { counters_.clear_maxima(); }
 
+    /// Whether one of its actors is.
+    [[nodiscard]] bool is_offline() const;
+
     [[nodiscard]] std::size_t actors_count() const { return actors_.size(); }
 
     [[nodiscard]] const Actor& actor(std::size_t i) const { return *actors_[i].actor; }

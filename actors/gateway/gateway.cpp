@@ -116,8 +116,8 @@ void Gateway::forget_series() {
 }
 
 void Gateway::on_dropped() {
-    market_.counters().bump(GatewayCount::read);
-    market_.counters().bump(GatewayCount::without_id);
+    market_.counters().bump(MarketCount::read);
+    market_.counters().bump(MarketCount::without_id);
 }
 
 /// Records bear the time after their events were read, so that no record is sent before its event
@@ -143,7 +143,7 @@ void Gateway::on_event(const pinstrike_record& record) {
 }
 
 void Gateway::on_missed(std::uint64_t records) {
-    market_.counters().bump(GatewayCount::missed, records);
+    market_.counters().bump(MarketCount::missed, records);
     note_(GatewayNote::missed, "gateway",
           fmt::format("{} records of the feed were overwritten before they were read", records));
     clients_.report(ErrorCode::skipped,

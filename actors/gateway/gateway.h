@@ -8,7 +8,7 @@
 #include "actors/gateway/feed_source.h"
 #include "actors/gateway/gateway_config.h"
 #include "actors/gateway/gateway_note.h"
-#include "actors/gateway/market.h"
+#include "actors/market/market.h"
 #include "config/problem.h"
 
 #include <atomic>
@@ -57,7 +57,7 @@ class Gateway final : private FeedEvents {
 
     [[nodiscard]] GatewayStatus status() const;
 
-    [[nodiscard]] const GatewayCounters& counters() const { return market_.counters(); }
+    [[nodiscard]] const MarketCounters& counters() const { return market_.counters(); }
 
     [[nodiscard]] const ClientSessions& clients() const { return clients_; }
 

@@ -6,11 +6,11 @@
 #pragma once
 
 #include "actors/gateway/client_keys.h"
-#include "actors/gateway/market.h"
 #include "actors/gateway/protocol.h"
 #include "actors/gateway/session_output.h"
 #include "actors/gateway/state_jobs.h"
 #include "actors/gateway/subscriptions.h"
+#include "actors/market/market.h"
 #include "feed/dbn/schema.h"
 
 #include <cstdint>

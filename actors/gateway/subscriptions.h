@@ -4,9 +4,9 @@
 #pragma once
 
 #include "actors/gateway/client_keys.h"
-#include "actors/gateway/interests.h"
-#include "actors/gateway/market.h"
 #include "actors/gateway/protocol.h"
+#include "actors/market/interests.h"
+#include "actors/market/market.h"
 #include "feed/dbn/records.h"
 #include "feed/dbn/schema.h"
 

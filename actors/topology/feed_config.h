@@ -24,6 +24,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -34,6 +35,8 @@ class Traffic;  // feed/traffic/traffic_generator.h
 }
 
 namespace pinstrike::actors {
+
+class Actor;
 
 enum class SystemCalls : std::uint8_t { filtered, free };
 
@@ -53,6 +56,8 @@ struct CoreConfig {
     CpuIndex cpu = -1;
     WaitStrategy wait = WaitStrategy::spin;
     std::vector<std::string> actors = default_actors();  ///< kinds of actors
+    /// Makes one more actor, of a command, which no config file can name; empty: there is none.
+    std::function<std::unique_ptr<Actor>()> make_own;
 };
 
 struct FeedConfig {

@@ -19,14 +19,19 @@ namespace pinstrike::actors {
 namespace {
 
 /// Assigns each series once to its core. It holds at most twice as many series as the actors have
-/// memory for, whatever the size of the file. If the feed publishes its state, it also holds the
-/// key of each row, because the ids count all series of the file.
+/// memory for, whatever the size of the file. If the series need ids, because the feed
+/// publishes them or a command has an actor of its own, it also holds the key of each row, because
+/// the ids count all series of the file.
 class ShardAssignment {
   public:
     ShardAssignment(const FeedConfig& config, SeriesList& list)
         : config_(config),
           venue_(feed::venue_services(config.kind)),
           list_(list),
+          needs_ids_(config.publish.on() ||
+                     std::ranges::any_of(
+                         config.cores,
+                         [](const CoreConfig& core) { return static_cast<bool>(core.make_own); })),
           held_max_(series_room(config).all_cores) {
         for (const feed::LineConfig& line : config.lines) {
             lines_.insert(line.number);
@@ -37,7 +42,7 @@ class ShardAssignment {
         if (overfull_) {
             return;
         }
-        if (config_.publish.on()) {
+        if (needs_ids_) {
             all_.push_back(map.series);
         }
         if (!lines_.contains(map.mapped_line)) {
@@ -106,7 +111,8 @@ class ShardAssignment {
     const FeedConfig& config_;
     const feed::VenueServices& venue_;
     SeriesList& list_;
-    std::vector<feed::SeriesKey> all_;  ///< of the list, only if the feed publishes
+    bool needs_ids_;
+    std::vector<feed::SeriesKey> all_;  ///< of the list, only if they need ids
     std::set<std::uint16_t> lines_;
     std::size_t held_max_;
     std::size_t held_ = 0;

@@ -536,7 +536,8 @@ std::string to_text(const Topology& topology, const FeedConfig& config) {
     for (const CorePlan& core : topology.cores) {
         text += fmt::format("core   {:<10} {}, {}; actors {}; {}\n", core.name, cpu_text(core.cpu),
                             core.wait == WaitStrategy::spin ? "spins" : "spins, then parks",
-                            joined(core.actors), memory_text(core.actor_bytes));
+                            core.actors.empty() ? "of the command" : joined(core.actors),
+                            memory_text(core.actor_bytes));
     }
     if (topology.recovery.runs) {
         text += fmt::format("recovery          {}; asks {}; rings {}\n",

@@ -39,6 +39,13 @@ inline constexpr std::size_t schemas_count = schema_names.size();
     return schema_names[static_cast<std::size_t>(schema)];
 }
 
+/// The number of a schema in the metadata of a file.
+[[nodiscard]] constexpr std::uint16_t number_of(Schema schema) {
+    constexpr std::array<std::uint16_t, schemas_count> numbers{14, 15, 16, 17, 4, 1,
+                                                               3,  5,  6,  7,  9, 10};
+    return numbers[static_cast<std::size_t>(schema)];
+}
+
 [[nodiscard]] constexpr std::optional<Schema> schema_of(std::string_view name) {
     for (std::size_t i = 0; i < schemas_count; ++i) {
         if (schema_names[i] == name) {

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -18,6 +19,8 @@ namespace pinstrike::nic {
 namespace {
 
 constexpr std::size_t block_bytes = 64 << 10;
+
+std::atomic<std::uint64_t> bytes_read{0};
 
 std::string said_by(archive* reader) {
     const char* said = archive_error_string(reader);
@@ -44,6 +47,10 @@ std::string text_of_error(int error) {
 }
 
 }  // namespace
+
+std::uint64_t capture_bytes_read() {
+    return bytes_read.load(std::memory_order_relaxed);
+}
 
 void CaptureInput::Free::operator()(archive* reader) const {
     archive_read_free(reader);
@@ -103,6 +110,9 @@ bool CaptureInput::next_block() {
         return false;
     }
     block_ = {static_cast<const std::byte*>(bytes), count};
+    const auto of_file = static_cast<std::uint64_t>(archive_filter_bytes(reader_.get(), -1));
+    bytes_read.fetch_add(of_file - counted_bytes_, std::memory_order_relaxed);  // only a count
+    counted_bytes_ = of_file;
     return true;
 }
 

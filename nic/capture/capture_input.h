@@ -18,6 +18,11 @@ struct archive;
 
 namespace pinstrike::nic {
 
+/// Bytes of files that all inputs of this program have read so far, compressed as they are in the
+/// files, and a little more than that where files are opened twice. Any thread; for the progress of
+/// commands.
+[[nodiscard]] std::uint64_t capture_bytes_read();
+
 class CaptureInput {
   public:
     /// Opens `path` ("-": standard input), which may be compressed by gzip, zstd, lz4 or xz;
@@ -66,6 +71,7 @@ class CaptureInput {
     std::vector<std::byte> joined_;     ///< bytes of one read that spans several blocks
     std::vector<std::byte> peeked_;     ///< blocks that one peek joined
     std::uint64_t position_ = 0;
+    std::uint64_t counted_bytes_ = 0;  ///< of the file, in capture_bytes_read()
     std::string complaint_;
 };
 

@@ -16,9 +16,9 @@
 // FROM:TO in nanoseconds (distance.h). A rate of 0 says that records are missing.
 #include "actors/bench/published_book.h"
 #include "actors/gateway/feed_source.h"
-#include "actors/gateway/market.h"
 #include "actors/gateway/session.h"
 #include "actors/gateway/socket_server.h"
+#include "actors/market/market.h"
 #include "config/wall_time.h"
 #include "tests/actors/events.h"
 #include "tests/actors/publish/publish_folder.h"

@@ -15,6 +15,8 @@ PUBLISHERS = {"A": 20, "B": 21, "C": 22, "D": 23, "E": 24, "G": 108, "H": 25, "I
               "O": 30, "P": 31, "Q": 32, "S": 61, "T": 33, "U": 37, "V": 109, "W": 34, "X": 35, "Z": 36}
 CONSOLIDATED = 30
 FLAGS = 194
+MAYBE_BAD_BOOK = 4
+NEVER_NS = 2**62
 NO_SIDE = (UNDEFINED_PRICE, 0, 0)
 BARS = {"ohlcv-1s": SECOND_NS, "ohlcv-1m": 60 * SECOND_NS, "ohlcv-1h": 3600 * SECOND_NS}
 INTERVALS = {"cbbo-1s": SECOND_NS, "cbbo-1m": 60 * SECOND_NS}
@@ -63,19 +65,27 @@ def sides_of(record):
 
 class Truth:
     """What follows from a capture without losses for a client that follows all series from the first message on:
-    `records`, by schema and series. `decoded`: the capture's messages in JSON, by tests/independent/opra.py."""
+    `records`, by schema and series. `decoded`: the capture's messages in JSON, by tests/independent/opra.py.
+    `to_the_end`: all intervals are closed after the last message.
 
-    def __init__(self, capture, decoded):
+    A number that is missing on a line is a loss: values that were stated before it are stale."""
+
+    def __init__(self, capture, decoded, to_the_end=False):
         self.records = {schema: collections.defaultdict(list) for schema in FORMS}
         self.best = collections.defaultdict(lambda: (NO_SIDE, NO_SIDE))
         self.last = collections.defaultdict(lambda: (UNDEFINED_TIME, UNDEFINED_PRICE, 0))
         self.changed = {schema: set() for schema in INTERVALS}
         self.begin_ns = dict.fromkeys(INTERVALS, 0)
         times = list(receive_times(capture))
-        self.closed_ns = times[-1] - GRACE_NS  # intervals that end later may stay open
+        self.closed_ns = NEVER_NS if to_the_end else times[-1] - GRACE_NS  # intervals that end later may stay open
+        self.numbers = {}
+        self.losses = collections.Counter()  # by line
+        self.losses_before = collections.defaultdict(lambda: [None, None])  # each side of a series; None: unknown
+        self.flags = collections.defaultdict(lambda: FLAGS)  # of the best of a series, as of its last quote
         for row, receive_ns in zip(decoded.splitlines(), times, strict=True):
             self.close_intervals(receive_ns)
             message = json.loads(row)
+            self.count_losses(message)
             kind = message["category"]
             if "strike" in message and kind != "R":
                 series = series_of(message)
@@ -86,6 +96,16 @@ class Truth:
                     self.add_trade(series, message, receive_ns)
                 elif kind in "df":
                     self.add_statistics(series, message, receive_ns)
+
+        if to_the_end:
+            self.close_intervals(NEVER_NS)
+
+    def count_losses(self, message):
+        """A line integrity message repeats the number of the last message."""
+        line, number = message["line"], message["seq"]
+        after = self.numbers.get(line, number) + (0 if message["category"] == "H" else 1)
+        self.losses[line] += number > after
+        self.numbers[line] = number
 
     def add(self, schema, series, *fields):
         self.records[schema][series].append(fields)
@@ -117,19 +137,30 @@ class Truth:
         if tuple(sides) != self.best[series]:
             self.best[series] = tuple(sides)
             self.mark(series)
-        head = UNDEFINED_PRICE, 0, b"A", b"N", FLAGS
-        self.add("mbp-1", series, message["ts_ns"], publisher, *head, 0, receive_ns, 0, message["seq"],
+        self.update_flags(series, message, effects)
+        head = UNDEFINED_PRICE, 0, b"A", b"N"
+        self.add("mbp-1", series, message["ts_ns"], publisher, *head, FLAGS, 0, receive_ns, 0, message["seq"],
                  *consolidated(venue))
+        head = *head, self.flags[series]
         if effects != (0, 0):
             self.add("mbp-1", series, message["ts_ns"], CONSOLIDATED, *head, 0, receive_ns, 0, message["seq"],
                      *consolidated(sides)[:4], 0, 0)
             self.add("cmbp-1", series, message["ts_ns"], CONSOLIDATED, *head, receive_ns, 0, *consolidated(sides))
 
+    def update_flags(self, series, message, effects):
+        before, losses = self.losses_before[series], self.losses[message["line"]]
+        for side, own in enumerate(("bid", "offer")):
+            if effects[side] in (1, 2) or (effects[side] == 3 and f"best_{own}" in message):
+                before[side] = losses
+        is_stale = any(one is not None and one < losses for one in before)
+        self.flags[series] = FLAGS | (MAYBE_BAD_BOOK if is_stale else 0)
+
     def add_trade(self, series, message, receive_ns):
         price, size, exchange_ns = nanos(message["price"]), message["volume"], message["ts_ns"]
         publisher, best = PUBLISHERS[message["participant"]], consolidated(self.best[series])
-        head = exchange_ns, publisher, price, size, b"T", b"N", FLAGS
-        self.add("trades", series, *head, 0, receive_ns, 0, message["seq"])
+        head = exchange_ns, publisher, price, size, b"T", b"N"
+        self.add("trades", series, *head, FLAGS, 0, receive_ns, 0, message["seq"])
+        head = *head, self.flags[series]
         for schema in ("mbp-1", "tbbo"):
             self.add(schema, series, *head, 0, receive_ns, 0, message["seq"], *best[:4], 0, 0)
         for schema in ("cmbp-1", "tcbbo"):
@@ -172,7 +203,7 @@ class Truth:
             if end_ns <= self.closed_ns:
                 for series in self.changed[schema]:
                     trade_ns, price, size = self.last[series]
-                    self.add(schema, series, trade_ns, CONSOLIDATED, price, size, b"N", FLAGS, end_ns,
+                    self.add(schema, series, trade_ns, CONSOLIDATED, price, size, b"N", self.flags[series], end_ns,
                              *consolidated(self.best[series]))
                 self.changed[schema].clear()
 

@@ -24,8 +24,8 @@ MODULES = {
     "nic": [{"packet"}, {"multicast"}, {"capture", "sim", "uring", "dpdk"}],
     "feed": [{"event", "dbn"}, {"arbitration", "lines"}, {"recovery", "traffic", "recording"}, {"opra"}],
     "actors": [{"threads"}, {"runtime"}, {"publish"}, {"core"}, {"recovery"}, {"poller"}, {"book"},
-               {"peer", "recorder"}, {"gateway"}, {"topology"}, {"host"}, {"appliance"}, {"telemetry"}, {"control"},
-               {"bench"}, {"command"}],
+               {"peer", "recorder"}, {"market"}, {"gateway", "export"}, {"topology"}, {"host"}, {"appliance"},
+               {"telemetry"}, {"control"}, {"bench"}, {"command"}],
 }
 # Files beside the modules, without what follows the first dot, and their place among those rows: 0.5 is
 # between the first and the second row. The files of one place see each other.
@@ -46,7 +46,7 @@ LIBRARIES = {
     r"yaml\.h": ["config/"],
     r"rte_|ethdev": ["nic/dpdk/", "tests/bench/", "tests/nic/"],
     r"liburing": ["nic/uring/", "actors/gateway/", "actors/recorder/"],
-    r"zstd": ["actors/gateway/"],
+    r"zstd": ["actors/gateway/", "actors/export/"],
     r"prometheus/|boost/asio|boost/beast": ["actors/telemetry/metrics/"],
     r"hwloc": ["actors/", "nic/"],
     r"CLI/": ["actors/command/"],

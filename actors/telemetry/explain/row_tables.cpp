@@ -2,8 +2,8 @@
 #include "actors/telemetry/explain/row_tables.h"
 
 #include "actors/core/core.h"
-#include "actors/gateway/market_counts.h"
 #include "actors/gateway/session_counts.h"
+#include "actors/market/market_counts.h"
 #include "actors/peer/client_session.h"
 #include "actors/peer/server_session.h"
 #include "actors/peer/state_transfer.h"
@@ -60,7 +60,7 @@ std::vector<RowTable> row_tables() {
         {"the log", LogCount_rows, "log", {}},
         {"the config", ReloadCount_rows, "config", {}},
         {"the metrics endpoint", EndpointCount_rows, "endpoint", {}},
-        {"the gateway", gateway::GatewayCount_rows, "gateway", {}},
+        {"the gateway", MarketCount_rows, "gateway", {}},
         {"sessions of the gateway that have ended",
          gateway::SessionCount_rows,
          "gateway_session",

@@ -50,9 +50,9 @@ std::string gateway_metrics_page(const gateway::Gateway& gateway, const LogCount
     families.value(Metric::gateway_refused_connections_total, {},
                    static_cast<double>(gateway.clients().refused().read()));
     families.value(Metric::gateway_unlogged_sessions_total, {}, static_cast<double>(unlogged));
-    for (std::size_t i = 0; i < gateway::GatewayCount_rows.size(); ++i) {
-        families.row("gateway", gateway::GatewayCount_rows[i], {},
-                     gateway.counters().read(static_cast<gateway::GatewayCount>(i)));
+    for (std::size_t i = 0; i < MarketCount_rows.size(); ++i) {
+        families.row("gateway", MarketCount_rows[i], {},
+                     gateway.counters().read(static_cast<MarketCount>(i)));
     }
     for (std::size_t i = 0; i < gateway::SessionCount_rows.size(); ++i) {
         families.row("gateway_session", gateway::SessionCount_rows[i], {},

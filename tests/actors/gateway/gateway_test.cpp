@@ -139,7 +139,7 @@ TEST_F(GatewayTest, events_that_were_missed_are_told_and_present_values_follow) 
         for (int i = 0; i < 5000; ++i) {
             quote(feed, "SPY");
         }
-        return gateway->counters().read(GatewayCount::missed) > 0;
+        return gateway->counters().read(MarketCount::missed) > 0;
     }));
     ASSERT_TRUE(wait_for("error 7: Slow client detected for the gateway itself: it missed "));
     EXPECT_TRUE(wait_for("mbp-1 1, snapshot"));

@@ -3,8 +3,8 @@
 // One session, and the market that it is served from.
 #pragma once
 
-#include "tests/actors/gateway/market_scene.h"
 #include "tests/actors/gateway/session_scene.h"
+#include "tests/actors/market/market_scene.h"
 
 #include <gtest/gtest.h>
 

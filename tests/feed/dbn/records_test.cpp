@@ -306,6 +306,53 @@ TEST(Metadata, stands_byte_for_byte_as_documented) {
     EXPECT_EQ(std::memcmp(metadata.data(), expected.data(), expected.size()), 0);
 }
 
+std::string symbol_field(const std::string& symbol) {
+    return symbol + std::string(71 - symbol.size(), '\0');
+}
+
+std::string number_field(std::uint32_t number) {
+    std::string bytes(sizeof number, '\0');
+    std::memcpy(bytes.data(), &number, sizeof number);
+    return bytes;
+}
+
+TEST(Metadata, of_a_file_has_its_symbols_and_their_days) {
+    FileContent content{
+        .schema = Schema::cmbp_1,
+        .start_ns = 1'795'737'599'999'999'999,  // 2026-11-26 23:59:59.999999999
+        .end_ns = 1'795'824'000'000'000'000,    // after the last ns of 2026-11-27
+        .symbols = {{"ABC   261218C00100000", {7, 12}}, {"XYZ   261218P0.0005", {9}}}};
+    const auto metadata = file_metadata(dataset, content, 8);
+    const std::string bytes{reinterpret_cast<const char*>(metadata.data()), metadata.size()};
+    std::string expected = std::string{"DBN\3", 4} + number_field(864) + "OPRA.PILLAR";
+    expected += std::string(5, '\0') + std::string{"\x0e\x00", 2};
+    expected += std::string{reinterpret_cast<const char*>(&content.start_ns), 8};
+    expected += std::string{reinterpret_cast<const char*>(&content.end_ns), 8};
+    expected += std::string(8, '\0') + std::string{"\x01\x00\x00\x47\x00", 5};
+    expected += std::string(53, '\0') + number_field(0) + number_field(2);
+    expected += symbol_field("ABC   261218C00100000") + symbol_field("XYZ   261218P0.0005");
+    expected += number_field(0) + number_field(0) + number_field(2);
+    const std::string days = number_field(20261126) + number_field(20261128);
+    expected += symbol_field("ABC   261218C00100000") + number_field(2);
+    expected += days + symbol_field("7") + days + symbol_field("12");
+    expected += symbol_field("XYZ   261218P0.0005") + number_field(1) + days + symbol_field("9");
+    expected.resize((expected.size() + 7) / 8 * 8, '\0');
+    EXPECT_EQ(bytes.size(), expected.size());
+    EXPECT_TRUE(bytes == expected);
+    EXPECT_EQ(file_metadata(dataset, content, 4096).size(), 4096U);
+}
+
+TEST(Metadata, numbers_of_schemas_are_those_of_the_format) {
+    const std::map<std::string_view, unsigned> numbers{
+        {"mbp-1", 1},    {"tbbo", 3},     {"trades", 4},     {"ohlcv-1s", 5},
+        {"ohlcv-1m", 6}, {"ohlcv-1h", 7}, {"definition", 9}, {"statistics", 10},
+        {"cmbp-1", 14},  {"cbbo-1s", 15}, {"cbbo-1m", 16},   {"tcbbo", 17}};
+    ASSERT_EQ(numbers.size(), schemas_count);
+    for (const auto& [name, number] : numbers) {
+        EXPECT_EQ(number_of(*schema_of(name)), number) << name;
+    }
+}
+
 TEST(Prices, are_in_units_of_a_billionth) {
     EXPECT_EQ(price_of(7, 0), 7'000'000'000);
     EXPECT_EQ(price_of(7, 1), 700'000'000);

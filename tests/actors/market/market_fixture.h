@@ -3,7 +3,7 @@
 // A market with one client that follows all series, and the series of most tests.
 #pragma once
 
-#include "tests/actors/gateway/market_scene.h"
+#include "tests/actors/market/market_scene.h"
 
 #include <gtest/gtest.h>
 
@@ -28,7 +28,7 @@ class MarketTest : public testing::Test {
         return events.quote(key, best_of(110, 30, 'C'), best_of(125, 40, 'Z'));
     }
 
-    [[nodiscard]] std::uint64_t count(GatewayCount which) { return market.counters().read(which); }
+    [[nodiscard]] std::uint64_t count(MarketCount which) { return market.counters().read(which); }
 
     /// The state of the series in a schema that has one record of it.
     template <class Record>

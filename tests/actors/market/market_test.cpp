@@ -1,11 +1,11 @@
 // path: cold
 //
 // Events of a feed as records of DBN.
-#include "actors/gateway/market.h"
+#include "actors/market/market.h"
 
-#include "actors/gateway/limits.h"
+#include "actors/market/instruments.h"
 #include "feed/dbn/values.h"
-#include "tests/actors/gateway/market_fixture.h"
+#include "tests/actors/market/market_fixture.h"
 
 #include <gtest/gtest.h>
 
@@ -71,8 +71,8 @@ TEST_F(MarketTest, indicators_a_and_blank_state_no_best_and_give_no_cmbp_1) {
         apply(events.quote(key, best_of(110, 30, 'C'), best_of(125, 40, 'Z'), indicator));
     }
     EXPECT_EQ(client.got.size(), 15U);
-    EXPECT_EQ(count(GatewayCount::quotes), 17U);
-    EXPECT_EQ(count(GatewayCount::read), 17U);
+    EXPECT_EQ(count(MarketCount::quotes), 17U);
+    EXPECT_EQ(count(MarketCount::read), 17U);
 }
 
 TEST_F(MarketTest, a_best_stated_before_lost_messages_is_marked) {
@@ -137,7 +137,7 @@ TEST_F(MarketTest, a_trade_is_a_record_of_trades) {
     EXPECT_EQ(record.flags, usual_flags);
     EXPECT_EQ(record.depth, 0U);
     EXPECT_EQ(record.sequence, trade.sequence);
-    EXPECT_EQ(count(GatewayCount::trades), 1U);
+    EXPECT_EQ(count(MarketCount::trades), 1U);
 }
 
 TEST_F(MarketTest, a_trade_comes_with_the_best_just_before_it) {
@@ -193,18 +193,18 @@ TEST_F(MarketTest, cancels_are_left_out_and_counted) {
     }
     market.advance(events.now_ns + 2 * second_ns);
     EXPECT_TRUE(client.got.empty());
-    EXPECT_EQ(count(GatewayCount::cancels), 4U);
-    EXPECT_EQ(count(GatewayCount::trades), 4U);
+    EXPECT_EQ(count(MarketCount::cancels), 4U);
+    EXPECT_EQ(count(MarketCount::trades), 4U);
 }
 
 TEST_F(MarketTest, a_participant_without_a_publisher_has_0_and_is_counted) {
     follow(Schema::trades);
     apply(events.trade(key, 117, 5, 'F'));
     EXPECT_EQ(client.of<TradeRecord>(Schema::trades).at(0).header.publisher, 0U);
-    EXPECT_EQ(count(GatewayCount::unknown_participants), 1U);
+    EXPECT_EQ(count(MarketCount::unknown_participants), 1U);
     apply(events.trade(key, 117, 5, 'V'));
     EXPECT_EQ(client.of<TradeRecord>(Schema::trades).at(1).header.publisher, 109U);
-    EXPECT_EQ(count(GatewayCount::unknown_participants), 1U);
+    EXPECT_EQ(count(MarketCount::unknown_participants), 1U);
 }
 
 // --- statistics and definitions ---
@@ -413,7 +413,7 @@ TEST_F(MarketTest, a_quote_that_waited_for_its_id_yields_to_newer_state_and_flus
     apply(events.control(1));
     apply(of_new);
     EXPECT_EQ(market.instruments().find(10), nullptr);
-    EXPECT_EQ(count(GatewayCount::filtered), 2U);
+    EXPECT_EQ(count(MarketCount::filtered), 2U);
 }
 
 TEST_F(MarketTest, a_trade_that_waited_for_its_id_is_sent_and_changes_no_newer_state) {
@@ -546,7 +546,7 @@ TEST_F(MarketTest, an_event_without_an_id_is_counted) {
     follow(Schema::trades);
     apply(events.trade(key_of(0), 117, 5));
     apply(events.trade(key_of(instruments_max + 1), 117, 5));
-    EXPECT_EQ(count(GatewayCount::without_id), 2U);
+    EXPECT_EQ(count(MarketCount::without_id), 2U);
     EXPECT_TRUE(client.got.empty());
     EXPECT_EQ(market.instruments().count(), 0U);
 }
@@ -622,19 +622,19 @@ TEST_F(MarketTest, a_last_trade_of_the_state_has_a_time_only_if_it_is_the_same) 
 
 TEST_F(MarketTest, each_event_read_is_of_one_kind_for_the_account) {
     apply(usual_quote());
-    EXPECT_EQ(count(GatewayCount::filtered), 1U);
+    EXPECT_EQ(count(MarketCount::filtered), 1U);
     follow(Schema::trades);
     apply(usual_quote());
     apply(events.trade(key, 117, 5));
-    EXPECT_EQ(count(GatewayCount::served), 2U);
+    EXPECT_EQ(count(MarketCount::served), 2U);
     apply(events.event(PINSTRIKE_CONTROL));
     apply(events.event(PINSTRIKE_GAP));
-    EXPECT_EQ(count(GatewayCount::of_lines), 2U);
+    EXPECT_EQ(count(MarketCount::of_lines), 2U);
     market.interests().remove(client);
     market.interests().add(client, Schema::trades, key.id);
     apply(usual_quote());
-    EXPECT_EQ(count(GatewayCount::served), 3U);
-    EXPECT_EQ(count(GatewayCount::read), 6U);
+    EXPECT_EQ(count(MarketCount::served), 3U);
+    EXPECT_EQ(count(MarketCount::read), 6U);
 }
 
 TEST_F(MarketTest, unreadable_state_and_state_without_an_id_are_passed_over) {

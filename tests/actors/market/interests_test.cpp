@@ -1,11 +1,11 @@
 // path: cold
 //
 // Which clients get which records, and the state that they asked for.
-#include "actors/gateway/interests.h"
+#include "actors/market/interests.h"
 
 #include "actors/gateway/state_jobs.h"
 #include "actors/gateway/subscriptions.h"
-#include "tests/actors/gateway/market_scene.h"
+#include "tests/actors/market/market_scene.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

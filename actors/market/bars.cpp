@@ -1,10 +1,10 @@
 // path: cold
-#include "actors/gateway/bars.h"
+#include "actors/market/bars.h"
 
 #include <algorithm>
 #include <limits>
 
-namespace pinstrike::actors::gateway {
+namespace pinstrike::actors {
 
 using feed::dbn::BarRecord;
 
@@ -42,4 +42,4 @@ Bars::Closed Bars::close_next() {
     return closed;
 }
 
-}  // namespace pinstrike::actors::gateway
+}  // namespace pinstrike::actors

@@ -4,11 +4,11 @@
 // clock: its times are those of the events, and the caller passes the latest to advance().
 #pragma once
 
-#include "actors/gateway/bars.h"
-#include "actors/gateway/flushes.h"
-#include "actors/gateway/instruments.h"
-#include "actors/gateway/interests.h"
-#include "actors/gateway/market_counts.h"
+#include "actors/market/bars.h"
+#include "actors/market/flushes.h"
+#include "actors/market/instruments.h"
+#include "actors/market/interests.h"
+#include "actors/market/market_counts.h"
 #include "actors/publish/pinstrike.h"
 #include "feed/dbn/records.h"
 #include "feed/dbn/schema.h"
@@ -20,7 +20,7 @@
 #include <span>
 #include <vector>
 
-namespace pinstrike::actors::gateway {
+namespace pinstrike::actors {
 
 /// The series of one core of the feed.
 struct CoreSeries {
@@ -36,9 +36,9 @@ class Market {
 
     [[nodiscard]] Interests& interests() { return interests_; }
 
-    [[nodiscard]] GatewayCounters& counters() { return counters_; }
+    [[nodiscard]] MarketCounters& counters() { return counters_; }
 
-    [[nodiscard]] const GatewayCounters& counters() const { return counters_; }
+    [[nodiscard]] const MarketCounters& counters() const { return counters_; }
 
     /// The state of a core is read anew, in one or several calls of take_state().
     void begin_state(std::uint16_t core) { ++rounds_[core]; }
@@ -104,7 +104,7 @@ class Market {
 
     Instruments instruments_;
     Interests interests_;
-    GatewayCounters counters_;
+    MarketCounters counters_;
     std::array<Interval, 2> intervals_{
         Interval{
             feed::dbn::Schema::cbbo_1s, feed::dbn::RecordType::cbbo_1s, 1'000'000'000, 1, 0, {}},
@@ -119,4 +119,4 @@ class Market {
     std::int64_t next_end_ns_ = 0;  ///< before it, advance() has nothing to do
 };
 
-}  // namespace pinstrike::actors::gateway
+}  // namespace pinstrike::actors

@@ -3,7 +3,7 @@
 // The DBN records of events and of the state of a series.
 #pragma once
 
-#include "actors/gateway/instruments.h"
+#include "actors/market/instruments.h"
 #include "actors/publish/pinstrike.h"
 #include "feed/dbn/records.h"
 #include "feed/dbn/values.h"
@@ -11,7 +11,7 @@
 #include <array>
 #include <cstdint>
 
-namespace pinstrike::actors::gateway {
+namespace pinstrike::actors {
 
 [[nodiscard]] inline std::uint64_t time_of(std::int64_t ns) {
     return ns == 0 ? feed::dbn::undefined_time : static_cast<std::uint64_t>(ns);
@@ -243,4 +243,4 @@ namespace pinstrike::actors::gateway {
 [[nodiscard]] feed::dbn::DefinitionRecord definition_of(const pinstrike_key& key,
                                                         const Instrument& at, std::int64_t now_ns);
 
-}  // namespace pinstrike::actors::gateway
+}  // namespace pinstrike::actors

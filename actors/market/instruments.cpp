@@ -1,14 +1,13 @@
 // path: cold
-#include "actors/gateway/instruments.h"
+#include "actors/market/instruments.h"
 
-#include "actors/gateway/limits.h"
 #include "config/check.h"
 
 #include <algorithm>
 #include <cstring>
 #include <utility>
 
-namespace pinstrike::actors::gateway {
+namespace pinstrike::actors {
 namespace {
 
 std::string root_of(const pinstrike_key& key) {
@@ -64,4 +63,4 @@ feed::dbn::SeriesName name_of(const pinstrike_key& key) {
     return {root_of(key), key.expiration, key.right, key.strike_e8};
 }
 
-}  // namespace pinstrike::actors::gateway
+}  // namespace pinstrike::actors

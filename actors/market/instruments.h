@@ -1,10 +1,9 @@
 // path: hot
 //
-// What the gateway knows of each series: the values from which records are made. The id of a
-// series is the reader's (pinstrike_key.id), and the index of these tables.
+// What is known of each series: the values from which records are made. The id of a series is
+// pinstrike_key.id, and the index of these tables.
 #pragma once
 
-#include "actors/gateway/limits.h"
 #include "actors/publish/pages.h"
 #include "actors/publish/pinstrike.h"
 #include "feed/dbn/osi_symbol.h"
@@ -20,9 +19,13 @@
 #include <unordered_map>
 #include <vector>
 
-namespace pinstrike::actors::gateway {
+namespace pinstrike::actors {
 
 using InstrumentId = std::uint32_t;
+
+/// Ids may come from a memory file. A higher one is refused, so that a damaged file cannot use up
+/// the memory.
+inline constexpr InstrumentId instruments_max = 16'000'000;
 
 class RecordReceiver;
 
@@ -121,4 +124,4 @@ class Instruments {
 
 [[nodiscard]] feed::dbn::SeriesName name_of(const pinstrike_key& key);
 
-}  // namespace pinstrike::actors::gateway
+}  // namespace pinstrike::actors

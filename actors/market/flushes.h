@@ -4,7 +4,7 @@
 // the line; each is updated when it is used.
 #pragma once
 
-#include "actors/gateway/instruments.h"
+#include "actors/market/instruments.h"
 #include "actors/publish/pinstrike.h"
 #include "feed/dbn/records.h"
 #include "feed/event/limits.h"
@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-namespace pinstrike::actors::gateway {
+namespace pinstrike::actors {
 
 class Flushes {
   public:
@@ -134,4 +134,4 @@ class Flushes {
     bool has_new_ = false;
 };
 
-}  // namespace pinstrike::actors::gateway
+}  // namespace pinstrike::actors

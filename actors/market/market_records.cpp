@@ -1,5 +1,5 @@
 // path: cold
-#include "actors/gateway/market_records.h"
+#include "actors/market/market_records.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include <chrono>
 #include <string>
 
-namespace pinstrike::actors::gateway {
+namespace pinstrike::actors {
 namespace {
 
 template <std::size_t Count>
@@ -49,4 +49,4 @@ feed::dbn::DefinitionRecord definition_of(const pinstrike_key& key, const Instru
     return out;
 }
 
-}  // namespace pinstrike::actors::gateway
+}  // namespace pinstrike::actors

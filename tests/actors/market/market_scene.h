@@ -3,8 +3,8 @@
 // A market with its clients, and the events of a feed, for tests.
 #pragma once
 
-#include "actors/gateway/interests.h"
-#include "actors/gateway/market.h"
+#include "actors/market/interests.h"
+#include "actors/market/market.h"
 #include "actors/publish/pinstrike.h"
 #include "feed/dbn/records.h"
 #include "feed/dbn/schema.h"

@@ -1,15 +1,14 @@
 // path: cold
-#include "actors/gateway/market.h"
+#include "actors/market/market.h"
 
-#include "actors/gateway/limits.h"
-#include "actors/gateway/market_records.h"
+#include "actors/market/market_records.h"
 #include "feed/event/best_effect.h"
 #include "feed/event/trade_effect.h"
 
 #include <algorithm>
 #include <limits>
 
-namespace pinstrike::actors::gateway {
+namespace pinstrike::actors {
 namespace {
 
 using feed::dbn::bytes_of;
@@ -110,23 +109,23 @@ bool Market::take_state(std::span<const pinstrike_value> values, bool complete) 
 }
 
 bool Market::apply(const pinstrike_record& record) {
-    counters_.bump(GatewayCount::read);
+    counters_.bump(MarketCount::read);
     if (record.receive_ns >= next_end_ns_) {
         advance(record.receive_ns);
     }
     if (record.has_key == 0) {
-        counters_.bump(GatewayCount::of_lines);
+        counters_.bump(MarketCount::of_lines);
         if (record.kind == PINSTRIKE_CONTROL) {
             flushes_.add(record);
         }
         return true;
     }
     if (record.key.id == 0 || record.key.id > instruments_max) {
-        counters_.bump(GatewayCount::without_id);
+        counters_.bump(MarketCount::without_id);
         return true;
     }
     if (instruments_.contradicts(record.key)) {
-        counters_.bump(GatewayCount::filtered);
+        counters_.bump(MarketCount::filtered);
         return false;
     }
     apply_to_series(record);
@@ -136,11 +135,11 @@ bool Market::apply(const pinstrike_record& record) {
 void Market::apply_to_series(const pinstrike_record& record) {
     if (record.kind == PINSTRIKE_QUOTE &&
         is_outdated(record, instruments_.find(record.key.id), flushes_)) {
-        counters_.bump(GatewayCount::filtered);
+        counters_.bump(MarketCount::filtered);
         return;
     }
     Instrument& at = instrument_of(record);
-    counters_.bump(interests_.follows(at) ? GatewayCount::served : GatewayCount::filtered);
+    counters_.bump(interests_.follows(at) ? MarketCount::served : MarketCount::filtered);
     at.heard = at.heard || record.kind != PINSTRIKE_SERIES_MAP;
     switch (record.kind) {
         case PINSTRIKE_QUOTE:
@@ -192,7 +191,7 @@ void Market::apply_quote(const pinstrike_record& record, Instrument& at) {
     const feed::IndicatorEffect effect = feed::effect_of(record.indicator);
     const bool states_best =
         effect.bid != feed::BestEffect::no_change || effect.offer != feed::BestEffect::no_change;
-    counters_.bump(GatewayCount::quotes);
+    counters_.bump(MarketCount::quotes);
     if (record.has_best != 0) {
         const feed::dbn::ConsolidatedLevel best = level_of(record.bid, record.offer);
         if (!(best == at.best)) {
@@ -217,9 +216,9 @@ void Market::apply_quote(const pinstrike_record& record, Instrument& at) {
 
 void Market::apply_trade(const pinstrike_record& record, Instrument& at) {
     const InstrumentId id = record.key.id;
-    counters_.bump(GatewayCount::trades);
+    counters_.bump(MarketCount::trades);
     if ((feed::trade_effects_of(record.type) & feed::effect_cancel) != 0) {
-        counters_.bump(GatewayCount::cancels);
+        counters_.bump(MarketCount::cancels);
         return;
     }
     const std::uint16_t publisher = publisher_of(record.participant);
@@ -262,7 +261,7 @@ void Market::add_to_bars(const pinstrike_record& record, std::int64_t price) {
         in_time &=
             bars.add(record.key.id, publisher, record.exchange_ns, price, record.of.trade.size);
     }
-    counters_.bump(GatewayCount::late_trades, in_time ? 0 : 1);
+    counters_.bump(MarketCount::late_trades, in_time ? 0 : 1);
     find_next_end();
 }
 
@@ -478,8 +477,8 @@ void Market::give_state(Schema schema, InstrumentId id, std::int64_t now_ns, con
 
 std::uint16_t Market::publisher_of(char participant) {
     const std::uint16_t publisher = feed::dbn::publisher_of(participant);
-    counters_.bump(GatewayCount::unknown_participants, publisher == 0 ? 1 : 0);
+    counters_.bump(MarketCount::unknown_participants, publisher == 0 ? 1 : 0);
     return publisher;
 }
 
-}  // namespace pinstrike::actors::gateway
+}  // namespace pinstrike::actors

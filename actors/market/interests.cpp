@@ -1,10 +1,10 @@
 // path: cold
-#include "actors/gateway/interests.h"
+#include "actors/market/interests.h"
 
 #include <algorithm>
 #include <utility>
 
-namespace pinstrike::actors::gateway {
+namespace pinstrike::actors {
 namespace {
 
 using feed::dbn::Schema;
@@ -218,4 +218,4 @@ void Interests::end_interval(Schema schema, std::int64_t end_ns) const {
     }
 }
 
-}  // namespace pinstrike::actors::gateway
+}  // namespace pinstrike::actors

@@ -4,7 +4,7 @@
 // at all if none does.
 #pragma once
 
-#include "actors/gateway/instruments.h"
+#include "actors/market/instruments.h"
 #include "feed/dbn/schema.h"
 
 #include <array>
@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-namespace pinstrike::actors::gateway {
+namespace pinstrike::actors {
 
 /// A client that gets records.
 class RecordReceiver {
@@ -128,4 +128,4 @@ class Interests {
     std::map<RecordReceiver*, std::vector<bool>> ids_of_;  ///< which series each client follows
 };
 
-}  // namespace pinstrike::actors::gateway
+}  // namespace pinstrike::actors

@@ -1,7 +1,7 @@
 // path: cold
 //
 // Records of intervals: the best at their end, and bars.
-#include "tests/actors/gateway/market_fixture.h"
+#include "tests/actors/market/market_fixture.h"
 
 #include <gtest/gtest.h>
 
@@ -194,7 +194,7 @@ TEST_F(MarketTest, a_trade_after_the_end_of_its_bar_is_counted_and_in_no_bar) {
     pinstrike_record late = events.trade(key, 118, 6);
     late.exchange_ns = hour_begin_ns + 500'000'000;
     apply(late);
-    EXPECT_EQ(count(GatewayCount::late_trades), 1U);
+    EXPECT_EQ(count(MarketCount::late_trades), 1U);
     market.advance(hour_begin_ns + 4 * second_ns);
     const auto bars = client.of<feed::dbn::BarRecord>(Schema::ohlcv_1s);
     ASSERT_EQ(bars.size(), 1U);
@@ -218,7 +218,7 @@ TEST_F(MarketTest, times_can_begin_anew_and_open_intervals_end_then) {
     EXPECT_LT(records[1].receive_ns, records[0].receive_ns);
     EXPECT_EQ(records[1].price, 1'180'000'000);
     EXPECT_EQ(client.of<feed::dbn::BarRecord>(Schema::ohlcv_1s).size(), 2U);
-    EXPECT_EQ(count(GatewayCount::late_trades), 0U);
+    EXPECT_EQ(count(MarketCount::late_trades), 0U);
 }
 
 }  // namespace

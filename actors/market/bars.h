@@ -3,14 +3,14 @@
 // Open, high, low, close and volume of each series and venue in the intervals of one length.
 #pragma once
 
-#include "actors/gateway/instruments.h"
+#include "actors/market/instruments.h"
 #include "feed/dbn/records.h"
 
 #include <cstdint>
 #include <map>
 #include <vector>
 
-namespace pinstrike::actors::gateway {
+namespace pinstrike::actors {
 
 class Bars {
   public:
@@ -48,4 +48,4 @@ class Bars {
     std::map<std::int64_t, Interval> open_;
 };
 
-}  // namespace pinstrike::actors::gateway
+}  // namespace pinstrike::actors

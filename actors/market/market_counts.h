@@ -4,10 +4,10 @@
 #include "config/counter.h"
 #include "config/rows.h"
 
-namespace pinstrike::actors::gateway {
+namespace pinstrike::actors {
 
 // clang-format off
-#define PINSTRIKE_GATEWAY_COUNTS(ROW) \
+#define PINSTRIKE_MARKET_COUNTS(ROW) \
     ROW(read, records, "events read from the feed's memory") \
     ROW(served, records, "of these, events of series that a client follows") \
     ROW(filtered, records, "of these, events of series that no client follows") \
@@ -26,8 +26,8 @@ namespace pinstrike::actors::gateway {
 // clang-format on
 
 /// What the gateway read from the feed.
-PINSTRIKE_ROWS(GatewayCount, PINSTRIKE_GATEWAY_COUNTS)
+PINSTRIKE_ROWS(MarketCount, PINSTRIKE_MARKET_COUNTS)
 
-using GatewayCounters = Counters<GatewayCount, GatewayCount_count>;
+using MarketCounters = Counters<MarketCount, MarketCount_count>;
 
-}  // namespace pinstrike::actors::gateway
+}  // namespace pinstrike::actors
