@@ -8,6 +8,8 @@ Makes a virtual environment with the client in FOLDER, unless there is one, and 
 """
 
 import contextlib
+import csv
+import decimal
 import json
 import os
 import re
@@ -39,6 +41,7 @@ except ImportError:
         sys.exit(77)
     os.execve(python, [str(python), *sys.argv], dict(os.environ, PINSTRIKE_IN_VENV="1"))
 
+import exported  # noqa: E402
 import gateway_client as client  # noqa: E402
 import gateway_day  # noqa: E402
 import gateway_truth  # noqa: E402
@@ -111,6 +114,54 @@ class Published(gateway_day.WithHours):
                                                              ), "the end of the feed is reported")
             self.assertEqual(gateway.stop()[0], 0)
         self.check_records({schema: session.records for schema, session in sessions.items()})
+
+
+class Exported(gateway_day.WithHours):
+    """The published readers of files, on what `pinstrike export` writes."""
+
+    UNDEFINED = {"", "127", "255", "32767", "65535", "2147483647", "4294967295", "9223372036854775807"}
+
+    def export(self, schema, ending, *more):
+        out = self.folder / f"{schema}.{ending}"
+        self.run_well("export", self.capture, "--schema", schema, "--out", out, *more)
+        return out
+
+    def test_each_schema_is_read_by_the_published_reader(self):
+        compared = {}
+        for schema in gateway_truth.FORMS:
+            file = self.export(schema, "dbn")
+            ours = exported.Dbn(file.read_bytes())
+            for path in (file, self.export(schema, "dbn.zst")):
+                store = databento.DBNStore.from_file(path)
+                self.assertEqual((store.dataset, str(store.schema), store.symbols),
+                                 ("OPRA.PILLAR", schema, ours.symbols))
+                self.assertEqual((store.start.value, store.end.value), (ours.start_ns, ours.end_ns))
+                self.assertEqual([bytes(record) for record in store], [record.data for record in ours.records])
+            compared[schema] = self.check_frame(store.to_df(), ours)
+            theirs = self.folder / f"{schema}.theirs.csv"
+            store.to_csv(theirs)
+            self.check_csv(self.export(schema, "csv", "--format", "csv"), theirs)
+        print("records read:", compared)
+        self.assertGreater(min(compared.values()), 100)
+
+    def check_frame(self, frame, ours):
+        """Each record has its symbol."""
+        symbols = ours.symbols_by_id()
+        self.assertEqual(list(frame["symbol"]), [symbols[record.instrument] for record in ours.records])
+        return len(frame)
+
+    def check_csv(self, ours, theirs):
+        """The same columns and values. Theirs have nine decimals, and integers for what is not defined."""
+        with open(ours, encoding="utf-8") as one, open(theirs, encoding="utf-8") as other:
+            rows, their_rows = list(csv.reader(one)), list(csv.reader(other))
+        self.assertEqual(rows[0], their_rows[0])
+        self.assertEqual(len(rows), len(their_rows))
+        for row, their_row in zip(rows[1:], their_rows[1:]):
+            for name, cell, their_cell in zip(rows[0], row, their_row, strict=True):
+                if cell != their_cell:
+                    equal = (their_cell.strip() in self.UNDEFINED if cell == "" else
+                             decimal.Decimal(cell) == decimal.Decimal(their_cell))
+                    self.assertTrue(equal, (ours.name, name, cell, their_cell))
 
 
 class Slow(gateway_day.WithGateway):

@@ -324,7 +324,7 @@ TEST(Metadata, of_a_file_has_its_symbols_and_their_days) {
         .symbols = {{"ABC   261218C00100000", {7, 12}}, {"XYZ   261218P0.0005", {9}}}};
     const auto metadata = file_metadata(dataset, content, 8);
     const std::string bytes{reinterpret_cast<const char*>(metadata.data()), metadata.size()};
-    std::string expected = std::string{"DBN\3", 4} + number_field(864) + "OPRA.PILLAR";
+    std::string expected = std::string{"DBN\3", 4} + number_field(656) + "OPRA.PILLAR";
     expected += std::string(5, '\0') + std::string{"\x0e\x00", 2};
     expected += std::string{reinterpret_cast<const char*>(&content.start_ns), 8};
     expected += std::string{reinterpret_cast<const char*>(&content.end_ns), 8};
