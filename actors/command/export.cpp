@@ -75,6 +75,7 @@ class Export {
     }
 
     void stop(const actors::RunEnd& end) {
+        progress_.clear();
         is_whole_ = end.kind == actors::RunEnd::Kind::input;
         if (!is_whole_) {
             writer_.cancel();
@@ -87,7 +88,6 @@ class Export {
             writing.emplace("writing " + out_);  // its reader may stop reading
         }
         const bool is_written = writer_.finish();
-        progress_.clear();
         if (!writer_.error().empty() && (is_whole_ || writer_.failed())) {
             complain("{}", writer_.error());
         }

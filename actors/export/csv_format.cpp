@@ -3,12 +3,16 @@
 #include "actors/export/csv_text.h"
 #include "actors/export/record_format.h"
 #include "actors/market/instruments.h"
+#include "config/cache_line.h"
+#include "config/check.h"
 #include "feed/dbn/osi_symbol.h"
 #include "feed/dbn/records.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <span>
 #include <string>
@@ -24,20 +28,22 @@ constexpr std::size_t text_chars_max(std::size_t bytes) {
     return 2 * bytes + 2;
 }
 
+/// The highest unsigned or signed value of so many bytes.
+constexpr std::uint64_t highest(std::size_t bytes, bool is_signed) {
+    return ~std::uint64_t{0} >> (64 - 8 * bytes + (is_signed ? 1 : 0));
+}
+
+/// Loads eight bytes, which every block has behind the first byte of a field.
 std::uint64_t unsigned_at(const std::byte* at, std::size_t bytes) {
+    static_assert(RecordBlock::readable_bytes >= sizeof(std::uint64_t));
     std::uint64_t value = 0;
-    std::memcpy(&value, at, bytes);
-    return value;
+    std::memcpy(&value, at, sizeof value);
+    return value & highest(bytes, false);
 }
 
 std::int64_t signed_at(const std::byte* at, std::size_t bytes) {
     const auto unused_bits = static_cast<unsigned>(64 - 8 * bytes);
     return static_cast<std::int64_t>(unsigned_at(at, bytes) << unused_bits) >> unused_bits;
-}
-
-/// The highest unsigned or signed value of so many bytes.
-constexpr std::uint64_t highest(std::size_t bytes, bool is_signed) {
-    return ~std::uint64_t{0} >> (64 - 8 * bytes + (is_signed ? 1 : 0));
 }
 
 char* write_text(char* to, const std::byte* at, std::size_t bytes) {
@@ -46,11 +52,27 @@ char* write_text(char* to, const std::byte* at, std::size_t bytes) {
     return std::copy(field.begin(), field.end(), to);
 }
 
+/// A symbol as a field. One cache line, which is copied as a whole.
+struct alignas(cache_line_bytes) SymbolField {
+    static constexpr std::size_t chars_max = cache_line_bytes - 1;
+
+    std::uint8_t chars = 0;
+    std::array<char, chars_max> text{};
+};
+
+SymbolField symbol_field(const pinstrike_key& key) {
+    const std::string text = csv_field(feed::dbn::osi_symbol(name_of(key)));
+    SymbolField field;
+    field.chars = static_cast<std::uint8_t>(text.copy(field.text.data(), field.text.size()));
+    PINSTRIKE_CHECK(field.chars == text.size());
+    return field;
+}
+
 class CsvFormat final : public RecordFormat {
   public:
     explicit CsvFormat(Schema schema)
         : columns_(csv_columns(schema)), record_bytes_(record_bytes(schema)) {
-        std::size_t row_chars = text_chars_max(feed::dbn::symbol_bytes) + 1;
+        std::size_t row_chars = SymbolField::chars_max + 1;
         for (const CsvColumn& column : columns_) {
             row_chars += std::max(csv_text_max, text_chars_max(column.bytes)) + 1;
         }
@@ -73,11 +95,15 @@ class CsvFormat final : public RecordFormat {
             if (key.id >= symbols_.size()) {
                 symbols_.resize(key.id + std::size_t{1});
             }
-            symbols_[key.id] = csv_field(feed::dbn::osi_symbol(name_of(key)));
+            symbols_[key.id] = symbol_field(key);
         }
         char* to = rows_.data();
         const std::span<const std::byte> records = block.records();
+        const std::size_t ahead = symbols_ahead * record_bytes_;
         for (std::size_t at = 0; at < records.size(); at += record_bytes_) {
+            if (at + ahead < records.size()) {
+                __builtin_prefetch(&symbol_of(&records[at + ahead]));
+            }
             to = write_row(to, &records[at]);
         }
         const std::span<const char> rows{rows_.data(), to};
@@ -87,16 +113,23 @@ class CsvFormat final : public RecordFormat {
     [[nodiscard]] bool end(ExportFile& /*file*/) override { return true; }
 
   private:
+    static constexpr std::size_t symbols_ahead = 8;  ///< records whose symbols are prefetched
+
     char* write_row(char* to, const std::byte* record) {
         for (const CsvColumn& column : columns_) {
             to = write_value(to, record + column.at, column);
             *to++ = ',';
         }
-        const std::string& symbol = symbols_[unsigned_at(
-            record + offsetof(feed::dbn::RecordHeader, instrument), sizeof(InstrumentId))];
-        to = std::copy(symbol.begin(), symbol.end(), to);
+        const SymbolField& symbol = symbol_of(record);
+        std::memcpy(to, symbol.text.data(), symbol.text.size());
+        to += symbol.chars;
         *to++ = '\n';
         return to;
+    }
+
+    [[nodiscard]] const SymbolField& symbol_of(const std::byte* record) const {
+        return symbols_[unsigned_at(record + offsetof(feed::dbn::RecordHeader, instrument),
+                                    sizeof(InstrumentId))];
     }
 
     char* write_value(char* to, const std::byte* at, const CsvColumn& column) {
@@ -135,7 +168,7 @@ class CsvFormat final : public RecordFormat {
 
     std::span<const CsvColumn> columns_;
     std::size_t record_bytes_;
-    std::vector<std::string> symbols_;  ///< by id
+    std::vector<SymbolField> symbols_;  ///< by id
     CsvTimes times_;
     std::vector<char> rows_;  ///< of one block
 };

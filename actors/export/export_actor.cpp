@@ -40,7 +40,7 @@ void ExportActor::on_start(const CoreInfo& /*core*/) {
 /// In stretches, whose series are prefetched together: first the slots that the follower has of
 /// them, then the rows of the market.
 void ExportActor::on_events(EventBatch batch) {
-    constexpr std::size_t stretch_events = 64;
+    constexpr std::size_t stretch_events = 128;
 
     struct Ahead {
         const feed::Event* event;

@@ -1,6 +1,8 @@
 // path: cold
 #include "actors/export/export_writer.h"
 
+#include <pthread.h>
+
 #include <optional>
 #include <utility>
 
@@ -29,6 +31,7 @@ void ExportWriter::cancel() {
 }
 
 void ExportWriter::run() {
+    ::pthread_setname_np(::pthread_self(), "writer");
     if (!write_all()) {
         failed_.store(true, std::memory_order_release);
         blocks_.cancel();

@@ -25,6 +25,8 @@ namespace pinstrike::actors {
 class RecordBlock {
   public:
     static constexpr std::size_t capacity_bytes = std::size_t{256} << 10;
+    /// Bytes that may be read behind the first byte of any field, whatever they have.
+    static constexpr std::size_t readable_bytes = 8;
 
     [[nodiscard]] bool has_room(std::size_t bytes) const { return size_ + bytes <= capacity_bytes; }
 
@@ -46,7 +48,7 @@ class RecordBlock {
 
   private:
     std::unique_ptr<std::byte[]> bytes_ =
-        std::make_unique_for_overwrite<std::byte[]>(capacity_bytes);
+        std::make_unique_for_overwrite<std::byte[]>(capacity_bytes + readable_bytes);
     std::size_t size_ = 0;
 };
 

@@ -6,6 +6,7 @@
 
 #include "actors/publish/pages.h"
 #include "actors/publish/pinstrike.h"
+#include "config/cache_line.h"
 #include "feed/dbn/osi_symbol.h"
 #include "feed/dbn/records.h"
 #include "feed/event/series_key.h"
@@ -29,8 +30,9 @@ inline constexpr InstrumentId instruments_max = 16'000'000;
 
 class RecordReceiver;
 
-/// The latest values of a series. Prices and times are DBN's.
-struct Instrument {
+/// The latest values of a series: two cache lines, which prefetch() loads. Prices and times are
+/// DBN's.
+struct alignas(cache_line_bytes) Instrument {
     feed::dbn::ConsolidatedLevel best;
     std::uint64_t stamp = 0;  ///< of the event that stated `best` (pinstrike_stamp_after())
     std::int64_t last_price = feed::dbn::undefined_price;
@@ -63,6 +65,8 @@ struct Instrument {
         last_size = 0;
     }
 };
+
+static_assert(sizeof(Instrument) == 2 * cache_line_bytes);
 
 /// A hash of the series, without its id. Roots are padded with zeros.
 [[nodiscard]] inline std::uint32_t hash_of(const pinstrike_key& key) {

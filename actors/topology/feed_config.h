@@ -57,7 +57,7 @@ struct CoreConfig {
     WaitStrategy wait = WaitStrategy::spin;
     std::vector<std::string> actors = default_actors();  ///< kinds of actors
     /// Makes one more actor, of a command, which no config file can name; empty: there is none.
-    std::function<std::unique_ptr<Actor>()> make_own;
+    std::function<std::unique_ptr<Actor>()> make_own{};
 };
 
 struct FeedConfig {

@@ -45,6 +45,7 @@
 
 namespace {
 
+using namespace pinstrike::actors;
 using namespace pinstrike::actors::gateway;
 using Clock = std::chrono::steady_clock;
 

@@ -206,6 +206,8 @@ EXPLAINED = [
                                          "its instructions are the same")),
     ("time of the book beside", plain("the spread of the book alone")),
     ("rate of a client beside", plain("the spread of the client alone")),
+    ("export of", plain("one thread makes the records, and another one copies them into the pages of the file, or "
+                        "writes them as text; with the poller they share two processors")),
     ("publication to", plain("a batch of records is made before it is written")),
 ]
 
