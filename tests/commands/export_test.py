@@ -268,10 +268,13 @@ class Failing(Exporting):
     def test_a_reader_that_does_not_read_does_not_stop_the_end(self):
         with subprocess.Popen([PINSTRIKE, "export", self.capture, "--schema", "mbp-1", "--format", "csv", "--out", "-"],
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-            self.assertTrue(process.stdout.read(10))
-            time.sleep(0.5)
-            process.send_signal(signal.SIGINT)
-            self.assertEqual(process.wait(timeout=30), 1)
+            try:
+                self.assertTrue(process.stdout.read(10))
+                time.sleep(0.5)
+                process.send_signal(signal.SIGINT)
+                self.assertEqual(process.wait(timeout=30), 1)
+            finally:
+                process.kill()
 
     def test_a_capture_that_is_cut(self):
         """What it holds is exported, and the status says that something is missing."""

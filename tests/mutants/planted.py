@@ -616,3 +616,28 @@ plant(("publish",), [
      "problems.clear();"),
     ("ids that cannot be kept are not remarked", "error_.store(errno, std::memory_order_relaxed);", ""),
 ])
+
+plant(("export",), [
+    ("an interrupted export keeps its file",
+     "return !failed() && !cancelled_.load(std::memory_order_relaxed) && file_.commit();",
+     "return !failed() && file_.commit();"),
+    ("open intervals are not exported", "market_.restart_time(); // closes the intervals that are open", ""),
+    ("losses do not reach exported values", "follower_.apply_to_line(event, stamp); pinstrike_record record{};",
+     "pinstrike_record record{};"),
+    ("ids of an export are not those of the list", "is_from_file ? event.body.series_map.id : next_id_;", "next_id_;"),
+    ("symbols of series without a record are listed", "if (series.occurs) { names", "if (series.key.id != 0) { names"),
+    ("the end of a DBN file is its last record", "content.end_ns = last_ns_ + 1;", "content.end_ns = last_ns_;"),
+    ("undefined prices are numbers in CSV", "price == feed::dbn::undefined_price ? to : write_price(to, price)",
+     "write_price(to, price)"),
+    ("the last frame of compressed rows is left out", "(begins_late_ || !compressor_ || compress({}, true))",
+     "(begins_late_ || !compressor_ || true)"),
+    ("an export waits for a pipe that nobody reads",
+     "if (cancelled_.load(std::memory_order_relaxed)) { return fail(path_, ECANCELED);",
+     "if (false) { return fail(path_, ECANCELED);"),
+])
+
+plant(("export_unit",), [
+    ("only the first records of a large file are moved up", "for (std::uint64_t end = size_bytes_; end > 0;) {",
+     "for (std::uint64_t end = std::min<std::uint64_t>(size_bytes_, copied_bytes); end > 0;) {"),
+    ("a price loses a digit", "while (to[-1] == '0') {", "while (to[-1] <= '1') {"),
+])
