@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <system_error>
 
@@ -47,7 +48,7 @@ std::string progress_text(std::uint64_t records, double seconds, std::uint64_t r
     }
     const double share =
         std::min(static_cast<double>(read_bytes) / static_cast<double>(all_bytes), 1.0);
-    const auto left = static_cast<std::uint64_t>(seconds / share - seconds + 0.5);
+    const auto left = std::lround(seconds / share - seconds);
     return fmt::format("{:.0f} %, {}, {}:{:02}:{:02} left", 100 * share, text, left / 3600,
                        left / 60 % 60, left % 60);
 }
