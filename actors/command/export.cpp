@@ -1,6 +1,7 @@
 // path: cold
 //
-// `pinstrike export`: captures as files of records. The records are those that a gateway sends.
+// `pinstrike record export`: captures as files of records. The records are those that a gateway
+// sends.
 #include "actors/command/command.h"
 #include "actors/command/export_progress.h"
 #include "actors/command/replay_config.h"
@@ -144,9 +145,9 @@ std::string root_error(const std::string& text) {
 
 }  // namespace
 
-void add_export(CLI::App& app, Outcome& outcome) {
+void add_export(CLI::App& record, Outcome& outcome) {
     auto given = std::make_shared<Arguments>();
-    CLI::App* command = app.add_subcommand("export", "Captures as files of records: DBN or CSV");
+    CLI::App* command = record.add_subcommand("export", "Captures as files of records: DBN or CSV");
     command->footer(
         "Replays the captures (`pinstrike replay --help`) and writes the records that a gateway\n"
         "sends to its clients: those of one schema, of all series. Values that are stale because\n"
@@ -160,9 +161,10 @@ void add_export(CLI::App& app, Outcome& outcome) {
         "is there, but the captures did not all reach their lines; 2 wrong use; 78 wrong "
         "config.\n\n"
         "Examples:\n"
-        "  pinstrike export day.pcap --schema cmbp-1 --out day.cmbp-1.dbn.zst\n"
-        "  pinstrike export day.pcap --schema trades --format csv --out trades.csv\n"
-        "  pinstrike export captures --schema ohlcv-1m --underlyings SPY,SPXW --out bars.dbn");
+        "  pinstrike record export day.pcap --schema cmbp-1 --out day.cmbp-1.dbn.zst\n"
+        "  pinstrike record export day.pcap --schema trades --format csv --out trades.csv\n"
+        "  pinstrike record export captures --schema ohlcv-1m --underlyings SPY,SPXW --out "
+        "bars.dbn");
     command
         ->add_option("FILE", given->files,
                      "Captures, as of `pinstrike replay`; a folder stands for all captures in it")

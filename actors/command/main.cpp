@@ -24,7 +24,6 @@ void add_ctl(CLI::App& app, Outcome& outcome);
 void add_decode(CLI::App& app, Outcome& outcome);
 void add_doctor(CLI::App& app, Outcome& outcome);
 void add_explain(CLI::App& app, Outcome& outcome);
-void add_export(CLI::App& app, Outcome& outcome);
 void add_forget(CLI::App& app, Outcome& outcome);
 void add_gateway(CLI::App& app, Outcome& outcome);
 void add_generate(CLI::App& app, Outcome& outcome);
@@ -39,12 +38,15 @@ void add_top(CLI::App& app, Outcome& outcome);
 namespace {
 
 constexpr std::array commands{
-    AddCommand{add_bench},   AddCommand{add_chain},          AddCommand{add_check},
-    AddCommand{add_ctl},     AddCommand{add_decode},         AddCommand{add_doctor},
-    AddCommand{add_explain}, AddCommand{add_export},         AddCommand{add_forget},
-    AddCommand{add_gateway}, AddCommand{add_generate},       AddCommand{add_latency},
-    AddCommand{add_plan},    AddCommand{add_record},         AddCommand{add_replay},
-    AddCommand{add_run},     AddCommand{add_support_bundle}, AddCommand{add_top},
+    AddCommand{add_bench},   AddCommand{add_chain},
+    AddCommand{add_check},   AddCommand{add_ctl},
+    AddCommand{add_decode},  AddCommand{add_doctor},
+    AddCommand{add_explain}, AddCommand{add_forget},
+    AddCommand{add_gateway}, AddCommand{add_generate},
+    AddCommand{add_latency}, AddCommand{add_plan},
+    AddCommand{add_record},  AddCommand{add_replay},
+    AddCommand{add_run},     AddCommand{add_support_bundle},
+    AddCommand{add_top},
 };
 
 /// Opens /dev/full on each standard descriptor that is closed. Otherwise the next file or socket

@@ -1,6 +1,7 @@
 // path: cold
 //
-// `pinstrike record`: lists, describes and verifies recordings.
+// `pinstrike record`: lists, describes, verifies and keeps recordings. export.cpp has its command
+// `export`.
 #include "actors/command/command.h"
 #include "actors/command/record_text.h"
 #include "actors/topology/feed_config.h"
@@ -21,6 +22,9 @@
 #include <vector>
 
 namespace pinstrike::command {
+
+void add_export(CLI::App& record, Outcome& outcome);
+
 namespace {
 
 struct RecordOptions {
@@ -210,7 +214,8 @@ Exit record(const RecordOptions& options, Look look) {
 
 void add_record(CLI::App& app, Outcome& outcome) {
     auto options = std::make_shared<RecordOptions>();
-    CLI::App* command = app.add_subcommand("record", "List, describe and verify recordings");
+    CLI::App* command =
+        app.add_subcommand("record", "List, describe, verify and export recordings");
     command->require_subcommand(1);
     command->footer(
         "A recording is the folder that the config section `record` names. Its segments are\n"
@@ -241,6 +246,7 @@ void add_record(CLI::App& app, Outcome& outcome) {
     };
     add_mark("keep", "Protect segments from removal (record.keep, keep_bytes, free)", true);
     add_mark("release", "Take this protection away", false);
+    add_export(*command, outcome);
 }
 
 }  // namespace pinstrike::command

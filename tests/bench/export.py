@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How many records a second `pinstrike export` writes: the whole command, from its start to the file under its name.
+"""How many records a second `pinstrike record export` writes: the whole command, until the file has its name.
 
     export.py PINSTRIKE [--runs 5] [--messages 10000000] [--folder FOLDER] [--outputs TEXT]
 
@@ -38,7 +38,7 @@ def export(pinstrike, capture, ending):
     """(M records/s, ns of processor time a record)"""
     file = capture.parent / f"bench.{ending}"
     begin, used = time.monotonic(), cpu_seconds()
-    text = run([pinstrike, "export", capture, "--schema", "cmbp-1", "--format", ending[:3], "--out", file])
+    text = run([pinstrike, "record", "export", capture, "--schema", "cmbp-1", "--format", ending[:3], "--out", file])
     seconds, used = time.monotonic() - begin, cpu_seconds() - used
     file.unlink()
     records = int(re.search(r"(\d+) records written", text)[1])

@@ -117,13 +117,13 @@ class Published(gateway_day.WithHours):
 
 
 class Exported(gateway_day.WithHours):
-    """The published readers of files, on what `pinstrike export` writes."""
+    """The published readers of files, on what `pinstrike record export` writes."""
 
     UNDEFINED = {"", "127", "255", "32767", "65535", "2147483647", "4294967295", "9223372036854775807"}
 
     def export(self, schema, ending, *more):
         out = self.folder / f"{schema}.{ending}"
-        self.run_well("export", self.capture, "--schema", schema, "--out", out, *more)
+        self.run_well("record", "export", self.capture, "--schema", schema, "--out", out, *more)
         return out
 
     def test_each_schema_is_read_by_the_published_reader(self):

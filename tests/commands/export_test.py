@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`pinstrike export`: each record of each schema is what the capture says, decoded by the independent decoder.
+"""`pinstrike record export`: each record of each schema is what the capture says, decoded by the independent decoder.
 
     export_test.py PINSTRIKE
 """
@@ -24,6 +24,7 @@ from gateway_client import UNDEFINED_TIME
 from gateway_day import INDEPENDENT, PINSTRIKE, WithGateway
 
 SECOND_NS = 10**9
+EXPORT = (PINSTRIKE, "record", "export")
 
 
 def decoded(capture):
@@ -34,7 +35,7 @@ class Exporting(WithGateway):
     def export(self, schema, name=None, *more, capture=None, code=0, **options):
         """Writes a file and returns its bytes."""
         out = self.folder / (name or f"{schema}.dbn")
-        done = subprocess.run([PINSTRIKE, "export", capture or self.capture, "--schema", schema, "--out", out, *more],
+        done = subprocess.run([*EXPORT, capture or self.capture, "--schema", schema, "--out", out, *more],
                               capture_output=True, text=True, check=False, timeout=120, **options)
         self.assertEqual(done.returncode, code, done.stderr)
         self.stderr = done.stderr
@@ -155,7 +156,7 @@ class Truthful(Exporting):
     def test_standard_output_and_pipes_get_the_same(self):
         for form in ("dbn", "csv"):
             file = self.export("tcbbo", f"tcbbo.{form}", "--format", form)
-            piped = subprocess.run([PINSTRIKE, "export", self.capture, "--schema", "tcbbo", "--format", form,
+            piped = subprocess.run([*EXPORT, self.capture, "--schema", "tcbbo", "--format", form,
                                     "--out", "-"], capture_output=True, check=False, timeout=60)
             self.assertEqual(piped.returncode, 0, piped.stderr)
             if form == "csv":
@@ -192,11 +193,11 @@ class Failing(Exporting):
                                 (["--schema", "trades", "--out", "x", "--format", "json"], "expected dbn or csv"),
                                 (["--schema", "trades"], "--out is required"),
                                 (["--schema", "trades", "--out", "x", "--underlyings", "TOOLONG"], "at most 5 char")):
-            done = subprocess.run([PINSTRIKE, "export", self.capture, *arguments], capture_output=True, text=True,
+            done = subprocess.run([*EXPORT, self.capture, *arguments], capture_output=True, text=True,
                                   check=False)
             self.assertEqual(done.returncode, 2, done.stderr)
             self.assertIn(text, done.stderr)
-        done = subprocess.run([PINSTRIKE, "export", self.capture, "--schema", "trades", "--out", self.capture],
+        done = subprocess.run([*EXPORT, self.capture, "--schema", "trades", "--out", self.capture],
                               capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 2)
         self.assertIn("it would be overwritten", done.stderr)
@@ -222,7 +223,7 @@ class Failing(Exporting):
                 small.mkdir(exist_ok=True)
                 script = ('mount -t tmpfs -o size=1m none "$1" && shift && "$@"; code=$?; '
                           'ls -A "$(dirname "${@: -1}")"; exit $code')
-                done = subprocess.run(["unshare", "-m", "bash", "-c", script, "bash", small, PINSTRIKE, "export",
+                done = subprocess.run(["unshare", "-m", "bash", "-c", script, "bash", small, *EXPORT,
                                        self.capture, "--schema", "cmbp-1", "--format", form, "--out", small / name],
                                       capture_output=True, text=True, check=False, timeout=60)
                 self.assertEqual(done.returncode, 1, done.stderr)
@@ -230,7 +231,7 @@ class Failing(Exporting):
                 self.assertEqual(done.stdout, "", "nothing is left")
 
     def test_a_reader_that_ends_early(self):
-        with subprocess.Popen([PINSTRIKE, "export", self.capture, "--schema", "mbp-1", "--format", "csv", "--out", "-"],
+        with subprocess.Popen([*EXPORT, self.capture, "--schema", "mbp-1", "--format", "csv", "--out", "-"],
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
             self.assertTrue(process.stdout.readline().startswith("ts_recv,ts_event,rtype,"))
             process.stdout.close()
@@ -243,7 +244,7 @@ class Failing(Exporting):
         os.mkfifo(fifo)
         for how in (signal.SIGINT, signal.SIGTERM):
             out = self.folder / "interrupted.dbn"
-            with subprocess.Popen([PINSTRIKE, "export", fifo, "--schema", "cmbp-1", "--out", out],
+            with subprocess.Popen([*EXPORT, fifo, "--schema", "cmbp-1", "--out", out],
                                   stderr=subprocess.PIPE, text=True) as process, open(fifo, "wb") as writer:
                 writer.write(self.capture.read_bytes()[:1 << 20])
                 writer.flush()
@@ -266,7 +267,7 @@ class Failing(Exporting):
             self.assert_nothing_left()
 
     def test_a_reader_that_does_not_read_does_not_stop_the_end(self):
-        with subprocess.Popen([PINSTRIKE, "export", self.capture, "--schema", "mbp-1", "--format", "csv", "--out", "-"],
+        with subprocess.Popen([*EXPORT, self.capture, "--schema", "mbp-1", "--format", "csv", "--out", "-"],
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
             try:
                 self.assertTrue(process.stdout.read(10))
@@ -296,7 +297,7 @@ class Failing(Exporting):
         self.export("mbp-1", "quiet.dbn")
         self.assertNotIn("\r", self.stderr)
         master, slave = pty.openpty()
-        with subprocess.Popen([PINSTRIKE, "export", self.capture, "--schema", "mbp-1", "--format", "csv", "--out",
+        with subprocess.Popen([*EXPORT, self.capture, "--schema", "mbp-1", "--format", "csv", "--out",
                                self.folder / "shown.csv"], stderr=slave) as process:
             os.close(slave)
             shown = b""

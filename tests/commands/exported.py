@@ -1,4 +1,4 @@
-"""Reads what `pinstrike export` writes, without the program's code: DBN files and CSV."""
+"""Reads what `pinstrike record export` writes, without the program's code: DBN files and CSV."""
 
 import collections
 import csv
