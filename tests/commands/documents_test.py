@@ -147,7 +147,7 @@ def serves(place, text):
 def synopsis(_, text):
     """`check CONFIG [--schema]`: the help lists command and options."""
     words = [word for word in text.split() if word != "pinstrike"]
-    path = words[:2] if words[0] == "bench" or words[:2] == ["gateway", "usage"] else words[:1]
+    path = words[:2] if words[0] in ("bench", "record") or words[:2] == ["gateway", "usage"] else words[:1]
     done = run([PINSTRIKE, *path, "--help"])
     for option in re.findall(r"--[\w-]+", text):
         if done.returncode != 0 or not re.search(rf"{option}\b", done.stdout):
@@ -302,6 +302,8 @@ def rules():
          by("alerts", "tests/commands/alerts_test.py", 'promtool("test", "rules"')),
         (r"python3 deploy/grafana/dashboards\.py FOLDER", in_sources),
         (r"top -H -p PID", lambda place, text: place.shell(text.replace("top", "top -b -n 1"))),
+        (r"\(cat config/demo\.yaml; .*",
+         lambda place, text: place.shell(text.replace("config/demo.yaml", "my.yaml"))),
         (r"(ip maddr|openssl rand -hex 32|\(umask 077; openssl .*\))", as_it_stands),
         (r"(cp|ln -s|mkdir -p|install -o pinstrike(-gateway)?) .*", as_it_stands),
         (r'echo "db-\$\(openssl rand .*', as_it_stands),

@@ -17,6 +17,7 @@
 
 namespace {
 
+using pinstrike::actors::Market;
 using namespace pinstrike::actors::gateway;
 using namespace pinstrike::actors::gateway::test;
 
