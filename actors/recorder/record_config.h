@@ -9,6 +9,7 @@ namespace pinstrike::actors {
 
 /// What a feed records on disk.
 struct RecordConfig {
+    bool on = false;     ///< the section is present
     std::string folder;  ///< empty: the usual one
     std::size_t segment_bytes = std::size_t{1} << 30;
     std::size_t memory_bytes = 64 << 20;  ///< chunks of each poller
@@ -16,14 +17,6 @@ struct RecordConfig {
     std::int64_t keep_ns = 0;            ///< 0: no limit
     std::uint64_t keep_bytes = 0;        ///< of all segments; 0: no limit
     std::uint64_t free_bytes = 1 << 30;  ///< that the disk has free
-
-    [[nodiscard]] static RecordConfig none() {
-        RecordConfig config;
-        config.segment_bytes = 0;
-        return config;
-    }
-
-    [[nodiscard]] bool on() const { return segment_bytes != 0; }
 
     /// The folder for a feed of this name.
     [[nodiscard]] std::string folder_of(const std::string& feed) const {

@@ -1,7 +1,11 @@
 // path: cold
 #include "actors/recorder/record_keys.h"
 
+#include <utility>
+
 namespace pinstrike::actors {
+
+namespace {
 
 Section<RecordConfig> record_section() {
     constexpr std::uint64_t mebi = 1 << 20;
@@ -31,6 +35,18 @@ Section<RecordConfig> record_section() {
         .key("free", &RecordConfig::free_bytes, bytes64(0, 1ULL << 50),
              "The oldest segments are removed while the disk has less free space than this.");
     return section;
+}
+
+}  // namespace
+
+Form<RecordConfig> record_form() {
+    Form<RecordConfig> form = section_form(record_section());
+    form.read = [read = form.read](const Node& node, const std::string& path, RecordConfig& into,
+                                   Reader& reader) {
+        into.on = true;
+        return read(node, path, into, reader);
+    };
+    return or_word("none", RecordConfig{}, std::move(form));
 }
 
 }  // namespace pinstrike::actors

@@ -6,6 +6,7 @@
 
 namespace pinstrike::actors {
 
-[[nodiscard]] Section<RecordConfig> record_section();
+/// "none", or a section, whose presence turns the recorder on.
+[[nodiscard]] Form<RecordConfig> record_form();
 
 }  // namespace pinstrike::actors

@@ -79,7 +79,7 @@ struct FeedConfig {
     feed::HistoryConfig history;  ///< memory 0: no history is kept
     peer::PeerConfig peer;        ///< no secret: no peers
     PublishConfig publish;
-    RecordConfig record = RecordConfig::none();
+    RecordConfig record;
     bool block_checksum = true;
     bool test_symbols = false;  ///< true: tests reach the cores
     TypeMap actors;             ///< a config struct for each kind of actor that has keys

@@ -147,8 +147,7 @@ void add_sharing_keys(Section<FeedConfig>& section) {
              "Other instances of the same feed: which are asked, and which may ask.")
         .key("publish", &FeedConfig::publish, section_form(publish_section()),
              "What other programs on this host can read.")
-        .key("record", &FeedConfig::record,
-             or_word("none", RecordConfig::none(), section_form(record_section())),
+        .key("record", &FeedConfig::record, record_form(),
              "Recording of all received packets on disk.");
 }
 

@@ -483,7 +483,7 @@ Topology plan_topology(const FeedConfig& config) {
         topology.dpdk_bytes = nic::dpdk::memory_need_bytes(demands);
     }
     topology.recovery = plan_recovery(config);
-    if (config.record.on() && !reads_captures(config)) {
+    if (config.record.on && !reads_captures(config)) {
         topology.record_bytes = config.record.memory_bytes * config.pollers.size();
     }
     topology.open_files = plan_open_files(config, topology);
@@ -508,7 +508,7 @@ TopologyFindings check_topology(const Topology& topology, const FeedConfig& conf
     if (config.history.memory_bytes != 0 && topology.recovery.history_bytes == 0) {
         findings.remarks.emplace_back("history: not kept with captures");
     }
-    if (config.record.on() && topology.record_bytes == 0) {
+    if (config.record.on && topology.record_bytes == 0) {
         findings.remarks.emplace_back("record: captures are not recorded again");
     }
     check_streams(config, findings);

@@ -28,7 +28,7 @@ using prometheus::ClientMetric;
 using prometheus::MetricFamily;
 using prometheus::MetricType;
 
-FeedConfig config(const std::string& secret_file) {
+FeedConfig config(const std::string& secret_file, const std::string& record_folder) {
     FeedConfig made;
     made.lines = feed::opra::published_lines(std::vector<std::uint16_t>{1, 2});
     nic::PortConfig port;
@@ -58,6 +58,10 @@ FeedConfig config(const std::string& secret_file) {
     made.peer.listen.port = 0;
     made.peer.connect = {{nic::Ipv4{0x7F00'0001}, 1}};  // nobody listens
     made.peer.secret_file = secret_file;
+    made.record.on = true;
+    made.record.folder = record_folder;
+    made.record.segment_bytes = 4U << 20;
+    made.record.free_bytes = 0;
     made.publish.memory = PublishMemory::shm;
     made.publish.stream = true;
     made.publish.stream_records = 1024;
@@ -78,7 +82,8 @@ class MetricValues : public testing::Test {
         std::filesystem::permissions(
             secret, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
         Problems problems;
-        appliance_ = Appliance::build(config(secret), problems);
+        record_folder_ = std::filesystem::path{testing::TempDir()} / "metric_values_record";
+        appliance_ = Appliance::build(config(secret, record_folder_), problems);
         std::filesystem::remove(secret);
         ASSERT_TRUE(appliance_) << (problems.empty() ? "" : problems.front().text);
         const auto begin = std::chrono::steady_clock::now();
@@ -91,6 +96,8 @@ class MetricValues : public testing::Test {
         ran_ = ran.count();
         families_ = appliance_metrics(take_counter_snapshot(*appliance_), LogCounters{}, nullptr);
     }
+
+    void TearDown() override { std::filesystem::remove_all(record_folder_); }
 
     /// All series of the metric.
     void each(Metric metric, const std::function<void(const ClientMetric&)>& judge) {
@@ -138,6 +145,7 @@ class MetricValues : public testing::Test {
     }
 
     test::PublishFolder folder_;
+    std::string record_folder_;
     std::unique_ptr<Appliance> appliance_;
     std::vector<MetricFamily> families_;
     std::map<std::string, bool> judged_;
@@ -157,6 +165,8 @@ TEST_F(MetricValues, seconds_are_seconds) {
     within(Metric::loop_idle_seconds_total, 1e-6, ran_);
     within(Metric::loop_longest_step_seconds, 1e-8, ran_);
     within(Metric::clock_error_seconds, 0, 0.01);
+    within(Metric::recorder_longest_write_seconds, 1e-6, ran_);
+    within(Metric::recorder_longest_pause_seconds, 0, ran_);
     if (appliance_->clock().uses_tsc()) {
         within(Metric::clock_tick_seconds, 1e-10, 1e-8);  // 0.1 to 10 GHz
     }
