@@ -1,7 +1,7 @@
 // path: cold
 //
-// `pinstrike record`: lists, describes, verifies and keeps recordings. export.cpp has its command
-// `export`.
+// `pinstrike record`: lists, describes, verifies and keeps recordings. Its commands `cut` and
+// `export` have files of their own.
 #include "actors/command/command.h"
 #include "actors/command/record_text.h"
 #include "actors/topology/feed_config.h"
@@ -24,6 +24,7 @@
 namespace pinstrike::command {
 
 void add_export(CLI::App& record, Outcome& outcome);
+void add_record_cut(CLI::App& record, Outcome& outcome);
 
 namespace {
 
@@ -246,6 +247,7 @@ void add_record(CLI::App& app, Outcome& outcome) {
     };
     add_mark("keep", "Protect segments from removal (record.keep, keep_bytes, free)", true);
     add_mark("release", "Take this protection away", false);
+    add_record_cut(*command, outcome);
     add_export(*command, outcome);
 }
 

@@ -12,7 +12,10 @@ import sys
 import tempfile
 import time
 import unittest
+from datetime import UTC, datetime
+from decimal import Decimal
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 PINSTRIKE = sys.argv[1]
 
@@ -201,6 +204,70 @@ class Recording(unittest.TestCase):
         self.info("verify", 1)
         self.pinstrike("record", "verify", self.folder, "--repair")
         self.assertEqual(self.info(), before)
+
+    def packets_of(self, capture):
+        """(time, interface, payload) of each packet as tshark shows them, in the order of the file."""
+        rows = subprocess.run(["tshark", "-r", capture, "-T", "fields", "-e", "frame.time_epoch", "-e",
+                               "frame.interface_name", "-e", "udp.payload"], capture_output=True, text=True,
+                              check=True).stdout.splitlines()
+        return [tuple(row.split("\t")) for row in rows]
+
+    @unittest.skipUnless(shutil.which("tshark"), "no tshark here")
+    def test_a_cut_has_the_packets_of_its_range(self):
+        self.run_for(3)
+        all_packets = sorted((row for segment in self.segments() for row in self.packets_of(segment)),
+                             key=lambda row: row[0])
+        first, last = float(all_packets[0][0]), float(all_packets[-1][0])
+        begin, end = (datetime.fromtimestamp(first + (last - first) * part, UTC) for part in (0.3, 0.6))
+        out = self.here / "part.pcapng"
+
+        def cut(*words, status=0):
+            return self.pinstrike("record", "cut", self.folder, "--out", out, *words, status=status).stderr
+
+        def wanted(selects):
+            return [(row[0], row[2]) for row in all_packets if selects(Decimal(row[0]), row[1])]
+
+        def found():
+            rows = self.packets_of(out)
+            self.assertEqual([row[0] for row in rows], sorted(row[0] for row in rows))
+            return [(row[0], row[2]) for row in rows]
+
+        self.assertIn(f"{len(all_packets)} packets written", cut())
+        self.assertCountEqual(found(), wanted(lambda time, interface: True))
+        # Moments to the microsecond; New York is behind UTC, and its date may be another.
+        texts = [moment.isoformat()[:26] + "Z" for moment in (begin, end)]
+        least, most = (Decimal(str(moment.timestamp())) for moment in (begin, end))
+        for chunks in ("by the index", "without an index"):
+            cut("--from", texts[0], "--to", texts[1], "--lines", "2-3", "--stream", "B")
+            self.assertCountEqual(found(), wanted(lambda time, interface: least <= time < most and
+                                                  interface in ("line 2 B", "line 3 B")), chunks)
+            for segment in self.segments():
+                Path(f"{segment}.index").unlink(missing_ok=True)
+        local = [moment.astimezone(ZoneInfo("America/New_York")).isoformat()[:26] for moment in (begin, end)]
+        cut("--from", local[0], "--to", local[1])
+        self.assertCountEqual(found(), wanted(lambda time, interface: least <= time < most))
+        self.replay_of(out)
+        self.assertIn("expected a moment after", cut("--from", texts[1], "--to", texts[0], status=2))
+        self.assertIn("expected HH:MM", cut("--from", "noon", status=2))
+        self.assertIn("0 packets written", cut("--to", "1999-01-01T00:00", status=1))
+        self.assertIn("cannot be read", self.pinstrike("record", "cut", self.here / "none", "--out", out,
+                                                       status=1).stderr)
+
+    def replay_of(self, capture):
+        account = self.here / "cut.json"
+        self.pinstrike("replay", capture, "--account", account)
+        self.assertTrue(json.loads(account.read_text())["balanced"])
+
+    def test_a_cut_states_damage(self):
+        self.run_for(2)
+        segment = self.segments()[0]
+        with open(segment, "r+b") as file:
+            file.seek(segment.stat().st_size // 2)
+            file.write(b"?" * 64)
+        said = self.pinstrike("record", "cut", self.folder, "--out", self.here / "part.pcap", status=1).stderr
+        self.assertIn(f"{segment}: ", said)
+        self.assertIn("are damaged", said)
+        self.assertRegex(said, r"[1-9]\d* packets written")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,164 @@
+// path: cold
+//
+// `pinstrike record cut`: a part of a recording as one capture.
+#include "actors/command/command.h"
+#include "config/output_file.h"
+#include "config/print_problems.h"
+#include "config/units.h"
+#include "config/whole_file.h"
+#include "feed/recording/moment.h"
+#include "feed/recording/recorded_packets.h"
+#include "nic/capture/capture_writer.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace pinstrike::command {
+namespace {
+
+struct Arguments {
+    std::string folder;
+    std::string from;
+    std::string to;
+    std::string lines;
+    std::string stream;
+    std::string out;
+};
+
+/// Sets an end of the range. False: it is not one moment of the recording.
+bool set_end(const std::string& text, const feed::RecordedPackets& packets, std::int64_t& end_ns) {
+    const auto moment = text.empty() ? std::nullopt : feed::parse_moment(text);
+    if (!moment) {
+        return true;  // the recording's own end
+    }
+    const auto ns = feed::ns_of(*moment, packets.first_ns(), packets.last_ns());
+    if (!ns) {
+        complain(
+            "{}: has no date, and the recording has packets of several days; expected "
+            "YYYY-MM-DDT{}",
+            text, text);
+        return false;
+    }
+    end_ns = *ns;
+    return true;
+}
+
+std::optional<feed::PacketRange> range_of(const Arguments& given,
+                                          const feed::RecordedPackets& packets) {
+    feed::PacketRange range;
+    if (!set_end(given.from, packets, range.from_ns) || !set_end(given.to, packets, range.to_ns)) {
+        return std::nullopt;
+    }
+    if (range.from_ns >= range.to_ns) {
+        complain("--to {}: expected a moment after --from {}", given.to, given.from);
+        return std::nullopt;
+    }
+    if (!given.lines.empty()) {
+        range.lines = *parse_ranges(given.lines);
+        std::ranges::sort(range.lines);
+    }
+    if (!given.stream.empty()) {
+        range.stream = given.stream == "A" ? feed::Stream::a : feed::Stream::b;
+    }
+    return range;
+}
+
+/// Writes the packets of the range. False: the output failed, for which it has printed a reason.
+bool write(feed::RecordedPackets& packets, const std::string& out, std::uint64_t& count) {
+    Problems problems;
+    WholeFile file{out};
+    if (file.where().empty()) {
+        complain("{}: {}", out, std::strerror(file.error()));
+        return false;
+    }
+    auto writer = nic::CaptureWriter::open(file.where(), problems);
+    if (writer) {
+        while (const auto packet = packets.next()) {
+            writer->write(packet->frame, packet->ts_ns);
+            ++count;
+        }
+    }
+    const bool written = writer && writer->close(problems);
+    print_problems(problems);
+    if (written && !file.commit()) {
+        complain("{}: {}", out, std::strerror(errno));
+        return false;
+    }
+    return written;
+}
+
+Exit cut(const Arguments& given) {
+    Problems problems;
+    auto packets = feed::RecordedPackets::open(given.folder, problems);
+    print_problems(problems);
+    if (!packets) {
+        return Exit::failed;
+    }
+    auto range = range_of(given, *packets);
+    if (!range) {
+        return Exit::usage;
+    }
+    packets->select(std::move(*range));
+    std::uint64_t count = 0;
+    if (!write(*packets, given.out, count)) {
+        return Exit::failed;
+    }
+    for (const std::string& text : packets->damage()) {
+        complain("{}", text);
+    }
+    complain("{} packets written", count);
+    if (packets->not_recorded() != 0) {
+        complain("up to {} packets are missing because they were not recorded",
+                 packets->not_recorded());
+    }
+    return packets->damage().empty() && count != 0 ? Exit::ok : Exit::failed;
+}
+
+std::string moment_error(const std::string& text) {
+    return feed::parse_moment(text)
+               ? std::string{}
+               : "found " + text + ", expected HH:MM[:SS], with YYYY-MM-DDT in front or Z behind";
+}
+
+}  // namespace
+
+void add_record_cut(CLI::App& record, Outcome& outcome) {
+    auto given = std::make_shared<Arguments>();
+    CLI::App* command = record.add_subcommand("cut", "A part of a recording as one capture");
+    command->footer(
+        "The packets of all pollers, merged by time; `replay`, `decode`, `record export` and\n"
+        "Wireshark read the capture. Moments are in New York time, or in UTC with a Z behind\n"
+        "them. Without a date the recording must be of one day.\n"
+        "Exit status: 0 success; 1 no packet is in the range, the output failed, or a part of\n"
+        "the recording is damaged; 2 wrong use.\n\n"
+        "Examples:\n"
+        "  pinstrike record cut recording --from 14:00 --to 14:05 --lines 1-4 --out part.pcapng\n"
+        "  pinstrike record cut recording --from 2026-11-25T19:00Z --stream A --out a.pcap");
+    command->add_option("FOLDER", given->folder, "The folder of the recording")->required();
+    command->add_option("--from", given->from, "The first moment (default: the beginning)")
+        ->check(moment_error);
+    command->add_option("--to", given->to, "The moment behind the last packet (default: the end)")
+        ->check(moment_error);
+    command->add_option("--lines", given->lines, "Only these lines: 1-4,12 (default: all packets)")
+        ->check([](const std::string& text) {
+            return parse_ranges(text) ? std::string{}
+                                      : "found " + text + ", expected numbers such as 1-4,12";
+        });
+    command->add_option("--stream", given->stream, "A or B (default: both)")
+        ->check(CLI::IsMember({"A", "B"}));
+    command
+        ->add_option("--out", given->out,
+                     "The capture to write: pcapng if it ends in .pcapng, else pcap")
+        ->required();
+    command->callback([given, &outcome] { outcome.status = cut(*given); });
+}
+
+}  // namespace pinstrike::command

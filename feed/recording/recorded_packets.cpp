@@ -1,0 +1,159 @@
+// path: cold
+#include "feed/recording/recorded_packets.h"
+
+#include "nic/capture/recording_chunk.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <span>
+#include <utility>
+
+namespace pinstrike::feed {
+
+namespace {
+
+/// The bytes of a chunk; empty if they are damaged.
+std::span<const std::byte> whole_chunk(SegmentFile& file, const ChunkRecord& record) {
+    const std::span<const std::byte> bytes = file.read(record.offset);
+    const auto head = nic::load_chunk_head(bytes);
+    if (!head || head->bytes != record.bytes || bytes.size() < record.bytes) {
+        return {};
+    }
+    const auto chunk = bytes.first(record.bytes);
+    return nic::crc32c(chunk.subspan(nic::chunk_head_bytes)) == head->checksum
+               ? chunk
+               : std::span<const std::byte>{};
+}
+
+std::string damage_text(const std::string& path, std::uint64_t offset, std::uint64_t bytes) {
+    return fmt::format("{}: {} bytes from byte {} on are damaged", path, bytes, offset);
+}
+
+}  // namespace
+
+bool PacketRange::selects(const RecordedInterface& from) const {
+    if (from.line == 0) {
+        return lines.empty() && !stream;
+    }
+    return (lines.empty() || std::ranges::binary_search(lines, from.line)) &&
+           (!stream || *stream == from.stream);
+}
+
+std::optional<RecordedPackets> RecordedPackets::open(const std::string& folder,
+                                                     Problems& problems) {
+    RecordedPackets packets;
+    const std::size_t problems_before = problems.size();
+    for (const std::string& path : segments_in(folder, problems)) {
+        auto file = SegmentFile::open(path, problems);
+        if (!file) {
+            continue;
+        }
+        if (auto index = file->index()) {
+            packets.add({path, std::move(index->chunks)});
+            continue;
+        }
+        SegmentScan scan{std::move(*file), nullptr};  // the index is lost, wrong or not finished
+        while (scan.step()) {
+        }
+        for (const DamagedBytes& damage : scan.damaged()) {
+            packets.damage_.push_back(damage_text(path, damage.offset, damage.bytes));
+        }
+        packets.add({path, scan.index().chunks});
+    }
+    if (problems.size() != problems_before) {
+        return std::nullopt;
+    }
+    if (packets.first_ns_ > packets.last_ns_) {
+        add_problem(problems, folder, "has no recorded packet");
+        return std::nullopt;
+    }
+    return packets;
+}
+
+void RecordedPackets::add(Segment segment) {
+    for (const ChunkRecord& chunk : segment.chunks) {
+        first_ns_ = std::min(first_ns_, chunk.first_ts_ns);
+        last_ns_ = std::max(last_ns_, chunk.last_ts_ns);
+    }
+    const std::string name = poller_of(segment.path);
+    auto poller = std::ranges::find(pollers_, name, &Poller::name);
+    if (poller == pollers_.end()) {
+        poller = pollers_.emplace(pollers_.end());
+        poller->name = name;
+    }
+    poller->segments.push_back(std::move(segment));
+}
+
+void RecordedPackets::select(PacketRange range) {
+    range_ = std::move(range);
+    for (Poller& poller : pollers_) {
+        advance(poller);
+    }
+}
+
+std::optional<RecordedPacket> RecordedPackets::next() {
+    if (latest_ != nullptr) {
+        advance(*latest_);
+    }
+    latest_ = nullptr;
+    for (Poller& poller : pollers_) {
+        if (poller.head && (latest_ == nullptr || poller.head->ts_ns < latest_->head->ts_ns)) {
+            latest_ = &poller;
+        }
+    }
+    return latest_ == nullptr ? std::nullopt : latest_->head;
+}
+
+/// Finds the poller's next packet of the range.
+void RecordedPackets::advance(Poller& poller) {
+    do {
+        while ((poller.head = poller.packets.next())) {
+            const auto& interfaces = poller.file->head().interfaces;
+            if (poller.head->ts_ns >= range_.from_ns && poller.head->ts_ns < range_.to_ns &&
+                poller.head->interface < interfaces.size() &&
+                range_.selects(interfaces[poller.head->interface])) {
+                return;
+            }
+        }
+    } while (next_chunk(poller));
+}
+
+/// Reads the poller's next chunk with times of the range. False: there is none.
+bool RecordedPackets::next_chunk(Poller& poller) {
+    for (; poller.segment < poller.segments.size(); ++poller.segment) {
+        const Segment& segment = poller.segments[poller.segment];
+        while (poller.chunk < segment.chunks.size()) {
+            const ChunkRecord& chunk = segment.chunks[poller.chunk++];
+            if (chunk.last_ts_ns >= range_.from_ns && chunk.first_ts_ns < range_.to_ns &&
+                read_chunk(poller, segment, chunk)) {
+                return true;
+            }
+        }
+        poller.file.reset();
+        poller.chunk = 0;
+    }
+    return false;
+}
+
+bool RecordedPackets::read_chunk(Poller& poller, const Segment& segment, const ChunkRecord& chunk) {
+    if (!poller.file) {
+        Problems problems;
+        poller.file = SegmentFile::open(segment.path, problems);
+        if (!poller.file) {
+            damage_.push_back(problems.front().text);
+            poller.chunk = segment.chunks.size();
+            return false;
+        }
+    }
+    not_recorded_ += chunk.not_recorded;
+    const std::span<const std::byte> bytes = whole_chunk(*poller.file, chunk);
+    if (bytes.empty()) {
+        damage_.push_back(damage_text(segment.path, chunk.offset, chunk.bytes));
+        return false;
+    }
+    poller.packets = ChunkPackets{bytes};
+    return true;
+}
+
+}  // namespace pinstrike::feed

@@ -1,0 +1,83 @@
+// path: cold
+//
+// The packets of a recording in the order of their times, merged from the segments of all pollers.
+#pragma once
+
+#include "config/problem.h"
+#include "feed/recording/segment.h"
+#include "feed/recording/segment_file.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace pinstrike::feed {
+
+/// Which packets of a recording are read.
+struct PacketRange {
+    std::int64_t from_ns = std::numeric_limits<std::int64_t>::min();
+    std::int64_t to_ns = std::numeric_limits<std::int64_t>::max();  ///< not included
+    std::vector<std::uint16_t> lines;  ///< sorted; none: all, and the packets of no line
+    std::optional<Stream> stream;      ///< nullopt: both
+
+    [[nodiscard]] bool selects(const RecordedInterface& from) const;
+};
+
+class RecordedPackets {
+  public:
+    /// Nothing, with a Problem, if the folder or a segment cannot be read, or holds no packet.
+    [[nodiscard]] static std::optional<RecordedPackets> open(const std::string& folder,
+                                                             Problems& problems);
+
+    // Receive times of the earliest and the latest packet of the recording.
+
+    [[nodiscard]] std::int64_t first_ns() const { return first_ns_; }
+
+    [[nodiscard]] std::int64_t last_ns() const { return last_ns_; }
+
+    void select(PacketRange range);
+
+    /// The next packet of the range, valid until the next call.
+    [[nodiscard]] std::optional<RecordedPacket> next();
+
+    // What is missing in the range, so far.
+
+    [[nodiscard]] const std::vector<std::string>& damage() const { return damage_; }
+
+    [[nodiscard]] std::uint64_t not_recorded() const { return not_recorded_; }
+
+  private:
+    struct Segment {
+        std::string path;
+        std::vector<ChunkRecord> chunks;
+    };
+
+    /// The segments of one poller, whose times do not overlap.
+    struct Poller {
+        std::string name;
+        std::vector<Segment> segments;
+        std::size_t segment = 0;          ///< the current one
+        std::size_t chunk = 0;            ///< the next one in it
+        std::optional<SegmentFile> file;  ///< the current segment, if a chunk of it was read
+        ChunkPackets packets{{}};
+        std::optional<RecordedPacket> head;
+    };
+
+    void add(Segment segment);
+    void advance(Poller& poller);
+    bool next_chunk(Poller& poller);
+    bool read_chunk(Poller& poller, const Segment& segment, const ChunkRecord& chunk);
+
+    std::vector<Poller> pollers_;
+    Poller* latest_ = nullptr;  ///< had the packet that next() returned
+    PacketRange range_;
+    std::int64_t first_ns_ = std::numeric_limits<std::int64_t>::max();
+    std::int64_t last_ns_ = std::numeric_limits<std::int64_t>::min();
+    std::vector<std::string> damage_;
+    std::uint64_t not_recorded_ = 0;
+};
+
+}  // namespace pinstrike::feed
