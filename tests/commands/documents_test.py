@@ -130,7 +130,8 @@ def program(place, text):
     if words[1] == "run":
         place.stop_instance()
         text += "" if "--for" in words else " --for 1s"
-    if len(words) == 2 and words[1] not in ("doctor", "explain"):
+    named_alone = len(words) == 2 or (words[1] == "record" and len(words) == 3)
+    if named_alone and words[1] not in ("doctor", "explain"):
         text += " --help"  # the text only mentions the command
     # doctor ends with 1 if it finds errors, and still prints its table or script.
     done = place.shell(text, good=(0, 1) if words[1] == "doctor" else (0,))
