@@ -99,8 +99,11 @@ std::unique_ptr<RecorderTask> RecorderTask::open(RecorderSetup setup,
         return nullptr;
     }
     std::unique_ptr<RecorderTask> task{new RecorderTask{std::move(setup), std::move(inputs)}};
-    Problems unread;
-    const std::vector<std::string> segments = feed::segments_in(folder, unread);
+    const std::size_t problems_before = problems.size();
+    const std::vector<std::string> segments = feed::segments_in(folder, problems);
+    if (problems.size() != problems_before) {
+        return nullptr;  // segments of earlier starts could be neither repaired nor removed
+    }
     task->unfinished_.assign(segments.begin(), segments.end());
     Uring& uring = *task->uring_;
     const int failed = -::io_uring_queue_init(ring_entries, &uring.ring, 0);
