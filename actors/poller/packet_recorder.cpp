@@ -67,8 +67,8 @@ void PacketRecorder::close() noexcept {
 bool PacketRecorder::next_chunk(const nic::Packet& packet, std::size_t block_bytes) noexcept {
     close();
     const auto free = free_.peek(1);
-    if (free.empty() || block_bytes > nic::chunk_bytes_max - space_before_packets_bytes -
-                                          space_behind_packets_bytes) {
+    if (free.empty() || block_bytes > nic::chunk_bytes_max - nic::space_before_packets_bytes -
+                                          nic::space_behind_packets_bytes) {
         return false;
     }
     const std::uint64_t not_recorded = not_recorded_.read();
@@ -79,8 +79,8 @@ bool PacketRecorder::next_chunk(const nic::Packet& packet, std::size_t block_byt
              recorded_.read() + not_recorded,
              not_recorded,
              not_recorded - std::exchange(stated_, not_recorded)};
-    next_ = open_.bytes + space_before_packets_bytes;
-    end_ = open_.bytes + nic::chunk_bytes_max - space_behind_packets_bytes;
+    next_ = open_.bytes + nic::space_before_packets_bytes;
+    end_ = open_.bytes + nic::chunk_bytes_max - nic::space_behind_packets_bytes;
     free_.release(1);
     return true;
 }

@@ -52,10 +52,6 @@ static_assert(sizeof(FilledChunk) == 64);
 
 class PacketRecorder {
   public:
-    /// In front of the packets: the chunk's head, and statistics with a comment.
-    static constexpr std::size_t space_before_packets_bytes = nic::chunk_head_bytes + 128;
-    /// Behind the packets: a block that fills the chunk.
-    static constexpr std::size_t space_behind_packets_bytes = 16;
     /// A chunk goes to the disk after this time, also if it is not full.
     static constexpr std::int64_t oldest_ns = 1'000'000'000;
 

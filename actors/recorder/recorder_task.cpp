@@ -29,9 +29,6 @@ constexpr std::int64_t look_interval_ns = 1'000'000'000;
 /// How long finish() waits for a disk that answers nothing.
 constexpr std::int64_t patience_ns = 10'000'000'000;
 
-static_assert(PacketRecorder::space_before_packets_bytes == feed::space_before_packets_bytes);
-static_assert(PacketRecorder::space_behind_packets_bytes == feed::space_behind_packets_bytes);
-
 }  // namespace
 
 struct RecorderTask::Uring {

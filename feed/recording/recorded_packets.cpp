@@ -17,13 +17,8 @@ namespace {
 std::span<const std::byte> whole_chunk(SegmentFile& file, const ChunkRecord& record) {
     const std::span<const std::byte> bytes = file.read(record.offset);
     const auto head = nic::load_chunk_head(bytes);
-    if (!head || head->bytes != record.bytes || bytes.size() < record.bytes) {
-        return {};
-    }
-    const auto chunk = bytes.first(record.bytes);
-    return nic::crc32c(chunk.subspan(nic::chunk_head_bytes)) == head->checksum
-               ? chunk
-               : std::span<const std::byte>{};
+    const bool whole = head && head->bytes == record.bytes && nic::is_whole(*head, bytes);
+    return whole ? bytes.first(record.bytes) : std::span<const std::byte>{};
 }
 
 std::string damage_text(const std::string& path, std::uint64_t offset, std::uint64_t bytes) {

@@ -183,7 +183,7 @@ std::vector<std::byte> bytes_of(const SegmentHead& head) {
         writer.option(resolution_option, std::string_view{"\x09", 1});
         writer.end();
     }
-    append_filler(bytes, aligned(bytes.size() + space_behind_packets_bytes) - bytes.size());
+    append_filler(bytes, aligned(bytes.size() + nic::space_behind_packets_bytes) - bytes.size());
     return bytes;
 }
 
@@ -212,7 +212,7 @@ void write_statistics(std::span<std::byte> chunk, const ChunkFacts& facts) {
     constexpr std::uint16_t comment_option = 1;
     constexpr std::uint16_t received_option = 4;
     constexpr std::uint16_t dropped_option = 7;
-    constexpr std::size_t bytes_wanted = space_before_packets_bytes - nic::chunk_head_bytes;
+    constexpr std::size_t bytes_wanted = nic::space_before_packets_bytes - nic::chunk_head_bytes;
     const auto ts_ns = static_cast<std::uint64_t>(facts.first_ts_ns);
     std::vector<std::byte> block;
     BlockWriter writer{block};
@@ -230,7 +230,7 @@ void write_statistics(std::span<std::byte> chunk, const ChunkFacts& facts) {
 }
 
 nic::ChunkHead seal_chunk(std::span<std::byte> chunk, std::size_t used_bytes, nic::ChunkHead head) {
-    const std::size_t bytes = aligned(used_bytes + space_behind_packets_bytes);
+    const std::size_t bytes = aligned(used_bytes + nic::space_behind_packets_bytes);
     PINSTRIKE_CHECK(bytes <= chunk.size());
     const auto filler_bytes = static_cast<std::uint32_t>(bytes - used_bytes);
     const std::array<std::uint32_t, 2> begin{nic::pcapng_local_block, filler_bytes};

@@ -15,11 +15,6 @@
 
 namespace pinstrike::feed {
 
-/// In front of a chunk's packets: its head, and statistics with a comment.
-inline constexpr std::size_t space_before_packets_bytes = nic::chunk_head_bytes + 128;
-/// Behind the packets: a block that fills the chunk.
-inline constexpr std::size_t space_behind_packets_bytes = 16;
-
 /// Where packets of a recording came from.
 struct RecordedInterface {
     std::uint16_t line = 0;  ///< 0: packets of no line

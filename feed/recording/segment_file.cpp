@@ -205,9 +205,8 @@ bool SegmentScan::step() {
         add_damaged(std::min(next, chunk.size()));
         return true;
     }
-    const bool whole = head->bytes <= chunk.size();
     const auto bytes = chunk.first(std::min<std::size_t>(head->bytes, chunk.size()));
-    if (whole && nic::crc32c(bytes.subspan(nic::chunk_head_bytes)) == head->checksum) {
+    if (nic::is_whole(*head, chunk)) {
         index_.chunks.push_back(record_of(*head, at_, bytes, numbers_of_));
         at_ += head->bytes;
         chunk_ = bytes;

@@ -77,4 +77,9 @@ std::optional<ChunkHead> load_chunk_head(std::span<const std::byte> bytes) noexc
                      load_native<std::uint64_t>(at + not_recorded_at)};
 }
 
+bool is_whole(const ChunkHead& head, std::span<const std::byte> bytes) noexcept {
+    return bytes.size() >= head.bytes &&
+           crc32c(bytes.subspan(chunk_head_bytes, head.bytes - chunk_head_bytes)) == head.checksum;
+}
+
 }  // namespace pinstrike::nic

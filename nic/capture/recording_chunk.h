@@ -15,6 +15,10 @@ namespace pinstrike::nic {
 inline constexpr std::size_t chunk_bytes_max = 1 << 20;
 inline constexpr std::size_t chunk_alignment_bytes = 4096;
 inline constexpr std::size_t chunk_head_bytes = 64;
+/// In front of a chunk's packets: its head, and statistics with a comment.
+inline constexpr std::size_t space_before_packets_bytes = chunk_head_bytes + 128;
+/// Behind the packets: a block that fills the chunk.
+inline constexpr std::size_t space_behind_packets_bytes = 16;
 
 /// The type of the blocks that only this program reads. It is one of those for local use, so other
 /// programs skip these blocks. (Wireshark lists custom blocks, 0xBAD, among the packets.)
@@ -35,5 +39,8 @@ void store_chunk_head(std::span<std::byte, chunk_head_bytes> to, const ChunkHead
 
 /// The head at the beginning of `bytes`. Nothing if there is none, or if it is damaged.
 [[nodiscard]] std::optional<ChunkHead> load_chunk_head(std::span<const std::byte> bytes) noexcept;
+
+/// Whether `bytes` begin with the whole chunk of this head, undamaged.
+[[nodiscard]] bool is_whole(const ChunkHead& head, std::span<const std::byte> bytes) noexcept;
 
 }  // namespace pinstrike::nic
