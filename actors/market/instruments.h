@@ -49,6 +49,7 @@ struct alignas(cache_line_bytes) Instrument {
     std::uint16_t core = 0;
     bool known = false;
     bool heard = false;        ///< a message stated something of it; else it is only announced
+    bool has_sides = false;    ///< a quote stated a side of `best`, or that there is none
     bool stale = false;        ///< messages were lost after the quote that stated `best`
     std::uint8_t changed = 0;  ///< bits of the intervals in which best or last trade changed
     bool has_open_interest = false;
@@ -59,7 +60,7 @@ struct alignas(cache_line_bytes) Instrument {
         best = {};
         stamp = 0;
         bid_sequence = offer_sequence = 0;
-        stale = has_open_interest = false;
+        has_sides = stale = has_open_interest = false;
         last_price = feed::dbn::undefined_price;
         last_trade_ns = feed::dbn::undefined_time;
         last_size = 0;

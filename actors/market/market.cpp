@@ -37,8 +37,8 @@ bool is_before(const pinstrike_record& record, const Instrument& at) {
 
 /// Whether a quote that waited for the id of its series is older than what is known now. `at`: null
 /// if the series is new.
-bool is_outdated(const pinstrike_record& record, const Instrument* at, const Flushes& flushes) {
-    return (at != nullptr && is_before(record, *at)) || flushes.flushed_after(record);
+bool is_outdated(const pinstrike_record& record, const Instrument* at, const LineChanges& changes) {
+    return (at != nullptr && is_before(record, *at)) || changes.flushed_after(record);
 }
 
 /// Each line counts its own sequence numbers, so those of the sides mean nothing on another line.
@@ -77,6 +77,7 @@ bool Market::take_state(std::span<const pinstrike_value> values, bool complete) 
         const bool is_new = instruments_.find(id) == nullptr;
         Instrument& at = instruments_.add(value.key);
         at.best = level_of(value.bid, value.offer);
+        at.has_sides = has_sides(value.bid, value.offer);
         at.stale = is_stale(value.bid, value.offer);
         at.bid_sequence = value.bid.sequence;
         at.offer_sequence = value.offer.sequence;
@@ -115,9 +116,7 @@ bool Market::apply(const pinstrike_record& record) {
     }
     if (record.has_key == 0) {
         counters_.bump(MarketCount::of_lines);
-        if (record.kind == PINSTRIKE_CONTROL) {
-            flushes_.add(record);
-        }
+        line_changes_.add(record);
         return true;
     }
     if (record.key.id == 0 || record.key.id > instruments_max) {
@@ -134,7 +133,7 @@ bool Market::apply(const pinstrike_record& record) {
 
 void Market::apply_to_series(const pinstrike_record& record) {
     if (record.kind == PINSTRIKE_QUOTE &&
-        is_outdated(record, instruments_.find(record.key.id), flushes_)) {
+        is_outdated(record, instruments_.find(record.key.id), line_changes_)) {
         counters_.bump(MarketCount::filtered);
         return;
     }
@@ -167,7 +166,7 @@ Instrument& Market::instrument_of(const pinstrike_record& record) {
     if (is_new) {
         at = &instruments_.add(record.key);
     } else {
-        update_flushed(*at, id, record.receive_ns);
+        apply_line_changes(*at, id, record.receive_ns);
     }
     if (is_new) {
         at->line = record.kind == PINSTRIKE_SERIES_MAP ? record.of.series_map.line : record.line;
@@ -198,6 +197,7 @@ void Market::apply_quote(const pinstrike_record& record, Instrument& at) {
             at.best = best;
             mark_changed(at, id);
         }
+        at.has_sides = has_sides(record.bid, record.offer);
         at.stale = is_stale(record.bid, record.offer);
         at.bid_sequence = record.bid.sequence;
         at.offer_sequence = record.offer.sequence;
@@ -285,14 +285,14 @@ void Market::apply_end_of_day(const pinstrike_record& record, const Instrument& 
     }
 }
 
-/// Removes from a series what a flush removed, and gives clients a best without sides.
-void Market::update_flushed(Instrument& at, InstrumentId id, std::int64_t now_ns) {
-    if (!flushes_.are_after(at)) {
+/// Brings a series up to date with its line, and gives clients a best without sides after a flush.
+void Market::apply_line_changes(Instrument& at, InstrumentId id, std::int64_t now_ns) {
+    if (!line_changes_.are_after(at)) {
         return;
     }
     const feed::dbn::ConsolidatedLevel best = at.best;
     const std::int64_t last_price = at.last_price;
-    flushes_.remove_from(at);
+    line_changes_.apply_to(at);
     const bool best_changed = !(best == at.best);
     if (best_changed || last_price != at.last_price) {
         mark_changed(at, id);
@@ -306,13 +306,13 @@ void Market::update_flushed(Instrument& at, InstrumentId id, std::int64_t now_ns
 }
 
 /// One pass over all series for all flushes of an interval: a start of day flushes every line.
-void Market::update_all_flushed(std::int64_t now_ns) {
-    if (!flushes_.take_new()) {
+void Market::apply_flushes_to_all(std::int64_t now_ns) {
+    if (!line_changes_.take_new_flush()) {
         return;
     }
     for (InstrumentId id = 0; id < instruments_.end(); ++id) {
         if (Instrument* const at = instruments_.find(id)) {
-            update_flushed(*at, id, now_ns);
+            apply_line_changes(*at, id, now_ns);
         }
     }
 }
@@ -369,11 +369,12 @@ void Market::find_next_end() {
 }
 
 void Market::close_interval(Interval& interval) {
-    update_all_flushed(interval.end_ns);
+    apply_flushes_to_all(interval.end_ns);
     for (const InstrumentId id : interval.changed) {
         Instrument& at = *instruments_.find(id);
         at.changed = static_cast<std::uint8_t>(at.changed & ~interval.bit);
         if (interests_.wants(interval.schema, at)) {
+            line_changes_.apply_to(at);  // a loss since its latest event
             interests_.deliver(interval.schema, id, at,
                                bytes_of(interval_best(id, at, interval.type, interval.end_ns)));
         }
@@ -410,7 +411,7 @@ void Market::deliver_definition(InstrumentId id, std::int64_t now_ns) {
 }
 
 void Market::forget_values() {
-    flushes_.clear();
+    line_changes_.clear();
     for (InstrumentId id = 0; id < instruments_.end(); ++id) {
         if (Instrument* const at = instruments_.find(id)) {
             at->forget_values();
@@ -436,7 +437,7 @@ CoreSeries Market::end_state(std::uint16_t core) {
 void Market::clear() {
     instruments_.clear();
     interests_.clear_series();
-    flushes_.clear();
+    line_changes_.clear();
     for (Interval& interval : intervals_) {
         interval.changed.clear();
     }
@@ -451,7 +452,7 @@ void Market::give_state(Schema schema, InstrumentId id, std::int64_t now_ns, con
         return;
     }
     Instrument at = *found;  // the series itself changes where all its clients get a record of it
-    flushes_.remove_from(at);
+    line_changes_.apply_to(at);
     switch (schema) {
         case Schema::cmbp_1:
             return give(bytes_of(snapshot_of(id, at, now_ns)));

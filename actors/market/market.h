@@ -5,9 +5,9 @@
 #pragma once
 
 #include "actors/market/bars.h"
-#include "actors/market/flushes.h"
 #include "actors/market/instruments.h"
 #include "actors/market/interests.h"
+#include "actors/market/line_changes.h"
 #include "actors/market/market_counts.h"
 #include "actors/publish/pinstrike.h"
 #include "feed/dbn/records.h"
@@ -92,8 +92,8 @@ class Market {
     void apply_trade(const pinstrike_record& record, Instrument& at);
     void apply_open_interest(const pinstrike_record& record, Instrument& at);
     void apply_end_of_day(const pinstrike_record& record, const Instrument& at);
-    void update_flushed(Instrument& at, InstrumentId id, std::int64_t now_ns);
-    void update_all_flushed(std::int64_t now_ns);
+    void apply_line_changes(Instrument& at, InstrumentId id, std::int64_t now_ns);
+    void apply_flushes_to_all(std::int64_t now_ns);
     void mark_changed(Instrument& at, InstrumentId id);
     void add_to_bars(const pinstrike_record& record, std::int64_t price);
     void close_interval(Interval& interval);
@@ -113,7 +113,7 @@ class Market {
     std::array<Bars, 3> bars_{Bars{feed::dbn::RecordType::ohlcv_1s, 1'000'000'000},
                               Bars{feed::dbn::RecordType::ohlcv_1m, 60'000'000'000},
                               Bars{feed::dbn::RecordType::ohlcv_1h, 3'600'000'000'000}};
-    Flushes flushes_;
+    LineChanges line_changes_;
     std::vector<std::uint8_t> rounds_ = std::vector<std::uint8_t>(65536);  ///< by core
     bool has_state_ = false;
     std::int64_t next_end_ns_ = 0;  ///< before it, advance() has nothing to do

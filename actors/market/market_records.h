@@ -33,6 +33,11 @@ namespace pinstrike::actors {
     return level;
 }
 
+/// Whether a quote stated a side, or that there is none.
+[[nodiscard]] inline bool has_sides(const pinstrike_best& bid, const pinstrike_best& offer) {
+    return bid.state != PINSTRIKE_SIDE_UNKNOWN || offer.state != PINSTRIKE_SIDE_UNKNOWN;
+}
+
 [[nodiscard]] inline bool is_stale(const pinstrike_best& bid, const pinstrike_best& offer) {
     return bid.state == PINSTRIKE_SIDE_STALE || offer.state == PINSTRIKE_SIDE_STALE;
 }

@@ -81,7 +81,7 @@ class Truth:
         self.numbers = {}
         self.losses = collections.Counter()  # by line
         self.losses_before = collections.defaultdict(lambda: [None, None])  # each side of a series; None: unknown
-        self.flags = collections.defaultdict(lambda: FLAGS)  # of the best of a series, as of its last quote
+        self.lines = {}  # of each series
         for row, receive_ns in zip(decoded.splitlines(), times, strict=True):
             self.close_intervals(receive_ns)
             message = json.loads(row)
@@ -89,6 +89,7 @@ class Truth:
             kind = message["category"]
             if "strike" in message and kind != "R":
                 series = series_of(message)
+                self.lines[series] = message["line"]
                 self.add_definition(series, message)
                 if kind in "qk":
                     self.add_quote(series, message, receive_ns)
@@ -137,30 +138,33 @@ class Truth:
         if tuple(sides) != self.best[series]:
             self.best[series] = tuple(sides)
             self.mark(series)
-        self.update_flags(series, message, effects)
+        self.note_losses_before(series, message, effects)
         head = UNDEFINED_PRICE, 0, b"A", b"N"
         self.add("mbp-1", series, message["ts_ns"], publisher, *head, FLAGS, 0, receive_ns, 0, message["seq"],
                  *consolidated(venue))
-        head = *head, self.flags[series]
+        head = *head, self.flags(series)
         if effects != (0, 0):
             self.add("mbp-1", series, message["ts_ns"], CONSOLIDATED, *head, 0, receive_ns, 0, message["seq"],
                      *consolidated(sides)[:4], 0, 0)
             self.add("cmbp-1", series, message["ts_ns"], CONSOLIDATED, *head, receive_ns, 0, *consolidated(sides))
 
-    def update_flags(self, series, message, effects):
-        before, losses = self.losses_before[series], self.losses[message["line"]]
+    def note_losses_before(self, series, message, effects):
         for side, own in enumerate(("bid", "offer")):
             if effects[side] in (1, 2) or (effects[side] == 3 and f"best_{own}" in message):
-                before[side] = losses
-        is_stale = any(one is not None and one < losses for one in before)
-        self.flags[series] = FLAGS | (MAYBE_BAD_BOOK if is_stale else 0)
+                self.losses_before[series][side] = self.losses[message["line"]]
+
+    def flags(self, series):
+        """Of a record that shows the best."""
+        losses = self.losses[self.lines[series]]
+        is_stale = any(one is not None and one < losses for one in self.losses_before[series])
+        return FLAGS | (MAYBE_BAD_BOOK if is_stale else 0)
 
     def add_trade(self, series, message, receive_ns):
         price, size, exchange_ns = nanos(message["price"]), message["volume"], message["ts_ns"]
         publisher, best = PUBLISHERS[message["participant"]], consolidated(self.best[series])
         head = exchange_ns, publisher, price, size, b"T", b"N"
         self.add("trades", series, *head, FLAGS, 0, receive_ns, 0, message["seq"])
-        head = *head, self.flags[series]
+        head = *head, self.flags(series)
         for schema in ("mbp-1", "tbbo"):
             self.add(schema, series, *head, 0, receive_ns, 0, message["seq"], *best[:4], 0, 0)
         for schema in ("cmbp-1", "tcbbo"):
@@ -203,7 +207,7 @@ class Truth:
             if end_ns <= self.closed_ns:
                 for series in self.changed[schema]:
                     trade_ns, price, size = self.last[series]
-                    self.add(schema, series, trade_ns, CONSOLIDATED, price, size, b"N", self.flags[series], end_ns,
+                    self.add(schema, series, trade_ns, CONSOLIDATED, price, size, b"N", self.flags(series), end_ns,
                              *consolidated(self.best[series]))
                 self.changed[schema].clear()
 
