@@ -30,8 +30,16 @@ void wait_for(const std::atomic<bool>& flag) {
     }
 }
 
-/// The recorder's thread finishes by itself, unless it ended with an error.
+/// Null if segments are not compressed.
+CompressorTask* compressor_of(const FeedParts& parts) {
+    return parts.recorder.task ? parts.recorder.task->compressor() : nullptr;
+}
+
+/// The threads of the recorder finish by themselves, unless they ended with an error.
 void finish_recorder(FeedParts& parts) {
+    if (const std::string& failure = parts.recorder.compressor_control.failure; !failure.empty()) {
+        parts.remarks.push_back(fmt::format("compressor: ended: {}", failure));
+    }
     if (parts.recorder.control.failure.empty()) {
         return;
     }
@@ -105,6 +113,14 @@ void Appliance::start() {
         });
         wait_for(parts_->recorder.control.started);
     }
+    if (CompressorTask* const compressor = compressor_of(*parts_)) {
+        parts_->recorder.compressor = start_thread([compressor, this] {
+            run_compressor(*compressor, parts_->config.record.compress_cpu_percent,
+                           parts_->config.control_cpu, parts_->clock,
+                           parts_->recorder.compressor_control);
+        });
+        wait_for(parts_->recorder.compressor_control.started);
+    }
     started_ns_.store(monotonic_ns(), std::memory_order_relaxed);
     for (PollerThread& poller : parts_->pollers) {
         poller.thread = start_thread([&poller, live, this] {
@@ -156,7 +172,9 @@ void Appliance::stop() {
     }
     finish_recovery(*parts_);
     parts_->recorder.control.stop.store(true, std::memory_order_release);
+    parts_->recorder.compressor_control.stop.store(true, std::memory_order_release);
     join(parts_->recorder.thread);
+    join(parts_->recorder.compressor);
     finish_recorder(*parts_);
     for (CoreThread& core : parts_->cores) {
         core.control->stop.store(true, std::memory_order_release);

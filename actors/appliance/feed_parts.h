@@ -62,6 +62,8 @@ struct RecorderThread {
     std::unique_ptr<RecorderTask> task;  ///< null: nothing is recorded
     ThreadControl control;
     std::thread thread;
+    ThreadControl compressor_control;
+    std::thread compressor;
 };
 
 /// Who gets events of other threads than control. An empty listener drops them.

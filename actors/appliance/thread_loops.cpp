@@ -105,6 +105,20 @@ void recover_until_stopped(RecoveryTask* recovery, peer::PeerTask* peers, const 
     }
 }
 
+/// Sleeps until the time is over or `control.stop` is set.
+void nap_unless_stopped(std::int64_t ns, const ThreadControl& control) {
+    constexpr std::int64_t slice_ns = 10'000'000;
+    for (; ns > 0 && !control.stop.load(std::memory_order_acquire); ns -= slice_ns) {
+        nap(std::min(ns, slice_ns));
+    }
+}
+
+std::int64_t thread_cpu_ns() {
+    timespec time{};
+    ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return time.tv_sec * 1'000'000'000 + time.tv_nsec;
+}
+
 /// From here on the filter restricts the system calls of a hot thread.
 void confine(ThreadControl& control) {
     if (control.filter) {
@@ -191,6 +205,29 @@ void run_recorder(RecorderTask& recorder, CpuIndex cpu, const nic::Clock& clock,
             }
         }
         recorder.finish(clock.wall_ns());
+    } catch (const std::exception& failure) {
+        control.failure = failure.what();
+    }
+    control.ended.store(true, std::memory_order_release);
+}
+
+void run_compressor(CompressorTask& compressor, unsigned percent, CpuIndex cpu,
+                    const nic::Clock& clock, ThreadControl& control) {
+    control.misplaced.store(!place_this_thread(cpu, "compressor"), std::memory_order_relaxed);
+    const sched_param no_priority{};
+    static_cast<void>(::sched_setscheduler(0, SCHED_IDLE, &no_priority));
+    drop_all_rights();
+    control.started.store(true, std::memory_order_release);
+    try {
+        std::int64_t used_ns = thread_cpu_ns();
+        while (!control.stop.load(std::memory_order_acquire)) {
+            const bool worked = compressor.step(clock.wall_ns());
+            const std::int64_t busy_ns = thread_cpu_ns() - used_ns;
+            nap_unless_stopped(
+                worked ? CompressorTask::pause_ns(busy_ns, percent) : CompressorTask::idle_nap_ns,
+                control);
+            used_ns = thread_cpu_ns();
+        }
     } catch (const std::exception& failure) {
         control.failure = failure.what();
     }

@@ -67,4 +67,9 @@ void run_recovery(RecoveryTask* recovery, peer::PeerTask* peers, CpuIndex cpu,
 void run_recorder(RecorderTask& recorder, CpuIndex cpu, const nic::Clock& clock,
                   ThreadControl& control);
 
+/// Compresses segments until `control.stop` is set, with the idle priority and at most `percent` of
+/// a processor. As run_recovery().
+void run_compressor(CompressorTask& compressor, unsigned percent, CpuIndex cpu,
+                    const nic::Clock& clock, ThreadControl& control);
+
 }  // namespace pinstrike::actors

@@ -118,7 +118,8 @@ class Reader {
         SegmentFindings segment;
         segment.path = file.path();
         segment.poller = feed::poller_of(file.path());
-        segment.bytes = file.bytes();
+        segment.bytes = file.file_bytes();
+        segment.uncompressed_bytes = file.bytes();
         segment.state = file.is_being_written() ? "open" : "whole";
         return segment;
     }
@@ -220,7 +221,9 @@ void add_record(CLI::App& app, Outcome& outcome) {
     command->require_subcommand(1);
     command->footer(
         "A recording is the folder that the config section `record` names. Its segments are\n"
-        "pcapng files; `replay`, `decode` and Wireshark read them.\n"
+        "pcapng files, compressed by zstd if the config wants it; `replay`, `decode` and "
+        "Wireshark\n"
+        "read them.\n"
         "Exit status: 0 success; 1 a segment cannot be read, or verify found damage.\n\n"
         "Examples:\n"
         "  pinstrike record ls /var/lib/pinstrike/opra/record\n"

@@ -150,10 +150,11 @@ std::string sums_text(const RecordingFindings& findings, bool numbers) {
         }
     }
     std::string text = fmt::format(
-        "days (UTC) {}; segments {}, bytes {}, chunks {}, packets {} (of no line {}), not recorded "
-        "{}, damaged bytes {}\n",
+        "days (UTC) {}; segments {}, bytes {} (uncompressed {}), chunks {}, packets {} (of no line "
+        "{}), not recorded {}, damaged bytes {}\n",
         joined(std::vector<std::string>{days.begin(), days.end()}), findings.segments.size(),
         grouped(sum(findings, &SegmentFindings::bytes)),
+        grouped(sum(findings, &SegmentFindings::uncompressed_bytes)),
         grouped(sum(findings, &SegmentFindings::chunks)),
         grouped(sum(findings, &SegmentFindings::packets)), grouped(findings.packets_of_no_line),
         grouped(sum(findings, &SegmentFindings::not_recorded)),
@@ -180,6 +181,7 @@ std::string findings_json(const RecordingFindings& findings, bool numbers) {
              {"first_ts_ns", has_packets(segment) ? Json(segment.first_ts_ns) : Json()},
              {"last_ts_ns", has_packets(segment) ? Json(segment.last_ts_ns) : Json()},
              {"bytes", segment.bytes},
+             {"uncompressed_bytes", segment.uncompressed_bytes},
              {"chunks", segment.chunks},
              {"packets", segment.packets},
              {"not_recorded", segment.not_recorded},
@@ -195,6 +197,7 @@ std::string findings_json(const RecordingFindings& findings, bool numbers) {
         lines.push_back(std::move(row));
     }
     const Json out{{"bytes", sum(findings, &SegmentFindings::bytes)},
+                   {"uncompressed_bytes", sum(findings, &SegmentFindings::uncompressed_bytes)},
                    {"packets", sum(findings, &SegmentFindings::packets)},
                    {"packets_of_no_line", findings.packets_of_no_line},
                    {"not_recorded", sum(findings, &SegmentFindings::not_recorded)},

@@ -44,8 +44,9 @@ struct LineFindings {
 struct SegmentFindings {
     std::string path;
     std::string poller;
-    std::string state = "whole";  ///< "whole", "open", "index lost or wrong", "damaged"
-    std::uint64_t bytes = 0;
+    std::string state = "whole";           ///< "whole", "open", "index lost or wrong", "damaged"
+    std::uint64_t bytes = 0;               ///< of the file
+    std::uint64_t uncompressed_bytes = 0;  ///< the same if it is not compressed
     std::uint64_t chunks = 0;
     std::uint64_t packets = 0;
     std::uint64_t not_recorded = 0;

@@ -17,6 +17,8 @@ struct RecordConfig {
     std::int64_t keep_ns = 0;            ///< 0: no limit
     std::uint64_t keep_bytes = 0;        ///< of all segments; 0: no limit
     std::uint64_t free_bytes = 1 << 30;  ///< that the disk has free
+    int compress_level = 0;              ///< of zstd, for closed segments; 0: not compressed
+    unsigned compress_cpu_percent = 50;  ///< of one processor
 
     /// The folder for a feed of this name.
     [[nodiscard]] std::string folder_of(const std::string& feed) const {

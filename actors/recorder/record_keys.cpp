@@ -33,7 +33,12 @@ Section<RecordConfig> record_section() {
              or_word<std::uint64_t>("any", 0, bytes64(8 * mebi, 1ULL << 50)),
              "How many bytes of segments are kept; then the oldest are removed.")
         .key("free", &RecordConfig::free_bytes, bytes64(0, 1ULL << 50),
-             "The oldest segments are removed while the disk has less free space than this.");
+             "The oldest segments are removed while the disk has less free space than this.")
+        .key("compress", &RecordConfig::compress_level, or_word<int>("none", 0, integer(1, 19)),
+             "Level of zstd by which closed segments are compressed (1: fastest), one after the "
+             "other, by a thread of idle priority.")
+        .key("compress_percent", &RecordConfig::compress_cpu_percent, integer(1U, 100U),
+             "Share of one processor that the compression may take.");
     return section;
 }
 

@@ -102,6 +102,9 @@ std::unique_ptr<RecorderTask> RecorderTask::open(RecorderSetup setup,
         return nullptr;  // segments of earlier starts could be neither repaired nor removed
     }
     task->unfinished_.assign(segments.begin(), segments.end());
+    if (const int level = task->setup_.config.compress_level; level != 0) {
+        task->compressor_ = std::make_unique<CompressorTask>(folder, level, task->counters_);
+    }
     Uring& uring = *task->uring_;
     const int failed = -::io_uring_queue_init(ring_entries, &uring.ring, 0);
     if (failed != 0) {
@@ -321,8 +324,9 @@ bool RecorderTask::repair_step() {
         unfinished_.pop_front();
         auto file = feed::SegmentFile::open(path, problems);
         if (file && !file->is_being_written()) {
-            // Gives back the space that was reserved behind its end.
-            static_cast<void>(::truncate(path.c_str(), static_cast<off_t>(file->bytes())));
+            if (!file->is_compressed()) {  // gives back the space that was reserved behind its end
+                static_cast<void>(::truncate(path.c_str(), static_cast<off_t>(file->bytes())));
+            }
             if (!file->index()) {
                 scan_.emplace(std::move(*file), setup_.numbers_of);
             }

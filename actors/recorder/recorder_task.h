@@ -10,6 +10,7 @@
 #pragma once
 
 #include "actors/poller/packet_recorder.h"
+#include "actors/recorder/compressor_task.h"
 #include "actors/recorder/record_config.h"
 #include "actors/recorder/recorder_counts.h"
 #include "actors/recorder/segment_writer.h"
@@ -76,6 +77,9 @@ class RecorderTask {
     /// Any thread may read them.
     [[nodiscard]] const RecorderCounters& counters() const { return counters_; }
 
+    /// The work of another thread; null if segments are not compressed.
+    [[nodiscard]] CompressorTask* compressor() const { return compressor_.get(); }
+
   private:
     struct Uring;
 
@@ -121,6 +125,7 @@ class RecorderTask {
     std::int64_t stepped_ns_ = 0;
     std::int64_t next_look_ns_ = 0;  ///< for segments to remove
     RecorderCounters counters_;
+    std::unique_ptr<CompressorTask> compressor_;
 };
 
 }  // namespace pinstrike::actors

@@ -550,6 +550,10 @@ std::string to_text(const Topology& topology, const FeedConfig& config) {
                             cpu_text(topology.control_cpu), config.record.folder_of(config.name),
                             memory_text(topology.record_bytes));
     }
+    if (config.record.on && config.record.compress_level != 0) {
+        text += fmt::format("compressor        {}, at idle priority; at most {} %\n",
+                            cpu_text(topology.control_cpu), config.record.compress_cpu_percent);
+    }
     text += fmt::format(
         "memory rings {}, lines {}, actors {}{}{}; control {}\n",
         memory_text(topology.ring_bytes()), memory_text(topology.line_bytes),

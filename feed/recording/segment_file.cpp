@@ -35,6 +35,10 @@ void add_error(Problems& problems, const std::string& path, const char* what) {
                 remedy_of(error));
 }
 
+std::string kept_mark(const std::string& segment) {
+    return fmt::format("{}{}", plain_path(segment), kept_suffix);
+}
+
 /// Reads as many bytes as there are.
 std::size_t read_at(int fd, std::span<std::byte> into, std::uint64_t offset) {
     std::size_t done = 0;
@@ -77,7 +81,7 @@ std::vector<std::string> segments_in(const std::string& folder, Problems& proble
     for (fs::directory_iterator entry{folder, error}; !error && entry != fs::directory_iterator{};
          entry.increment(error)) {
         const std::string path = entry->path().string();
-        if (path.ends_with(suffix)) {
+        if (plain_path(path).ends_with(suffix)) {
             found.push_back(path);
         }
     }
@@ -86,6 +90,14 @@ std::vector<std::string> segments_in(const std::string& folder, Problems& proble
                     remedy_of(error.value()));
     }
     std::sort(found.begin(), found.end());
+    // A segment and its compressed form are side by side, in this order.
+    const auto is_compressed_next = [](const std::string& one, const std::string& next) {
+        return plain_path(next) == one;
+    };
+    for (auto at = std::ranges::adjacent_find(found, is_compressed_next); at != found.end();
+         at = std::ranges::adjacent_find(found, is_compressed_next)) {
+        found.erase(at);
+    }
     return found;
 }
 
@@ -128,11 +140,12 @@ std::string segment_to_remove(const std::string& folder, const KeepLimits& limit
 void remove_segment(const std::string& path) {
     std::error_code error;
     fs::remove(path, error);
+    fs::remove(plain_path(path), error);
     fs::remove(index_path(path), error);
 }
 
 bool mark_kept(const std::string& path, bool kept) {
-    const std::string mark = path + std::string{kept_suffix};
+    const std::string mark = kept_mark(path);
     if (!kept) {
         return ::unlink(mark.c_str()) == 0 || errno == ENOENT;
     }
@@ -140,7 +153,7 @@ bool mark_kept(const std::string& path, bool kept) {
 }
 
 bool is_kept(const std::string& path) {
-    return ::access((path + std::string{kept_suffix}).c_str(), F_OK) == 0;
+    return ::access(kept_mark(path).c_str(), F_OK) == 0;
 }
 
 std::optional<SegmentFile> SegmentFile::open(const std::string& path, Problems& problems) {
@@ -151,6 +164,10 @@ std::optional<SegmentFile> SegmentFile::open(const std::string& path, Problems& 
     }
     const std::uint64_t bytes = size_of(descriptor.get());
     SegmentFile file{path, std::move(descriptor), bytes};
+    if (plain_path(path) != path) {
+        file.frames_ = nic::SeekableZstd::open(file.file_.get());
+        file.bytes_ = file.frames_ ? file.frames_->bytes() : 0;
+    }
     auto head = read_head(file.read(0));
     if (!head) {
         add_problem(problems, path, "is not a segment of a recording, or its head is damaged");
@@ -161,6 +178,9 @@ std::optional<SegmentFile> SegmentFile::open(const std::string& path, Problems& 
 }
 
 std::span<const std::byte> SegmentFile::read(std::uint64_t offset) {
+    if (frames_) {
+        return frames_->read(offset);
+    }
     const std::uint64_t left = offset < bytes_ ? bytes_ - offset : 0;
     buffer_.resize(std::min<std::uint64_t>(left, nic::chunk_bytes_max));
     return std::span{buffer_}.first(read_at(file_.get(), buffer_, offset));
@@ -246,6 +266,17 @@ std::vector<std::byte> SegmentScan::whole_blocks_of_last() {
     return count == 0 ? std::vector<std::byte>{} : chunk;
 }
 
+/// Writes the last chunk and cuts the segment behind it, which also gives back the space that was
+/// reserved for it. False, with errno: it could not.
+bool SegmentScan::cut_behind(std::span<const std::byte> last, std::uint64_t last_at) const {
+    const nic::FileDescriptor file{::open(file_.path().c_str(), O_WRONLY | O_CLOEXEC)};
+    return file.valid() &&
+           ::pwrite(file.get(), last.data(), last.size(), static_cast<off_t>(last_at)) ==
+               static_cast<ssize_t>(last.size()) &&
+           ::ftruncate(file.get(), static_cast<off_t>(index_.end())) == 0 &&
+           ::fsync(file.get()) == 0;
+}
+
 std::string SegmentScan::repair(Problems& problems) {
     const std::string& path = file_.path();
     const std::vector<std::byte> last = whole_blocks_of_last();
@@ -257,13 +288,7 @@ std::string SegmentScan::repair(Problems& problems) {
         remove_segment(path);
         return fmt::format("{}: removed, because it has no packet", path);
     }
-    const nic::FileDescriptor file{::open(path.c_str(), O_WRONLY | O_CLOEXEC)};
-    const auto wanted = static_cast<ssize_t>(last.size());
-    // The cut also gives back the space behind the end that was reserved for the segment.
-    if (!file.valid() ||
-        ::pwrite(file.get(), last.data(), last.size(), static_cast<off_t>(last_at)) != wanted ||
-        ::ftruncate(file.get(), static_cast<off_t>(index_.end())) != 0 ||
-        ::fsync(file.get()) != 0) {
+    if (!file_.is_compressed() && !cut_behind(last, last_at)) {
         add_error(problems, path, "cannot be repaired");
         return {};
     }

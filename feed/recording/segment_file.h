@@ -6,6 +6,7 @@
 
 #include "config/problem.h"
 #include "feed/recording/segment_index.h"
+#include "nic/capture/seekable_zstd.h"
 #include "nic/file_descriptor.h"
 
 #include <cstddef>
@@ -13,6 +14,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace pinstrike::feed {
@@ -24,7 +26,8 @@ namespace pinstrike::feed {
 /// The poller of a segment.
 [[nodiscard]] std::string poller_of(const std::string& segment);
 
-/// The segments of a folder, sorted. A Problem if it cannot be read.
+/// The segments of a folder, sorted; one that is there in both forms only compressed. A Problem if
+/// it cannot be read.
 [[nodiscard]] std::vector<std::string> segments_in(const std::string& folder, Problems& problems);
 
 /// Which segments of a folder are kept.
@@ -54,7 +57,8 @@ class SegmentFile {
                                                          Problems& problems);
 
     /// The bytes from `offset` on, at most chunk_bytes_max, valid until the next call. Fewer at the
-    /// end of the file, and if the disk cannot read them.
+    /// end of the file or of a compressed frame, and if the disk cannot read them. The offsets of a
+    /// compressed segment are those before it was compressed.
     [[nodiscard]] std::span<const std::byte> read(std::uint64_t offset);
 
     /// The index beside it. Nothing if it is lost or wrong, or does not end where the segment ends.
@@ -67,14 +71,22 @@ class SegmentFile {
 
     [[nodiscard]] const ReadHead& head() const { return head_; }
 
+    /// The size before it was compressed.
     [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
+
+    /// The size of the file.
+    [[nodiscard]] std::uint64_t file_bytes() const { return file_bytes_; }
+
+    [[nodiscard]] bool is_compressed() const { return frames_.has_value(); }
 
   private:
     SegmentFile(std::string path, nic::FileDescriptor file, std::uint64_t bytes)
-        : path_(std::move(path)), file_(std::move(file)), bytes_(bytes) {}
+        : path_(std::move(path)), file_(std::move(file)), file_bytes_(bytes), bytes_(bytes) {}
 
     std::string path_;
     nic::FileDescriptor file_;
+    std::optional<nic::SeekableZstd> frames_;
+    std::uint64_t file_bytes_;
     std::uint64_t bytes_;
     ReadHead head_;
     std::vector<std::byte> buffer_;
@@ -108,13 +120,15 @@ class SegmentScan {
 
     [[nodiscard]] const std::vector<DamagedBytes>& damaged() const { return damaged_; }
 
-    /// After the last step: cuts the segment behind its last whole block and writes its index. A
-    /// segment without packets is removed. Returns what was done, or a Problem.
+    /// After the last step: cuts the segment behind its last whole block and writes its index; only
+    /// the index if it is compressed. A segment without packets is removed. Returns what was done,
+    /// or a Problem.
     [[nodiscard]] std::string repair(Problems& problems);
 
   private:
     void add_damaged(std::uint64_t bytes);
     [[nodiscard]] std::vector<std::byte> whole_blocks_of_last();
+    [[nodiscard]] bool cut_behind(std::span<const std::byte> last, std::uint64_t last_at) const;
 
     SegmentFile file_;
     NumbersOf numbers_of_;

@@ -102,8 +102,14 @@ std::uint64_t SegmentIndex::end() const {
     return chunks.empty() ? first_chunk_at : chunks.back().offset + chunks.back().bytes;
 }
 
+std::string_view plain_path(std::string_view segment) {
+    return segment.ends_with(compressed_suffix)
+               ? segment.substr(0, segment.size() - compressed_suffix.size())
+               : segment;
+}
+
 std::string index_path(const std::string& segment) {
-    return segment + ".index";
+    return std::string{plain_path(segment)} + ".index";
 }
 
 void append_index_head(std::vector<std::byte>& out, std::uint64_t first_chunk_at) {

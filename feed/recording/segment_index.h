@@ -11,6 +11,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace pinstrike::feed {
@@ -50,6 +51,11 @@ struct SegmentIndex {
     /// Where the last chunk ends.
     [[nodiscard]] std::uint64_t end() const;
 };
+
+inline constexpr std::string_view compressed_suffix = ".zst";
+
+/// The name of a segment before it was compressed, which its index and its mark keep.
+[[nodiscard]] std::string_view plain_path(std::string_view segment);
 
 [[nodiscard]] std::string index_path(const std::string& segment);
 

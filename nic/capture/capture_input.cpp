@@ -73,6 +73,9 @@ std::optional<CaptureInput> CaptureInput::open(const std::string& path, Problems
     }
     const int fd = file.get();
     CaptureInput input{std::move(file), path != "-" && S_ISREG(status.st_mode)};
+    if (input.is_regular_ && (input.frames_ = SeekableZstd::open(fd))) {
+        return input;
+    }
     archive* const reader = input.reader_.get();
     support_formats(reader);
     archive_entry* entry = nullptr;
@@ -95,6 +98,9 @@ std::optional<CaptureInput> CaptureInput::open(const std::string& path, Problems
 }
 
 bool CaptureInput::next_block() {
+    if (frames_) {
+        return next_frame();
+    }
     const void* bytes = nullptr;
     std::size_t count = 0;
     la_int64_t offset = 0;
@@ -110,10 +116,28 @@ bool CaptureInput::next_block() {
         return false;
     }
     block_ = {static_cast<const std::byte*>(bytes), count};
-    const auto of_file = static_cast<std::uint64_t>(archive_filter_bytes(reader_.get(), -1));
+    count_to(static_cast<std::uint64_t>(archive_filter_bytes(reader_.get(), -1)));
+    return true;
+}
+
+bool CaptureInput::next_frame() {
+    const std::uint64_t damaged_before = frames_->damaged();
+    block_ = frames_->read(next_frame_at_);
+    next_frame_at_ += block_.size();
+    if (block_.empty()) {
+        return false;
+    }
+    if (frames_->damaged() != damaged_before && complaint_.empty()) {
+        complaint_ = fmt::format("the zstd frame that ends at byte {} of the file is damaged",
+                                 frames_->file_offset());
+    }
+    count_to(frames_->file_offset());
+    return true;
+}
+
+void CaptureInput::count_to(std::uint64_t of_file) {
     bytes_read.fetch_add(of_file - counted_bytes_, std::memory_order_relaxed);  // only a count
     counted_bytes_ = of_file;
-    return true;
 }
 
 std::span<const std::byte> CaptureInput::take(std::size_t count) {

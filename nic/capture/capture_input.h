@@ -1,9 +1,11 @@
 // path: cold
 //
-// The bytes of a capture file, decompressed if it is compressed. Only this file uses libarchive.
+// The bytes of a capture file, decompressed if it is compressed: by libarchive, or frame by frame
+// if it is in the seekable format of zstd. Only this file uses libarchive.
 #pragma once
 
 #include "config/problem.h"
+#include "nic/capture/seekable_zstd.h"
 #include "nic/file_descriptor.h"
 
 #include <cstddef>
@@ -63,13 +65,17 @@ class CaptureInput {
 
     /// Reads the next bytes of the file into `block_`; false at the end.
     bool next_block();
+    bool next_frame();
+    void count_to(std::uint64_t of_file);
 
     FileDescriptor file_;
     bool is_regular_;
     std::unique_ptr<archive, Free> reader_;
-    std::span<const std::byte> block_;  ///< libarchive's block, without the bytes already read
-    std::vector<std::byte> joined_;     ///< bytes of one read that spans several blocks
-    std::vector<std::byte> peeked_;     ///< blocks that one peek joined
+    std::optional<SeekableZstd> frames_;  ///< instead of the reader
+    std::uint64_t next_frame_at_ = 0;     ///< in the decompressed content
+    std::span<const std::byte> block_;    ///< the block that was read, without bytes already read
+    std::vector<std::byte> joined_;       ///< bytes of one read that spans several blocks
+    std::vector<std::byte> peeked_;       ///< blocks that one peek joined
     std::uint64_t position_ = 0;
     std::uint64_t counted_bytes_ = 0;  ///< of the file, in capture_bytes_read()
     std::string complaint_;

@@ -44,19 +44,6 @@ struct Options {
     bool hugepages = false;
 };
 
-/// A port that forwards to another one, because a poller owns the ports that it is given.
-class LentPort final : public nic::Port {
-  public:
-    explicit LentPort(nic::Port& inner) : Port("lent"), inner_(inner) {}
-
-    std::size_t receive(std::span<nic::Packet> burst, std::int64_t now_ns) override {
-        return inner_.receive(burst, now_ns);
-    }
-
-  private:
-    nic::Port& inner_;
-};
-
 actors::Core make_core(const Options& options, const nic::Clock& clock,
                        actors::Consumer<Event> consumer) {
     actors::FeedConfig config;

@@ -6,6 +6,7 @@
 
 #include "actors/bench/stages/looped_capture.h"
 #include "feed/opra/lines.h"
+#include "nic/port.h"
 
 #include <fmt/format.h>
 
@@ -19,6 +20,19 @@
 namespace pinstrike::bench {
 
 inline constexpr std::uint16_t lines_count = 96;
+
+/// A port that forwards to another one, because a poller owns the ports that it is given.
+class LentPort final : public nic::Port {
+  public:
+    explicit LentPort(nic::Port& inner) : Port("lent"), inner_(inner) {}
+
+    std::size_t receive(std::span<nic::Packet> burst, std::int64_t now_ns) override {
+        return inner_.receive(burst, now_ns);
+    }
+
+  private:
+    nic::Port& inner_;
+};
 
 /// Returns no ports on failure, after it has printed the reason.
 inline actors::LoopedCaptures open_one(const std::string& capture, actors::LoopedMemory memory) {

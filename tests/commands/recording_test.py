@@ -28,7 +28,7 @@ ports: [{{name: simulator, kind: sim}}]
 pollers: [{{name: poller0, lines: 1-2, wait: park}}, {{name: poller1, lines: 3-4, wait: park}}]
 cores: [{{name: core0, wait: park}}]
 arbitration: {{window: 200ms}}
-record: {{folder: {folder}, segment: 16MiB, memory: {memory}, free: 0B}}
+record: {{folder: {folder}, segment: {segment}, memory: {memory}, free: 0B{more}}}
 book: {{series_capacity: 50000}}
 traffic: {{lines_count: 4, roots_count: 100, series_count: 20000, rate_messages_per_second: {rate},
   a: {{loss: 0.02}}, b: {{loss: 0.02, skew: 150us}}}}
@@ -45,8 +45,8 @@ class Recording(unittest.TestCase):
         self.config = self.here / "feed.yaml"
         self.write_config()
 
-    def write_config(self, rate=100000, memory="64MiB"):
-        self.config.write_text(CONFIG.format(folder=self.folder, rate=rate, memory=memory))
+    def write_config(self, rate=100000, memory="64MiB", segment="16MiB", more=""):
+        self.config.write_text(CONFIG.format(folder=self.folder, rate=rate, memory=memory, segment=segment, more=more))
 
     def pinstrike(self, *words, status=0):
         done = subprocess.run([PINSTRIKE, *map(str, words)], capture_output=True, text=True, check=False,
@@ -204,6 +204,72 @@ class Recording(unittest.TestCase):
         self.info("verify", 1)
         self.pinstrike("record", "verify", self.folder, "--repair")
         self.assertEqual(self.info(), before)
+
+    def compressed(self):
+        return sorted(self.folder.glob("*.zst"))
+
+    def record_compressed(self):
+        """The account of a run of which some segments are compressed, and the others are not."""
+        self.write_config(rate=300000, segment="4MiB", more=", compress: 1, compress_percent: 100")
+        process = self.start()
+        self.wait_for("compressed segments", lambda: len(self.compressed()) >= 3)
+        process.send_signal(signal.SIGTERM)
+        self.assertEqual(process.wait(timeout=DEADLINE_S), 0, (self.here / "log").read_text()[-3000:])
+        return json.loads((self.here / "live.json").read_text())
+
+    def test_compressed_segments_are_as_the_others(self):
+        live = self.record_compressed()
+        compressed, plain = self.compressed(), self.segments()
+        self.assertTrue(plain, "the open segments are compressed")
+        self.assertFalse({path.stem for path in compressed} & {path.name for path in plain})
+        self.assertEqual({path.stat().st_mode & 0o777 for path in compressed}, {0o640})
+        self.assertFalse(list(self.folder.glob("*.part")))
+        self.assertEqual(live["recording"]["compressed"], len(compressed))
+        self.assertEqual(live["recording"]["compressed_to"],
+                         sum(path.stat().st_size for path in compressed))
+        info = self.info("verify")
+        self.assertEqual(info["packets"], live["recording"]["recorded"])
+        self.assertEqual(info["uncompressed_bytes"] - info["bytes"],
+                         live["recording"]["compressed_from"] - live["recording"]["compressed_to"])
+        self.assertLess(info["bytes"], 0.9 * info["uncompressed_bytes"])
+        again, _ = self.replay()
+        self.assertEqual(again["lines"], live["lines"])
+        cuts = []
+        for _ in ("by the index", "without an index"):
+            said = self.pinstrike("record", "cut", self.folder, "--out", self.here / "all.pcapng").stderr
+            self.assertIn(f"{info['packets']} packets written", said)
+            cuts.append((self.here / "all.pcapng").read_bytes())
+            for segment in compressed:
+                segment.with_suffix(".index").unlink(missing_ok=True)
+        self.assertEqual(*cuts)
+        self.pinstrike("record", "verify", self.folder, "--repair")
+        self.assertEqual(self.info("verify"), info)
+
+    def test_a_damaged_frame_hides_nothing_behind_it(self):
+        live = self.record_compressed()
+        segment = self.compressed()[0]
+        with open(segment, "r+b") as file:
+            file.seek(segment.stat().st_size // 2)
+            file.write(b"?" * 64)
+        again, said = self.replay(status=1)
+        self.assertIn("is damaged", said)
+        for before, now in zip(live["lines"], again["lines"]):
+            self.assertEqual(now["highest"], before["highest"])
+        verified = self.info("verify", 1)
+        lost = live["recording"]["recorded"] - verified["packets"]
+        self.assertGreater(lost, 0)
+        self.assertLessEqual(lost, (1 << 20) // 60)
+        self.assertEqual(sum(port["packets"] for port in again["ports"]), verified["packets"])
+        self.assertGreater(verified["damaged_bytes"], 0)
+        said = self.pinstrike("record", "cut", self.folder, "--out", self.here / "all.pcapng", status=1).stderr
+        self.assertIn(f"{verified['packets']} packets written", said)
+
+    @unittest.skipUnless(shutil.which("tshark"), "no tshark here")
+    def test_tshark_reads_compressed_segments(self):
+        self.record_compressed()
+        packets = {row["segment"]: row["packets"] for row in self.info("ls")["segments"]}
+        for segment in self.compressed()[:2]:
+            self.assertEqual(len(self.packets_of(segment)), packets[segment.name])
 
     def packets_of(self, capture):
         """(time, interface, payload) of each packet as tshark shows them, in the order of the file."""

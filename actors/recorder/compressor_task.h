@@ -1,0 +1,46 @@
+// path: cold
+//
+// The work of the compressor's thread: compresses the closed segments of a recording, the oldest
+// first, one chunk at a time. The thread has the idle priority, and sleeps after each chunk so that
+// it takes no more than its share of a processor.
+#pragma once
+
+#include "actors/recorder/recorder_counts.h"
+#include "config/problem.h"
+#include "feed/recording/segment_compressor.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace pinstrike::actors {
+
+class CompressorTask {
+  public:
+    /// `level`: of zstd. Writes the counters of segments that are compressed.
+    CompressorTask(std::string folder, int level, RecorderCounters& counters);
+
+    /// Compresses one chunk. False: there is no closed segment to compress now.
+    bool step(std::int64_t now_ns);
+
+    /// How long the thread sleeps after a step of `busy_ns` that takes `percent` of a processor.
+    [[nodiscard]] static std::int64_t pause_ns(std::int64_t busy_ns, unsigned percent) {
+        return busy_ns * (100 - percent) / percent;
+    }
+
+    /// How long it sleeps if there is nothing to compress.
+    static constexpr std::int64_t idle_nap_ns = 100'000'000;
+
+  private:
+    void begin_next();
+    void fail(std::int64_t now_ns);
+
+    std::string folder_;
+    int level_;
+    RecorderCounters& counters_;
+    std::optional<feed::SegmentCompressor> current_;
+    Problems problems_;
+    std::int64_t next_look_ns_ = 0;
+};
+
+}  // namespace pinstrike::actors

@@ -1,0 +1,20 @@
+"""Recording: what it costs the poll thread, and what the disk takes."""
+
+import recording
+from parts.running import median_of, rows_of, table
+
+GOALS = [("recorder's copy of full blocks, of a memcpy", "full-mix: copy, times", 1.3, "times", True),
+         ("recorder's copy of ordinary packets, of a memcpy", "ordinary-mix: copy, times", 1.3, "times", True),
+         ("full mix drained and recorded", "full-mix: messages, with a", 75, "M messages/s", False),
+         ("ordinary mix drained and recorded", "ordinary-mix: packets, with a", 12, "M packets/s", False)]
+
+
+def measure_recording(report, options):
+    text, disk = recording.measure(options.pinstrike, options.build / "tests/bench/bench_recording", options.runs, 60)
+    rows = rows_of(text)
+    report.section("Recording", "`recording.py`: processor time of one thread, which also empties the poller's ring "
+                   "and gives filled chunks back, so no disk is part of the rows. Below them the whole recorder writes "
+                   "full blocks at 10 Gb/s to a disk, in segments of which 20 GB are kept.", table(rows), disk)
+    for what, start, goal, unit, lower in GOALS:
+        report.goal(what, goal, median_of(rows, f"recording, {start}"), unit, lower)
+    report.part["rows"] = rows
