@@ -172,7 +172,10 @@ Json recording_json(const CounterSnapshot& counters) {
     return {{"recorded", counts[RecorderCount::written]},
             {"not_recorded", not_recorded(counters)},
             {"segments", counts[RecorderCount::segments]},
-            {"bytes", counts[RecorderCount::bytes]}};
+            {"bytes", counts[RecorderCount::bytes]},
+            {"compressed", counts[RecorderCount::compressed]},
+            {"compressed_from", counts[RecorderCount::compressed_from]},
+            {"compressed_to", counts[RecorderCount::compressed_to]}};
 }
 
 Json counts_json(const std::vector<AccountRow>& counts) {

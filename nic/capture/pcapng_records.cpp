@@ -230,8 +230,11 @@ bool PcapngRecords::find_block(CaptureInput& input, Block& block) {
             block.type == old_packet_block || block.type == simple_packet_block) {
             return true;
         }
-        if (block.type == pcapng_local_block && skip_damaged_chunk(input, block)) {
-            continue;
+        if (block.type == pcapng_local_block) {
+            in_chunks_ = true;  // the head of a recording has such a block as well
+            if (skip_damaged_chunk(input, block)) {
+                continue;
+            }
         }
         if (!pass_over(input, block)) {
             return false;
@@ -252,7 +255,6 @@ bool PcapngRecords::skip_damaged_chunk(CaptureInput& input, const Block& head) {
     if (!chunk) {
         return false;
     }
-    in_chunks_ = true;
     const std::size_t left_bytes = chunk->bytes - taken_bytes;
     const auto left = input.peek(left_bytes);
     if (left.size() < left_bytes ||

@@ -61,7 +61,7 @@ class PcapngRecords final : public CaptureRecords {
     bool swapped_ = false;               ///< the section's byte order differs from this host's
     std::vector<Interface> interfaces_;  ///< the interfaces of the current section
     std::int64_t last_ts_ns_ = 0;
-    bool in_chunks_ = false;  ///< the file is a recording, whose first chunk was found
+    bool in_chunks_ = false;  ///< the file is a recording
     std::uint64_t damaged_chunks_ = 0;
     std::uint64_t first_damaged_at_ = 0;  ///< offset in the file
 };

@@ -1,6 +1,7 @@
 // path: cold
 #include "nic/capture/seekable_zstd.h"
 
+#include "config/check.h"
 #include "nic/capture/capture_fields.h"
 
 #include <sys/stat.h>
@@ -28,10 +29,26 @@ CaptureFields fields_of(std::span<const std::byte> bytes) {
     return {bytes, std::endian::native == std::endian::big};
 }
 
-void append_word(std::vector<std::byte>& to, std::uint32_t word) {
-    const auto bytes = std::as_bytes(std::span{&word, 1});
-    to.insert(to.end(), bytes.begin(), bytes.end());
-}
+/// Writes the next integers of a table, little-endian. The table has space for them.
+class TableWriter {
+  public:
+    explicit TableWriter(std::span<std::byte> to) : to_(to) {}
+
+    void word(std::uint32_t value) {
+        for (std::size_t i = 0; i < sizeof value; ++i, value >>= 8) {
+            byte(static_cast<std::byte>(value & 0xFF));
+        }
+    }
+
+    void byte(std::byte value) {
+        PINSTRIKE_CHECK(!to_.empty());
+        to_.front() = value;
+        to_ = to_.subspan(1);
+    }
+
+  private:
+    std::span<std::byte> to_;
+};
 
 bool read_whole(int fd, std::span<std::byte> into, std::uint64_t offset) {
     std::size_t done = 0;
@@ -73,16 +90,18 @@ std::vector<std::byte> seek_table_in(int fd, std::uint64_t file_bytes) {
 }  // namespace
 
 std::vector<std::byte> seek_table_of(std::span<const ZstdFrame> frames) {
-    std::vector<std::byte> table;
-    append_word(table, skippable_frame);
-    append_word(table, static_cast<std::uint32_t>(frames.size() * entry_bytes + footer_bytes));
+    const std::size_t behind_head = frames.size() * entry_bytes + footer_bytes;
+    std::vector<std::byte> table(head_bytes + behind_head);
+    TableWriter to{table};
+    to.word(skippable_frame);
+    to.word(static_cast<std::uint32_t>(behind_head));
     for (const ZstdFrame& frame : frames) {
-        append_word(table, frame.packed_bytes);
-        append_word(table, frame.bytes);
+        to.word(frame.packed_bytes);
+        to.word(frame.bytes);
     }
-    append_word(table, static_cast<std::uint32_t>(frames.size()));
-    table.push_back(std::byte{0});  // no checksums here, because each frame has its own
-    append_word(table, seek_table_magic);
+    to.word(static_cast<std::uint32_t>(frames.size()));
+    to.byte(std::byte{0});  // no checksums here, because each frame has its own
+    to.word(seek_table_magic);
     return table;
 }
 

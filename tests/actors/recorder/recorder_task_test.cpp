@@ -381,7 +381,9 @@ class Torn : public Recorder {
                 record(pick(60, 1500), static_cast<std::uint32_t>(pick(0, 4)));
             }
             recorder_->close();
-            task_->step(now_ns_);
+            while (count(RecorderCount::written) < sent_) {
+                task_->step(now_ns_);
+            }
         }
         finish();
         firsts.push_back(sent_);
@@ -401,15 +403,18 @@ class Torn : public Recorder {
         std::ofstream{path, std::ios::binary | std::ios::trunc} << content;
     }
 
-    /// Leaves a random part of the sectors of a chunk unwritten, at least one.
+    /// Leaves a random part of the sectors of a chunk unwritten. Those of its filler are zero
+    /// anyway.
     void tear(std::string& file, const feed::ChunkRecord& chunk) {
         constexpr std::size_t sector_bytes = 512;
-        const std::size_t sectors = chunk.bytes / sector_bytes;
-        const std::size_t kept = pick(0, sectors - 1);
-        std::vector<std::size_t> order = first_numbers(sectors);
-        std::shuffle(order.begin(), order.end(), random_);
-        for (std::size_t i = kept; i < sectors; ++i) {
-            file.replace(chunk.offset + order[i] * sector_bytes, sector_bytes, sector_bytes, '\0');
+        const std::string whole = file.substr(chunk.offset, chunk.bytes);
+        std::vector<std::size_t> order = first_numbers(chunk.bytes / sector_bytes);
+        while (file.compare(chunk.offset, chunk.bytes, whole) == 0) {
+            std::shuffle(order.begin(), order.end(), random_);
+            for (std::size_t left = pick(1, order.size()); left != 0; --left) {
+                file.replace(chunk.offset + order[left - 1] * sector_bytes, sector_bytes,
+                             sector_bytes, '\0');
+            }
         }
     }
 
