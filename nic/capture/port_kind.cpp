@@ -179,8 +179,9 @@ constinit const PortKindRow capture_port{
     .check_content = check_content,
     // The port opens a file, for reading only, when its first packet is due (pcap_port.h).
     .system_calls = [](const PortConfig& /*port*/) -> std::vector<SystemCall> {
-        return {{"close"}, {"fstat"}, {"lseek"}, {"newfstatat"}, {"openat", 2, O_ACCMODE, O_RDONLY},
-                {"pread64"}, {"read"}};
+        return {
+            {"close"},   {"fstat"}, {"lseek"}, {"newfstatat"}, {"openat", 2, O_ACCMODE, O_RDONLY},
+            {"pread64"}, {"read"}};
     },
     .open = open,
 };

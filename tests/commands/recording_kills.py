@@ -138,7 +138,7 @@ def main():
             missing += said.count("missing")
             found = killed.found()
             for segment in [segment for segment, count in known.items() if count != found.get(segment, 0)]:
-                sys.exit(f"kill {kill}: {segment} had {known[segment]} packets, and has {found.get(segment, 0)}: {said}")
+                sys.exit(f"kill {kill}: {segment} had {known[segment]} packets, has {found.get(segment, 0)}: {said}")
             packets = sum(found.values())
             for path in [*killed.record.glob("*")]:  # so that the folder stays small
                 if kill % 20 == 19:

@@ -423,7 +423,7 @@ class Torn : public Recorder {
 };
 
 TEST_F(Torn, segment_keeps_every_chunk_that_is_whole) {
-    for (unsigned seed = 0; seed < 200; ++seed) {
+    for (unsigned seed = 0; seed < 100; ++seed) {
         SCOPED_TRACE(seed);
         fs::remove_all(folder_);
         random_.seed(seed);
