@@ -104,7 +104,8 @@ class Truth:
     def count_losses(self, message):
         """A line integrity message repeats the number of the last message."""
         line, number = message["line"], message["seq"]
-        after = self.numbers.get(line, number) + (0 if message["category"] == "H" else 1)
+        is_repeated = message["category"] == "H" and message["type"] == "N"
+        after = self.numbers.get(line, number) + (0 if is_repeated else 1)
         self.losses[line] += number > after
         self.numbers[line] = number
 

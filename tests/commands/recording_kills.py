@@ -31,6 +31,7 @@ traffic: {{lines_count: 4, roots_count: 100, series_count: 20000, rate_messages_
 """
 ALIGNMENT, HEAD, LOCAL_BLOCK, PACKET_BLOCK = 4096, 64, 0x80434850, 6
 POLYNOMIAL = 0x82F63B78  # CRC-32C
+START_S = 60  # a limit for a start on a busy machine
 
 
 def crc_table():
@@ -92,9 +93,14 @@ class Killed:
         self.config.write_text(CONFIG.format(folder=self.record))
 
     def run_and_kill(self, seconds):
+        """Kills a run so many seconds after it has begun to write."""
+        known = set(self.segments())
         with open(self.log, "w", encoding="utf-8") as log:
             process = subprocess.Popen([self.pinstrike, "run", self.config], stdout=subprocess.DEVNULL, stderr=log)
         try:
+            end = time.monotonic() + START_S
+            while not set(self.segments()) - known and time.monotonic() < end:
+                time.sleep(0.01)
             time.sleep(seconds)
         finally:
             process.kill()
@@ -128,9 +134,7 @@ def main():
         killed = Killed(options.pinstrike, Path(name))
         known, missing, packets = {}, 0, 0
         for kill in range(options.kills):
-            killed.run_and_kill(chosen.uniform(0.05, 1.5))
-            if not killed.record.exists():
-                continue
+            killed.run_and_kill(chosen.uniform(0, 1.5))
             for name, path in killed.segments().items():
                 if name not in known:
                     known[name] = packets_on_disk(path)
@@ -139,14 +143,14 @@ def main():
             found = killed.found()
             for segment in [segment for segment, count in known.items() if count != found.get(segment, 0)]:
                 sys.exit(f"kill {kill}: {segment} had {known[segment]} packets, has {found.get(segment, 0)}: {said}")
-            packets = sum(found.values())
+            packets += sum(found.values()) if kill % 20 == 19 or kill + 1 == options.kills else 0
             for path in [*killed.record.glob("*")]:  # so that the folder stays small
                 if kill % 20 == 19:
                     path.unlink()
             if kill % 20 == 19:
                 known.clear()
-        print(f"{options.kills} kills: nothing lost that was on disk; {missing} segments were repaired, the last "
-              f"folder had {packets} packets")
+        print(f"{options.kills} kills: nothing lost that was on disk; {missing} segments were repaired; "
+              f"{packets} packets")
 
 
 if __name__ == "__main__":
