@@ -66,13 +66,18 @@ void PacketRecorder::close() noexcept {
 
 bool PacketRecorder::next_chunk(const nic::Packet& packet, std::size_t block_bytes) noexcept {
     close();
-    const auto free = free_.peek(1);
-    if (free.empty() || block_bytes > nic::chunk_bytes_max - nic::space_before_packets_bytes -
-                                          nic::space_behind_packets_bytes) {
+    const auto returned = free_.peek(free_chunks_.capacity());
+    for (const FreeChunk& chunk : returned) {
+        free_chunks_.push_back(chunk.bytes);
+    }
+    free_.release(returned.size());
+    if (free_chunks_.empty() || block_bytes > nic::chunk_bytes_max -
+                                                  nic::space_before_packets_bytes -
+                                                  nic::space_behind_packets_bytes) {
         return false;
     }
     const std::uint64_t not_recorded = not_recorded_.read();
-    open_ = {free[0].bytes,
+    open_ = {free_chunks_.back(),
              0,
              0,
              packet.ts_receive_ns,
@@ -81,7 +86,7 @@ bool PacketRecorder::next_chunk(const nic::Packet& packet, std::size_t block_byt
              not_recorded - std::exchange(stated_, not_recorded)};
     next_ = open_.bytes + nic::space_before_packets_bytes;
     end_ = open_.bytes + nic::chunk_bytes_max - nic::space_behind_packets_bytes;
-    free_.release(1);
+    free_chunks_.pop_back();
     return true;
 }
 

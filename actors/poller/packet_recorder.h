@@ -5,7 +5,8 @@
 // thread through one ring, and comes back through another when it is on disk. ring.h explains the
 // memory orders; they also hold for the chunk's bytes, which each thread writes only while it has
 // the chunk. The poller never waits: if it has no chunk, the packet is not recorded and counted, so
-// recorded + not recorded = received.
+// recorded + not recorded = received. It takes the chunk that came back last, which is the most
+// likely one to be in a cache.
 //
 // The functions are not inline, because then the compiler would inline less of the fast path.
 #pragma once
@@ -20,6 +21,7 @@
 #include <cstdint>
 #include <span>
 #include <utility>
+#include <vector>
 
 namespace pinstrike::actors {
 
@@ -55,8 +57,11 @@ class PacketRecorder {
     /// A chunk goes to the disk after this time, also if it is not full.
     static constexpr std::int64_t oldest_ns = 1'000'000'000;
 
-    PacketRecorder(Producer<FilledChunk> filled, Consumer<FreeChunk> free)
-        : filled_(std::move(filled)), free_(std::move(free)) {}
+    /// `chunks`: number of all chunks.
+    PacketRecorder(Producer<FilledChunk> filled, Consumer<FreeChunk> free, std::size_t chunks)
+        : filled_(std::move(filled)), free_(std::move(free)) {
+        free_chunks_.reserve(chunks);
+    }
 
     /// Records packets. `interfaces`: the numbers of their interfaces in the recording.
     void record(std::span<const nic::Packet> packets,
@@ -89,6 +94,7 @@ class PacketRecorder {
     Counter not_recorded_;
     Producer<FilledChunk> filled_;
     Consumer<FreeChunk> free_;
+    std::vector<std::byte*> free_chunks_;  ///< taken from the ring; never grows
 };
 
 }  // namespace pinstrike::actors

@@ -60,7 +60,8 @@ std::pair<std::unique_ptr<PacketRecorder>, RecorderInput> make_recorder_ends(
         PINSTRIKE_CHECK(free.producer.try_push({&chunk, 1}));
     }
     free.producer.release_ownership();
-    return {std::make_unique<PacketRecorder>(std::move(filled.producer), std::move(free.consumer)),
+    return {std::make_unique<PacketRecorder>(std::move(filled.producer), std::move(free.consumer),
+                                             chunks),
             RecorderInput{std::move(poller),
                           {},
                           std::move(memory),

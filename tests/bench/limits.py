@@ -208,7 +208,7 @@ EXPLAINED = [
     ("rate of a client beside", plain("the spread of the client alone")),
     ("export of", plain("one thread makes the records, and another one copies them into the pages of the file, or "
                         "writes them as text; with the poller they share two processors")),
-    ("recorder's copy of", plain("a packet has 32 bytes more on disk, and 64 MB of chunks do not stay in the cache")),
+    ("recorder's copy", plain("each packet is a call, a check of the chunk's end, and a header")),
     ("full mix drained and recorded", plain("one thread does the work of poller and core here")),
     ("ordinary mix drained and", plain("one thread does the work of poller and core here")),
     ("publication to", plain("a batch of records is made before it is written")),
