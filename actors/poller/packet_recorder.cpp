@@ -66,18 +66,17 @@ void PacketRecorder::close() noexcept {
 
 bool PacketRecorder::next_chunk(const nic::Packet& packet, std::size_t block_bytes) noexcept {
     close();
-    const auto returned = free_.peek(free_chunks_.capacity());
+    const auto returned = free_.peek(free_chunks_.size());
     for (const FreeChunk& chunk : returned) {
-        free_chunks_.push_back(chunk.bytes);
+        free_chunks_[free_count_++] = chunk.bytes;
     }
     free_.release(returned.size());
-    if (free_chunks_.empty() || block_bytes > nic::chunk_bytes_max -
-                                                  nic::space_before_packets_bytes -
-                                                  nic::space_behind_packets_bytes) {
+    if (free_count_ == 0 || block_bytes > nic::chunk_bytes_max - nic::space_before_packets_bytes -
+                                              nic::space_behind_packets_bytes) {
         return false;
     }
     const std::uint64_t not_recorded = not_recorded_.read();
-    open_ = {free_chunks_.back(),
+    open_ = {free_chunks_[free_count_ - 1],
              0,
              0,
              packet.ts_receive_ns,
@@ -86,7 +85,7 @@ bool PacketRecorder::next_chunk(const nic::Packet& packet, std::size_t block_byt
              not_recorded - std::exchange(stated_, not_recorded)};
     next_ = open_.bytes + nic::space_before_packets_bytes;
     end_ = open_.bytes + nic::chunk_bytes_max - nic::space_behind_packets_bytes;
-    free_chunks_.pop_back();
+    --free_count_;
     return true;
 }
 

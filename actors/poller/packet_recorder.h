@@ -57,11 +57,10 @@ class PacketRecorder {
     /// A chunk goes to the disk after this time, also if it is not full.
     static constexpr std::int64_t oldest_ns = 1'000'000'000;
 
-    /// `chunks`: number of all chunks.
-    PacketRecorder(Producer<FilledChunk> filled, Consumer<FreeChunk> free, std::size_t chunks)
-        : filled_(std::move(filled)), free_(std::move(free)) {
-        free_chunks_.reserve(chunks);
-    }
+    /// `space`: for the addresses of all chunks.
+    PacketRecorder(Producer<FilledChunk> filled, Consumer<FreeChunk> free,
+                   std::vector<std::byte*> space)
+        : filled_(std::move(filled)), free_(std::move(free)), free_chunks_(std::move(space)) {}
 
     /// Records packets. `interfaces`: the numbers of their interfaces in the recording.
     void record(std::span<const nic::Packet> packets,
@@ -94,7 +93,8 @@ class PacketRecorder {
     Counter not_recorded_;
     Producer<FilledChunk> filled_;
     Consumer<FreeChunk> free_;
-    std::vector<std::byte*> free_chunks_;  ///< taken from the ring; never grows
+    std::vector<std::byte*> free_chunks_;  ///< taken from the ring, the latest last
+    std::size_t free_count_ = 0;
 };
 
 }  // namespace pinstrike::actors

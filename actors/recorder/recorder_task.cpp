@@ -61,7 +61,7 @@ std::pair<std::unique_ptr<PacketRecorder>, RecorderInput> make_recorder_ends(
     }
     free.producer.release_ownership();
     return {std::make_unique<PacketRecorder>(std::move(filled.producer), std::move(free.consumer),
-                                             chunks),
+                                             std::vector<std::byte*>(chunks)),
             RecorderInput{std::move(poller),
                           {},
                           std::move(memory),
