@@ -229,25 +229,25 @@ Form<std::string> word_of(std::vector<ChoiceDoc> words) {
     return form;
 }
 
-Form<std::vector<std::uint16_t>> number_ranges() {
+Form<std::vector<std::uint16_t>> number_ranges(int least) {
     Form<std::vector<std::uint16_t>> form;
     form.words =
-        fmt::format("numbers and ranges from 1 to {}, such as 1-48, 220", range_number_max);
+        fmt::format("numbers and ranges from {} to {}, such as 1-48, 220", least, range_number_max);
     const std::string pattern = "^[0-9]+(-[0-9]+)?(, *[0-9]+(-[0-9]+)?)*$";
     const Node one = schema_any_of(schema_pattern(pattern), schema_type("integer"));
     form.schema = schema_any_of(one, schema_list(one));
     form.write = [](const std::vector<std::uint16_t>& numbers) {
         return Node::plain(ranges_text(numbers));
     };
-    form.read = [words = form.words](const Node& node, const std::string& path,
-                                     std::vector<std::uint16_t>& into, Reader& reader) {
+    form.read = [words = form.words, least](const Node& node, const std::string& path,
+                                            std::vector<std::uint16_t>& into, Reader& reader) {
         const bool list = node.kind == Node::Kind::sequence;
         const std::vector<Node> alone{node};
         std::vector<std::uint16_t> numbers;
         bool good = !list || !node.children.empty();
         for (const Node& each : list ? node.children : alone) {
             const auto some =
-                each.kind == Node::Kind::scalar ? parse_ranges(each.text) : std::nullopt;
+                each.kind == Node::Kind::scalar ? parse_ranges(each.text, least) : std::nullopt;
             if (!some || numbers.size() >= numbers_max) {
                 reader.wrong(each, path, words);
                 good = false;

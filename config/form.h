@@ -137,8 +137,8 @@ Form<std::string> name_text();
 
 /// One of the given words, kept as text.
 Form<std::string> word_of(std::vector<ChoiceDoc> words);
-/// Numbers written as ranges, "1-48, 220", or as a list of numbers and ranges.
-Form<std::vector<std::uint16_t>> number_ranges();
+/// Numbers from `least` on, written as ranges, "1-48, 220", or as a list of numbers and ranges.
+Form<std::vector<std::uint16_t>> number_ranges(int least = 1);
 
 /// A form of the type To, which must represent every value that `form` accepts.
 template <class To, class From>

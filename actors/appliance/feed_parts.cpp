@@ -279,8 +279,11 @@ void PartsBuilder::make_pollers(const std::vector<Parking*>& wakers) {
             thread.tapped.emplace(std::move(tap.consumer));
         }
         if (parts_.topology.record_bytes != 0) {
-            auto [recorder, ends] =
-                make_recorder_ends(thread.config.name, config_.record.memory_bytes);
+            std::vector<std::uint16_t> numbers;
+            for (const feed::LineConfig& line : setup.lines) {
+                numbers.push_back(line.number);
+            }
+            auto [recorder, ends] = make_recorder_ends(thread.config.name, config_.record, numbers);
             setup.recorder = std::move(recorder);
             recorder_inputs_.push_back(std::move(ends));
         }

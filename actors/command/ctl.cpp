@@ -2,6 +2,7 @@
 //
 // `pinstrike ctl`: queries a running instance over its admin socket, or gives it a command.
 #include "actors/command/command.h"
+#include "actors/command/duration_option.h"
 #include "actors/telemetry/admin/address.h"
 #include "actors/telemetry/admin/admin_client.h"
 #include "actors/telemetry/admin/packet_request.h"
@@ -9,6 +10,7 @@
 #include "config/log_level.h"
 #include "config/output_file.h"
 #include "config/print_problems.h"
+#include "config/units.h"
 #include "nic/capture/capture_writer.h"
 
 #include <fmt/core.h>
@@ -20,6 +22,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace pinstrike::command {
@@ -35,6 +38,8 @@ struct CtlOptions {
     std::uint16_t line = 0;
     std::uint32_t packets = 0;
     std::string out_file;
+    std::string recorded_lines;
+    std::string duration;
 };
 
 Exit print(const std::string& text) {
@@ -121,6 +126,9 @@ Exit act(const CtlOptions& options, const json& request) {
         return print(reply->dump(2) + '\n');
     }
     std::string text;
+    if (const auto folder = reply->find("folder"); folder != reply->end()) {
+        text += "recording into " + folder->get<std::string>() + '\n';
+    }
     for (const json& change : reply->value("changes", json::array())) {
         text += fmt::format("{}: {} -> {}\n", change.at("key").get<std::string>(),
                             change.at("before").get<std::string>(),
@@ -212,13 +220,26 @@ Exit capture(const CtlOptions& options) {
     return written ? Exit::ok : Exit::failed;
 }
 
+Exit start_recording(const CtlOptions& options) {
+    json request{{"ask", "record-start"}};
+    if (!options.recorded_lines.empty()) {
+        request["lines"] = options.recorded_lines;
+    }
+    if (!options.duration.empty()) {
+        constexpr std::int64_t ns_per_s = 1'000'000'000;
+        request["seconds"] = (*parse_duration_ns(options.duration) + ns_per_s - 1) / ns_per_s;
+    }
+    return act(options, request);
+}
+
 /// Adds INSTANCE to the usage of a subcommand, because CLI11 leaves out the arguments of the parent
 /// command.
 class UsageBehindInstance : public CLI::Formatter {
   public:
     std::string make_usage(const CLI::App* app, std::string name) const override {
-        const std::size_t last_word = name.rfind(' ') + 1;
-        return CLI::Formatter::make_usage(app, name.insert(last_word, "INSTANCE "));
+        constexpr std::string_view parent = " ctl ";
+        const std::size_t behind = name.rfind(parent) + parent.size();
+        return CLI::Formatter::make_usage(app, name.insert(behind, "INSTANCE "));
     }
 };
 
@@ -285,6 +306,29 @@ void add_actions(CLI::App* ctl, const std::shared_ptr<CtlOptions>& options, Outc
         ->required();
 }
 
+void add_recording(CLI::App* ctl, const std::shared_ptr<CtlOptions>& options, Outcome& outcome) {
+    CLI::App* record =
+        ctl->add_subcommand("record", "Start and stop recording, of an instance with a recorder");
+    record->formatter(std::make_shared<UsageBehindInstance>());
+    record->require_subcommand(1);
+    CLI::App* start =
+        add(record, options, outcome, "start",
+            "Record these lines too, for a while or until it is stopped", start_recording);
+    start
+        ->add_option("--lines", options->recorded_lines,
+                     "Lines such as 1-4,12; 0: packets of no line (default: those of the config)")
+        ->check([](const std::string& text) {
+            return parse_ranges(text, 0) ? std::string{}
+                                         : "found " + text + ", expected numbers such as 1-4,12";
+        });
+    start->add_option("--for", options->duration, "How long (default: until it is stopped)")
+        ->check(is_duration);
+    add(record, options, outcome, "stop", "Record again what the config says",
+        [](const CtlOptions& given) {
+            return act(given, {{"ask", "record-stop"}});
+        });
+}
+
 }  // namespace
 
 void add_ctl(CLI::App& app, Outcome& outcome) {
@@ -305,12 +349,14 @@ void add_ctl(CLI::App& app, Outcome& outcome) {
         "  pinstrike ctl opra lines 3 7\n"
         "  pinstrike ctl opra reload\n"
         "  pinstrike ctl opra capture 3 1000 --out line3.pcapng\n"
+        "  pinstrike ctl opra record start --lines 3 --for 60s\n"
         "  pinstrike ctl ./admin.sock status --json");
     ctl->add_option("INSTANCE", options->instance, "Name of the service, its config, or a path")
         ->required();
     ctl->require_subcommand(1);
     add_views(ctl, options, outcome);
     add_actions(ctl, options, outcome);
+    add_recording(ctl, options, outcome);
 }
 
 }  // namespace pinstrike::command

@@ -6,6 +6,7 @@
 #include "actors/telemetry/counter_snapshot.h"
 #include "actors/telemetry/latency/reading_json.h"
 #include "actors/topology/load_config.h"
+#include "config/units.h"
 #include "config/yaml.h"
 #include "nic/clock.h"
 
@@ -18,6 +19,7 @@
 #include <optional>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace pinstrike::actors {
 namespace {
@@ -66,11 +68,15 @@ AdminHandler::AdminHandler(std::unique_ptr<admin::AdminSocket> socket, Appliance
       reloader_(reloader),
       log_(log),
       metrics_(metrics),
+      record_(appliance),
       socket_(std::move(socket)) {}
 
 void AdminHandler::step() {
     if (!socket_) {
         return;
+    }
+    if (record_.step(nic::monotonic_ns())) {
+        log_request("record start", "its time is over: the config says again what is recorded");
     }
     const int error = socket_->step(
         nic::monotonic_ns(),
@@ -109,6 +115,12 @@ AdminHandler::Reply AdminHandler::act(const json& request, const std::string& as
     if (ask == "capture") {
         return capture(request, by);
     }
+    if (ask == "record-start") {
+        return start_recording(request, by);
+    }
+    if (ask == "record-stop") {
+        return stop_recording(by);
+    }
     if (ask == "drain") {
         log_request(by, "drain: the program ends");
         drain_asked_ = "drain, requested by " + by;
@@ -116,8 +128,8 @@ AdminHandler::Reply AdminHandler::act(const json& request, const std::string& as
     }
     return refusal(fmt::format(
         "found {}, expected status, lines, ports, threads, rings, actors, "
-        "latency, busiest, histograms, metrics, config, all, log-level, reload, clear, capture or "
-        "drain",
+        "latency, busiest, histograms, metrics, config, all, log-level, reload, clear, capture, "
+        "record-start, record-stop or drain",
         shown(ask)));
 }
 
@@ -204,6 +216,38 @@ AdminHandler::Reply AdminHandler::capture(const json& request, const std::string
     // Released with the connection, however it ends.
     const std::shared_ptr<void> turn{nullptr, [this](void*) { capturing_ = false; }};
     return {{}, [capture, turn](std::string& out) { return capture->step(out); }};
+}
+
+AdminHandler::Reply AdminHandler::start_recording(const json& request, const std::string& by) {
+    constexpr std::uint32_t longest_s = 7 * 24 * 3600;
+    constexpr std::int64_t ns_per_s = 1'000'000'000;
+    const std::string text = text_in(request, "lines");
+    const auto lines = text.empty() ? std::vector<std::uint16_t>{} : parse_ranges(text, 0);
+    const bool limited = request.contains("seconds");
+    const auto seconds = number_in(request, "seconds", 1, longest_s);
+    if (!lines || (limited && !seconds)) {
+        return refusal(
+            fmt::format("expected lines such as \"1-4,12\", and 1 to {} seconds", longest_s));
+    }
+    const std::string complaint = record_.start(
+        *lines, limited ? std::optional{nic::monotonic_ns() + *seconds * ns_per_s} : std::nullopt);
+    if (!complaint.empty()) {
+        return refusal(complaint);
+    }
+    log_request(
+        by, fmt::format("record {}{}", text.empty() ? "the lines of the config" : "lines " + text,
+                        limited ? fmt::format(" for {} s", *seconds) : " until it is stopped"));
+    const FeedConfig& config = appliance_.config();
+    return {line_of({{"done", true}, {"folder", config.record.folder_of(config.name)}}), {}};
+}
+
+AdminHandler::Reply AdminHandler::stop_recording(const std::string& by) {
+    const std::string complaint = record_.stop();
+    if (!complaint.empty()) {
+        return refusal(complaint);
+    }
+    log_request(by, "record what the config says");
+    return done();
 }
 
 }  // namespace pinstrike::actors

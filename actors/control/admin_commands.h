@@ -6,6 +6,7 @@
 
 #include "actors/appliance/appliance.h"
 #include "actors/control/control_log.h"
+#include "actors/control/record_command.h"
 #include "actors/control/reloader.h"
 #include "actors/telemetry/admin/admin_socket.h"
 #include "actors/telemetry/admin/tally.h"
@@ -42,6 +43,8 @@ class AdminHandler {
     Reply set_level(const nlohmann::json& request, const std::string& by);
     Reply reload(const std::string& by);
     Reply capture(const nlohmann::json& request, const std::string& by);
+    Reply start_recording(const nlohmann::json& request, const std::string& by);
+    Reply stop_recording(const std::string& by);
     void log_request(const std::string& by, const std::string& what);
 
     Appliance& appliance_;
@@ -51,6 +54,7 @@ class AdminHandler {
     admin::Tally tally_;
     double cleared_s_ = 0;
     bool capturing_ = false;
+    RecordCommand record_;
     std::string drain_asked_;
     std::unique_ptr<admin::AdminSocket>
         socket_;  ///< last: its unfinished replies use the members above

@@ -13,20 +13,29 @@ constexpr std::size_t block_header_bytes = 28;
 
 }  // namespace
 
+PacketRecorder::~PacketRecorder() = default;
+
 void PacketRecorder::record(std::span<const nic::Packet> packets,
                             std::span<const std::uint32_t> interfaces) noexcept {
     for (std::size_t i = 0; i < packets.size(); ++i) {
-        record(packets[i], interfaces[i]);
+        RecordFilter::Mark mark;
+        if (!filter_.wants(packets[i], interfaces[i], mark)) {
+            filtered_.add();
+        } else if (record(packets[i], interfaces[i])) {
+            recorded_.add();
+            filter_.note_recorded(mark);
+        } else {
+            not_recorded_.add();
+        }
     }
 }
 
-inline void PacketRecorder::record(const nic::Packet& packet, std::uint32_t interface) noexcept {
+inline bool PacketRecorder::record(const nic::Packet& packet, std::uint32_t interface) noexcept {
     const std::size_t padded_bytes = (packet.length_bytes + 3) & ~std::size_t{3};
     const std::size_t block_bytes = block_header_bytes + padded_bytes + sizeof(std::uint32_t);
     if (block_bytes > static_cast<std::size_t>(end_ - next_) && !next_chunk(packet, block_bytes))
         [[unlikely]] {
-        not_recorded_.add();
-        return;
+        return false;
     }
     const auto ts_ns = static_cast<std::uint64_t>(packet.ts_receive_ns);
     const std::array<std::uint32_t, block_header_bytes / 4> header{
@@ -45,7 +54,7 @@ inline void PacketRecorder::record(const nic::Packet& packet, std::uint32_t inte
     std::memcpy(next_ + block_bytes - sizeof header[1], &header[1], sizeof header[1]);
     next_ += block_bytes;
     ++open_.packets;
-    recorded_.add();
+    return true;
 }
 
 void PacketRecorder::close_if_old(std::int64_t now_ns) noexcept {
@@ -76,11 +85,13 @@ bool PacketRecorder::next_chunk(const nic::Packet& packet, std::size_t block_byt
         return false;
     }
     const std::uint64_t not_recorded = not_recorded_.read();
+    const std::uint64_t filtered = filtered_.read();
     open_ = {free_chunks_[free_count_ - 1],
              0,
              0,
              packet.ts_receive_ns,
-             recorded_.read() + not_recorded,
+             recorded_.read() + not_recorded + filtered,
+             filtered,
              not_recorded,
              not_recorded - std::exchange(stated_, not_recorded)};
     next_ = open_.bytes + nic::space_before_packets_bytes;

@@ -4,13 +4,15 @@
 // the open chunk of a recording (feed/recording/README.md). A full chunk goes to the recorder's
 // thread through one ring, and comes back through another when it is on disk. ring.h explains the
 // memory orders; they also hold for the chunk's bytes, which each thread writes only while it has
-// the chunk. The poller never waits: if it has no chunk, the packet is not recorded and counted, so
-// recorded + not recorded = received. It takes the chunk that came back last, which is the most
-// likely one to be in a cache.
+// the chunk. The poller never waits: if it has no chunk, the packet is not recorded and counted.
+// Packets that the config does not want are filtered, so recorded + not recorded + filtered =
+// received. The poller takes the chunk that came back last, which is the most likely one to be in a
+// cache.
 //
 // The functions are not inline, because then the compiler would inline less of the fast path.
 #pragma once
 
+#include "actors/poller/record_filter.h"
 #include "actors/threads/ring.h"
 #include "config/counter.h"
 #include "feed/event/block.h"
@@ -46,7 +48,8 @@ struct alignas(64) FilledChunk {
     std::uint32_t packets = 0;
     std::int64_t first_ts_ns = 0;           ///< receive time of its first packet
     std::uint64_t received = 0;             ///< packets received since the start, up to its first
-    std::uint64_t not_recorded = 0;         ///< of these
+    std::uint64_t filtered = 0;             ///< of these
+    std::uint64_t not_recorded = 0;         ///< of the others
     std::uint64_t not_recorded_before = 0;  ///< of these, since the chunk before
 };
 
@@ -58,13 +61,31 @@ class PacketRecorder {
     static constexpr std::int64_t oldest_ns = 1'000'000'000;
 
     /// `space`: for the addresses of all chunks.
-    PacketRecorder(Producer<FilledChunk> filled, Consumer<FreeChunk> free,
+    PacketRecorder(RecordFilter filter, Producer<FilledChunk> filled, Consumer<FreeChunk> free,
                    std::vector<std::byte*> space)
-        : filled_(std::move(filled)), free_(std::move(free)), free_chunks_(std::move(space)) {}
+        : filter_(std::move(filter)),
+          filled_(std::move(filled)),
+          free_(std::move(free)),
+          free_chunks_(std::move(space)) {}
 
-    /// Records packets. `interfaces`: the numbers of their interfaces in the recording.
+    /// Not inline, for the same reason as record().
+    ~PacketRecorder();
+
+    PacketRecorder(const PacketRecorder&) = delete;
+    PacketRecorder& operator=(const PacketRecorder&) = delete;
+
+    /// Records packets, unless the filter refuses them. `interfaces`: the numbers of their
+    /// interfaces in the recording.
     void record(std::span<const nic::Packet> packets,
                 std::span<const std::uint32_t> interfaces) noexcept;
+
+    /// Whether any packet is wanted. Otherwise skip() counts them.
+    [[nodiscard]] bool wants_any() const noexcept { return filter_.wants_any(); }
+
+    void skip(std::size_t packets) noexcept { filtered_.add(packets); }
+
+    /// Control thread. Only packets of the lines at these places are recorded from now on.
+    void want(const LineSet& places) noexcept { filter_.want(places); }
 
     /// Hands the open chunk over if it is old. Housekeeping, with the time of the packets.
     void close_if_old(std::int64_t now_ns) noexcept;
@@ -79,8 +100,11 @@ class PacketRecorder {
 
     [[nodiscard]] const Counter& not_recorded() const noexcept { return not_recorded_; }
 
+    [[nodiscard]] const Counter& filtered() const noexcept { return filtered_; }
+
   private:
-    void record(const nic::Packet& packet, std::uint32_t interface) noexcept;
+    /// False: there is no chunk for it.
+    [[nodiscard]] bool record(const nic::Packet& packet, std::uint32_t interface) noexcept;
 
     /// Opens a chunk for a packet. False if there is none, or if the packet is too long for any.
     bool next_chunk(const nic::Packet& packet, std::size_t block_bytes) noexcept;
@@ -91,6 +115,8 @@ class PacketRecorder {
     std::uint64_t stated_ = 0;  ///< FilledChunk::not_recorded of the latest chunk
     Counter recorded_;
     Counter not_recorded_;
+    Counter filtered_;
+    RecordFilter filter_;
     Producer<FilledChunk> filled_;
     Consumer<FreeChunk> free_;
     std::vector<std::byte*> free_chunks_;  ///< taken from the ring, the latest last

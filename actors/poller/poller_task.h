@@ -89,16 +89,23 @@ class PollerTask {
     /// each step, which returns their buffers to the ports. It is no part of step(), because a call
     /// there changes what the compiler inlines.
     void record(std::int64_t now_ns) {
-        if (recorder_ != nullptr) {
-            record_bursts();
-            recorder_->close_if_old(now_ns);
+        if (recorder_ == nullptr) {
+            return;
         }
+        if (recorder_->wants_any()) {
+            record_bursts();
+        } else {  // no packet is parsed
+            for (const auto& input : inputs_) {
+                recorder_->skip(input->filled);
+            }
+        }
+        recorder_->close_if_old(now_ns);
     }
 
     /// Called after the last step: gives the recorder what it has not got yet.
     void finish_recording() {
         if (recorder_ != nullptr) {
-            record_bursts();
+            record(0);
             recorder_->close();
         }
     }
@@ -137,7 +144,7 @@ class PollerTask {
     [[nodiscard]] PacketTap* tap() { return tap_.get(); }
 
     /// Null: packets are not recorded.
-    [[nodiscard]] const PacketRecorder* recorder() const { return recorder_.get(); }
+    [[nodiscard]] PacketRecorder* recorder() const { return recorder_.get(); }
 
     /// Offers new thresholds, filters and lines, which the poller adopts at its next housekeeping.
     [[nodiscard]] SettingsOffer& settings() { return settings_; }

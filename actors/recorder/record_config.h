@@ -4,13 +4,20 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace pinstrike::actors {
+
+/// Which copies of a packet are recorded.
+enum class RecordedStreams : std::uint8_t { both, first };
 
 /// What a feed records on disk.
 struct RecordConfig {
     bool on = false;     ///< the section is present
     std::string folder;  ///< empty: the usual one
+    RecordedStreams streams = RecordedStreams::both;
+    bool on_demand = false;            ///< only while `ctl record start` asks for it
+    std::vector<std::uint16_t> lines;  ///< 0: packets of no line; none: all packets
     std::size_t segment_bytes = std::size_t{1} << 30;
     std::size_t memory_bytes = 64 << 20;  ///< chunks of each poller
     // The oldest segments are removed beyond these limits.
@@ -23,6 +30,11 @@ struct RecordConfig {
     /// The folder for a feed of this name.
     [[nodiscard]] std::string folder_of(const std::string& feed) const {
         return folder.empty() ? "/var/lib/pinstrike/" + feed + "/record" : folder;
+    }
+
+    /// Memory of each poller for the fingerprints of first copies.
+    [[nodiscard]] std::size_t copies_bytes() const {
+        return streams == RecordedStreams::first ? 256 << 10 : 0;
     }
 
     friend bool operator==(const RecordConfig&, const RecordConfig&) = default;

@@ -17,6 +17,19 @@ Section<RecordConfig> record_section() {
              "Where the segments are written; default: /var/lib/pinstrike/NAME/record, with the "
              "feed's name. Another folder must be among the unit's ReadWritePaths. The program "
              "makes the folder.")
+        .key("streams", &RecordConfig::streams,
+             choice<RecordedStreams>({{"both", RecordedStreams::both, "all packets, as they came"},
+                                      {"first", RecordedStreams::first,
+                                       "not those whose payload the other stream brought before"}}),
+             "Which copies of a packet are recorded. With first, a replay gives the same messages, "
+             "but not the counts of each stream.")
+        .key("lines", &RecordConfig::lines,
+             or_word("all", std::vector<std::uint16_t>{}, number_ranges(0)),
+             "Only packets of these lines are recorded; 0 stands for packets that match no line. "
+             "The others are counted as filtered.")
+        .key("on_demand", &RecordConfig::on_demand, boolean(),
+             "Nothing is recorded until `pinstrike ctl INSTANCE record start`. The memory is "
+             "claimed at the start all the same.")
         .key("segment", &RecordConfig::segment_bytes,
              converted<std::size_t>(bytes64(4 * mebi, 1ULL << 40)),
              "Size of a segment, the file that each poller writes at a time. Its space is reserved "

@@ -44,8 +44,8 @@ struct RecorderTask::Uring {
 };
 
 std::pair<std::unique_ptr<PacketRecorder>, RecorderInput> make_recorder_ends(
-    std::string poller, std::size_t memory_bytes) {
-    const std::size_t chunks = memory_bytes / nic::chunk_bytes_max;
+    std::string poller, const RecordConfig& config, std::span<const std::uint16_t> lines) {
+    const std::size_t chunks = config.memory_bytes / nic::chunk_bytes_max;
     const std::size_t bytes = chunks * nic::chunk_bytes_max;
     auto filled = Ring<FilledChunk>::make(Ring<FilledChunk>::slots_for(chunks));
     auto free = Ring<FreeChunk>::make(Ring<FreeChunk>::slots_for(chunks));
@@ -60,7 +60,10 @@ std::pair<std::unique_ptr<PacketRecorder>, RecorderInput> make_recorder_ends(
         PINSTRIKE_CHECK(free.producer.try_push({&chunk, 1}));
     }
     free.producer.release_ownership();
-    return {std::make_unique<PacketRecorder>(std::move(filled.producer), std::move(free.consumer),
+    const LineSet wanted = config.on_demand ? LineSet{} : line_set(config.lines);
+    RecordFilter filter{places_of(wanted, lines), config.copies_bytes() / sizeof(std::uint64_t)};
+    return {std::make_unique<PacketRecorder>(std::move(filter), std::move(filled.producer),
+                                             std::move(free.consumer),
                                              std::vector<std::byte*>(chunks)),
             RecorderInput{std::move(poller),
                           {},
@@ -258,8 +261,8 @@ void RecorderTask::begin_write(std::size_t input, const FilledChunk& chunk, std:
     Output& output = outputs_[input];
     SegmentWriter& writer = output.writer;
     const std::span<std::byte> bytes{chunk.bytes, nic::chunk_bytes_max};
-    feed::write_statistics(
-        bytes, {chunk.first_ts_ns, chunk.received, chunk.not_recorded, chunk.not_recorded_before});
+    feed::write_statistics(bytes, {chunk.first_ts_ns, chunk.received, chunk.filtered,
+                                   chunk.not_recorded, chunk.not_recorded_before});
     nic::ChunkHead head;
     head.packets = chunk.packets;
     head.number = writer.chunks();

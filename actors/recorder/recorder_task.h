@@ -25,6 +25,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -42,9 +43,10 @@ struct RecorderInput {
     Producer<FreeChunk> free;
 };
 
-/// Makes the chunks and rings of a poller, with the poller's ends. `lines` is yet to be set.
+/// Makes the chunks and rings of a poller that has lines of these numbers, with the poller's ends.
+/// RecorderInput::lines is yet to be set.
 [[nodiscard]] std::pair<std::unique_ptr<PacketRecorder>, RecorderInput> make_recorder_ends(
-    std::string poller, std::size_t memory_bytes);
+    std::string poller, const RecordConfig& config, std::span<const std::uint16_t> lines);
 
 struct RecorderSetup {
     std::string feed;

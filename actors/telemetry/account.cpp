@@ -146,7 +146,7 @@ void check_cores(const CounterSnapshot& counters, Findings& findings) {
     }
 }
 
-/// received = recorded + not recorded, where recorded packets are those on disk.
+/// received = recorded + not recorded + filtered, where recorded packets are those on disk.
 void check_recorder(const CounterSnapshot& counters, Findings& findings) {
     if (!counters.recorder) {
         return;
@@ -157,20 +157,22 @@ void check_recorder(const CounterSnapshot& counters, Findings& findings) {
         for (const QueueSnapshot& queue : poller.queues) {
             packets += queue.counts[PortCount::packets];
         }
-        findings.expect_equal(packets, poller.recorded + poller.not_recorded,
+        findings.expect_equal(packets, poller.recorded + poller.not_recorded + poller.filtered,
                               "recording of poller " + poller.name,
-                              "received = recorded + not recorded");
+                              "received = recorded + not recorded + filtered");
         received += packets;
     }
-    findings.expect_equal(
-        received, counters.recorder->counts[RecorderCount::written] + not_recorded(counters),
-        "recording", "received = recorded + not recorded");
+    findings.expect_equal(received,
+                          counters.recorder->counts[RecorderCount::written] +
+                              not_recorded(counters) + filtered_by_recorder(counters),
+                          "recording", "received = recorded + not recorded + filtered");
 }
 
 Json recording_json(const CounterSnapshot& counters) {
     const auto& counts = counters.recorder->counts;
     return {{"recorded", counts[RecorderCount::written]},
             {"not_recorded", not_recorded(counters)},
+            {"filtered", filtered_by_recorder(counters)},
             {"segments", counts[RecorderCount::segments]},
             {"bytes", counts[RecorderCount::bytes]},
             {"compressed", counts[RecorderCount::compressed]},

@@ -240,6 +240,7 @@ PollerSnapshot take_poller_snapshot(PollerTask& poller, std::span<const std::str
     if (poller.recorder() != nullptr) {
         snapshot.recorded = poller.recorder()->recorded().read();
         snapshot.not_recorded = poller.recorder()->not_recorded().read();
+        snapshot.filtered = poller.recorder()->filtered().read();
     }
     return snapshot;
 }
@@ -320,6 +321,14 @@ std::uint64_t not_recorded(const CounterSnapshot& counters) {
         packets += poller.not_recorded;
     }
     return packets + (counters.recorder ? counters.recorder->counts[RecorderCount::unwritten] : 0);
+}
+
+std::uint64_t filtered_by_recorder(const CounterSnapshot& counters) {
+    std::uint64_t packets = 0;
+    for (const PollerSnapshot& poller : counters.pollers) {
+        packets += poller.filtered;
+    }
+    return packets;
 }
 
 Totals totals_of(const CounterSnapshot& counters) {

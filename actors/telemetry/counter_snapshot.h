@@ -148,6 +148,7 @@ struct PollerSnapshot : LoopSnapshot {
     std::optional<std::uint64_t> history_skipped;  ///< blocks; nullopt: no history
     std::uint64_t recorded = 0;      ///< packets given to the recorder; 0 without one, as the next
     std::uint64_t not_recorded = 0;  ///< packets that found its memory full
+    std::uint64_t filtered = 0;      ///< packets that the config does not want on disk
 };
 
 struct ActorSnapshot {
@@ -285,6 +286,9 @@ struct Totals {
 
 /// The packets of all pollers that are not on disk, or not yet while the recorder runs.
 [[nodiscard]] std::uint64_t not_recorded(const CounterSnapshot& counters);
+
+/// The packets of all pollers that the config does not want on disk.
+[[nodiscard]] std::uint64_t filtered_by_recorder(const CounterSnapshot& counters);
 
 /// The part of one poller, without its cpu and the names of its ports. `cores`: the names of the
 /// cores to which it has rings, in order.

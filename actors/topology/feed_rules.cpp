@@ -284,6 +284,20 @@ void check_silence(const Rules& rules) {
     }
 }
 
+/// Whoever names a line wrongly would miss it on the disk.
+void check_record(const Rules& rules) {
+    std::set<std::uint16_t> unknown{rules.config.record.lines.begin(),
+                                    rules.config.record.lines.end()};
+    unknown.erase(0);  // packets of no line
+    for (const feed::LineConfig& line : rules.config.lines) {
+        unknown.erase(line.number);
+    }
+    if (!unknown.empty()) {
+        rules.report("record.lines", fmt::format("found {}, expected lines of the feed, or 0",
+                                                 ranges_text({unknown.begin(), unknown.end()})));
+    }
+}
+
 /// Each source is named once, and exists.
 void check_recovery(const Rules& rules) {
     const feed::RecoveryConfig& recovery = rules.config.recovery;
@@ -452,6 +466,9 @@ void check_feed(const FeedConfig& config, const Places& places, Problems& proble
     feed::check_lines(config.lines, share_groups, places,
                       problems);  // the lines that were understood
     const bool lines = places.sound("lines") && !config.lines.empty();
+    if (lines && places.sound("record.lines")) {
+        check_record(rules);
+    }
     const bool line_use = lines && pollers("lines");
     const bool port_use = ports("name") && pollers("ports");
     if (line_use) {

@@ -484,7 +484,8 @@ Topology plan_topology(const FeedConfig& config) {
     }
     topology.recovery = plan_recovery(config);
     if (config.record.on && !reads_captures(config)) {
-        topology.record_bytes = config.record.memory_bytes * config.pollers.size();
+        topology.record_bytes =
+            (config.record.memory_bytes + config.record.copies_bytes()) * config.pollers.size();
     }
     topology.open_files = plan_open_files(config, topology);
     return topology;

@@ -211,6 +211,7 @@ std::optional<ReadHead> read_head(std::span<const std::byte> segment) {
 void write_statistics(std::span<std::byte> chunk, const ChunkFacts& facts) {
     constexpr std::uint16_t comment_option = 1;
     constexpr std::uint16_t received_option = 4;
+    constexpr std::uint16_t accepted_option = 6;
     constexpr std::uint16_t dropped_option = 7;
     constexpr std::size_t bytes_wanted = nic::space_before_packets_bytes - nic::chunk_head_bytes;
     const auto ts_ns = static_cast<std::uint64_t>(facts.first_ts_ns);
@@ -221,6 +222,7 @@ void write_statistics(std::span<std::byte> chunk, const ChunkFacts& facts) {
     writer.put(static_cast<std::uint32_t>(ts_ns >> 32));
     writer.put(static_cast<std::uint32_t>(ts_ns));
     writer.option(received_option, facts.received);
+    writer.option(accepted_option, facts.received - facts.filtered);
     writer.option(dropped_option, facts.not_recorded);
     writer.option(comment_option, fmt::format("{} packets before this place were not recorded",
                                               facts.not_recorded_before));

@@ -31,7 +31,7 @@ arbitration: {{window: 200ms}}
 record: {{folder: {folder}, segment: {segment}, memory: {memory}, free: 0B{more}}}
 book: {{series_capacity: 50000}}
 traffic: {{lines_count: 4, roots_count: 100, series_count: 20000, rate_messages_per_second: {rate},
-  a: {{loss: 0.02}}, b: {{loss: 0.02, skew: 150us}}}}
+  a: {{loss: 0.02{faults}}}, b: {{loss: 0.02, skew: 150us}}}}
 """
 DEADLINE_S = 300  # a limit for hanging processes; a busy machine is slow
 
@@ -45,8 +45,9 @@ class Recording(unittest.TestCase):
         self.config = self.here / "feed.yaml"
         self.write_config()
 
-    def write_config(self, rate=100000, memory="64MiB", segment="16MiB", more=""):
-        self.config.write_text(CONFIG.format(folder=self.folder, rate=rate, memory=memory, segment=segment, more=more))
+    def write_config(self, rate=100000, memory="64MiB", segment="16MiB", more="", faults=""):
+        self.config.write_text(CONFIG.format(folder=self.folder, rate=rate, memory=memory, segment=segment, more=more,
+                                             faults=faults))
 
     def pinstrike(self, *words, status=0):
         done = subprocess.run([PINSTRIKE, *map(str, words)], capture_output=True, text=True, check=False,
@@ -60,11 +61,10 @@ class Recording(unittest.TestCase):
         done = self.pinstrike("run", self.config, "--for", f"{seconds}s", "--account", account)
         return json.loads(account.read_text()), done.stderr
 
-    def start(self):
-        """A run that records; returns when some of it is on disk."""
+    def start(self, *more):
         log = open(self.here / "log", "w", encoding="utf-8")
         self.addCleanup(log.close)
-        process = subprocess.Popen([PINSTRIKE, "run", self.config, "--account", self.here / "live.json"],
+        process = subprocess.Popen([PINSTRIKE, "run", self.config, "--account", self.here / "live.json", *more],
                                    stdout=subprocess.DEVNULL, stderr=log)
         self.addCleanup(process.kill)
         return process
@@ -114,6 +114,81 @@ class Recording(unittest.TestCase):
             self.assertEqual(row["missing"], line["lost"])
         self.assertIn("whole", {row["state"] for row in self.info("ls")["segments"]})
         self.assertIn("poller1", self.pinstrike("record", "ls", self.folder).stdout)
+
+    def test_first_copies_give_the_same_messages(self):
+        self.write_config(more=", streams: first")
+        live, _ = self.run_for(4)
+        recording = live["recording"]
+        packets = sum(port["packets"] for port in live["ports"])
+        self.assertEqual(recording["recorded"] + recording["filtered"], packets)
+        # Of a hundred packets, 2 come on one stream only.
+        self.assertLess(recording["recorded"], 0.53 * packets)
+        again, _ = self.replay()
+        for before, now in zip(live["lines"], again["lines"], strict=True):
+            for name in ("highest", "delivered", "lost", "gaps"):
+                self.assertEqual(now[name], before[name], name)
+            packets = [sum(stream["packets"] for stream in line["streams"].values()) for line in (now, before)]
+            self.assertLess(packets[0], 0.53 * packets[1])
+
+    def test_only_some_lines(self):
+        self.write_config(more=", lines: [2, 4]")
+        live, _ = self.run_for(2)
+        recording = live["recording"]
+        wanted = sum(stream["packets"] for line in live["lines"] if line["line"] in (2, 4)
+                     for stream in line["streams"].values())
+        self.assertEqual(recording["recorded"], wanted)
+        self.assertEqual(recording["recorded"] + recording["filtered"],
+                         sum(port["packets"] for port in live["ports"]))
+        self.assertEqual([row["line"] for row in self.info()["lines"]], [2, 4])
+        again, _ = self.replay()
+        for before, now in zip(live["lines"], again["lines"], strict=True):
+            if before["line"] in (2, 4):
+                self.assertEqual(now, before)
+            else:
+                self.assertEqual(now["highest"], 0)
+
+    def ctl(self, *words, status=0):
+        return self.pinstrike("ctl", self.here / "a.sock", *words, status=status)
+
+    def test_recording_on_demand(self):
+        self.write_config(more=", on_demand: true")
+        process = self.start("--admin", self.here / "a.sock")
+        said = (self.here / "log").read_text
+        self.wait_for("running", lambda: " running " in said())
+        time.sleep(1)
+        self.assertEqual(self.segments(), [])
+        self.assertIn("expected lines of the feed", self.ctl("record", "start", "--lines", "9", status=1).stderr)
+        self.assertIn(f"recording into {self.folder}",
+                      self.ctl("record", "start", "--lines", "3", "--for", "1500ms").stdout)
+        self.wait_for("end of the time", lambda: "its time is over" in said())
+        self.wait_for("chunk", lambda: self.segments() and self.info()["packets"] > 0)
+        time.sleep(1.5)  # the last chunk is a second old
+        of_line_3 = self.info()
+        self.assertEqual([row["line"] for row in of_line_3["lines"]], [3])
+        self.assertTrue(json.loads(self.ctl("record", "start", "--json").stdout)["done"])
+        self.wait_for("other lines", lambda: len(self.info()["lines"]) == 4)
+        self.ctl("record", "stop")
+        time.sleep(2)
+        packets = self.info()["packets"]
+        self.assertGreater(packets, of_line_3["packets"])
+        time.sleep(1)
+        self.assertEqual(self.info()["packets"], packets)
+        process.send_signal(signal.SIGTERM)
+        self.assertEqual(process.wait(timeout=DEADLINE_S), 0, said()[-3000:])
+        live = json.loads((self.here / "live.json").read_text())
+        self.assertTrue(live["balanced"])
+        self.assertEqual(live["recording"]["recorded"], packets)
+        self.assertEqual(live["recording"]["recorded"] + live["recording"]["filtered"],
+                         sum(port["packets"] for port in live["ports"]))
+
+    def test_an_instance_without_a_recorder_says_which_key_to_set(self):
+        self.config.write_text(self.config.read_text().replace("record:", "# record:"))
+        process = self.start("--admin", self.here / "a.sock")
+        self.wait_for("running", lambda: " running " in (self.here / "log").read_text())
+        for words in (("start", "--lines", "3"), ("stop",)):
+            self.assertIn("record: {on_demand: true}", self.ctl("record", *words, status=1).stderr)
+        process.send_signal(signal.SIGTERM)
+        process.wait(timeout=DEADLINE_S)
 
     @unittest.skipUnless(shutil.which("tshark"), "no tshark here")
     def test_tshark_reads_the_segments(self):

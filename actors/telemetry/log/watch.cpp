@@ -35,7 +35,7 @@ CounterSnapshot blank_of(const CounterSnapshot& now) {
     }
     for (PollerSnapshot& poller : blank.pollers) {
         poller.busy_ns = poller.idle_ns = 0;
-        poller.recorded = poller.not_recorded = 0;
+        poller.recorded = poller.not_recorded = poller.filtered = 0;
         for (QueueSnapshot& queue : poller.queues) {
             QueueSnapshot none;
             none.port = queue.port;

@@ -143,6 +143,7 @@ void add_poller(Families& out, const PollerSnapshot& poller, bool recording) {
         const Labels thread{{"thread", poller.name}};
         out.value(Metric::recorder_packets_total, thread, number(poller.recorded));
         out.value(Metric::recorder_not_recorded_packets_total, thread, number(poller.not_recorded));
+        out.value(Metric::recorder_filtered_packets_total, thread, number(poller.filtered));
     }
     const Labels labels{{"core", poller.name}};
     if (poller.notes_dropped) {

@@ -108,6 +108,8 @@ inline constexpr std::string_view metric_prefix = "pinstrike_";
     ROW(recorder_packets_total, counter, "Packets given to the recorder") \
     ROW(recorder_not_recorded_packets_total, counter, \
         "Packets that found the recorder's memory full") \
+    ROW(recorder_filtered_packets_total, counter, \
+        "Packets that the config does not want on disk (record.streams, record.lines)") \
     ROW(recorder_longest_write_seconds, gauge, \
         "Longest time in which the disk took a chunk, since the start") \
     ROW(recorder_longest_pause_seconds, gauge, \

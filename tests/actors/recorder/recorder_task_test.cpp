@@ -53,7 +53,7 @@ class Recorder : public testing::Test {
         config.folder = folder_;
         config.free_bytes = 0;
         config.memory_bytes = 4 * nic::chunk_bytes_max;
-        auto [recorder, input] = make_recorder_ends("poller0", config.memory_bytes);
+        auto [recorder, input] = make_recorder_ends("poller0", config, lines_);
         recorder_ = std::move(recorder);
         input.lines = [this] { return lines_; };
         std::vector<RecorderInput> inputs;
@@ -210,6 +210,28 @@ TEST_F(Recorder, counts_and_states_what_finds_its_memory_full) {
     std::ifstream file{segments().front(), std::ios::binary};
     const std::string bytes{std::istreambuf_iterator<char>{file}, {}};
     EXPECT_NE(bytes.find("7 packets before this place were not recorded"), std::string::npos);
+}
+
+TEST_F(Recorder, counts_and_states_what_its_config_does_not_want) {
+    RecordConfig config;
+    config.lines = {2};
+    open(config);
+    for (std::size_t i = 0; i < 100; ++i) {
+        record(1000, static_cast<std::uint32_t>(i % 5));
+    }
+    finish();
+    EXPECT_EQ(recorder_->recorded().read(), 40U);
+    EXPECT_EQ(recorder_->filtered().read(), 60U);
+    const std::vector<std::size_t> numbers = replayed();
+    EXPECT_EQ(numbers.size(), 40U);
+    EXPECT_TRUE(std::ranges::all_of(numbers, [](std::size_t number) { return number % 5 >= 3; }));
+    std::ifstream file{segments().front(), std::ios::binary};
+    const std::string bytes{std::istreambuf_iterator<char>{file}, {}};
+    const std::string options{
+        "\x04\0\x08\0\x03\0\0\0\0\0\0\0"  // isb_ifrecv: 3 before the first that was recorded
+        "\x06\0\x08\0\0\0\0\0\0\0\0\0",   // isb_filteraccept
+        24};
+    EXPECT_NE(bytes.find(options), std::string::npos);
 }
 
 TEST_F(Recorder, keeps_what_it_has_while_the_disk_fails_and_resumes_by_itself) {

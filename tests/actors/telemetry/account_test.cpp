@@ -130,11 +130,13 @@ RingSnapshot& ring(CounterSnapshot& counters, std::size_t core) {
     return counters.pollers[0].rings[core];
 }
 
-/// The recorder wrote 20 of the 30 packets that were received; 3 of the others it had in memory.
+/// The recorder wrote 20 of the 30 packets that were received; 3 of the others it had in memory,
+/// and 2 were filtered.
 CounterSnapshot recorded_counters() {
     CounterSnapshot counters = balanced_counters();
     counters.pollers[0].recorded = 23;
-    counters.pollers[0].not_recorded = 7;
+    counters.pollers[0].not_recorded = 5;
+    counters.pollers[0].filtered = 2;
     counters.recorder.emplace();
     counters.recorder->counts[RecorderCount::written] = 20;
     counters.recorder->counts[RecorderCount::unwritten] = 3;
@@ -147,9 +149,11 @@ TEST(Account, StatesWhatWasRecorded) {
     const CounterSnapshot counters = recorded_counters();
     EXPECT_TRUE(imbalances(counters).empty());
     const auto account = nlohmann::json::parse(account_json(counters));
-    EXPECT_EQ(
-        account["recording"],
-        (nlohmann::json{{"recorded", 20}, {"not_recorded", 10}, {"segments", 2}, {"bytes", 8192}}));
+    EXPECT_EQ(account["recording"], (nlohmann::json{{"recorded", 20},
+                                                    {"not_recorded", 8},
+                                                    {"filtered", 2},
+                                                    {"segments", 2},
+                                                    {"bytes", 8192}}));
     EXPECT_NE(account_text(counters).find("recording"), std::string::npos);
     EXPECT_FALSE(nlohmann::json::parse(account_json(balanced_counters())).contains("recording"));
 }
@@ -158,16 +162,15 @@ TEST(Account, NamesARecordingThatDoesNotBalance) {
     for (const auto row : {RecorderCount::written, RecorderCount::unwritten}) {
         CounterSnapshot counters = recorded_counters();
         counters.recorder->counts[row] += 1;
-        EXPECT_EQ(
-            imbalances(counters),
-            (std::vector<std::string>{
-                "recording: received = recorded + not recorded does not hold: 30 against 31"}));
+        EXPECT_EQ(imbalances(counters),
+                  (std::vector<std::string>{"recording: received = recorded + not recorded + "
+                                            "filtered does not hold: 30 against 31"}));
     }
     CounterSnapshot counters = recorded_counters();
     counters.pollers[0].recorded += 1;
     EXPECT_EQ(imbalances(counters),
               (std::vector<std::string>{"recording of poller poll0: received = recorded + not "
-                                        "recorded does not hold: 30 against 31"}));
+                                        "recorded + filtered does not hold: 30 against 31"}));
 }
 
 struct Mistake {

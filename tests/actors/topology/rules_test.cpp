@@ -125,6 +125,9 @@ INSTANTIATE_TEST_SUITE_P(
 INSTANTIATE_TEST_SUITE_P(
     Lines, Rule,
     testing::Values(
+        Edit{"control_cpu: 0", "record: {lines: [0, 2-6]}",
+             "f:12:17: record.lines: found 5-6, expected lines of the feed, or 0\n"},
+        Edit{"control_cpu: 0", "record: {lines: '0, 4'}", ""},
         Edit{"lines: 1-4", "lines: 1-5",
              "f:2:8: lines: found 5 in no poller, expected each line in one\n"},
         Edit{"lines: 3-4", "lines: 2-4",
