@@ -14,6 +14,7 @@
 
 #include <cstdio>
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace pinstrike::command {
@@ -25,6 +26,7 @@ struct CheckOptions {
     bool schema = false;
     bool config_only = false;
     bool hugepages = false;
+    std::optional<double> rate;  ///< messages a second
 };
 
 /// Prints the config of a gateway with all defaults, and what should be known of it.
@@ -56,7 +58,8 @@ Exit check(const CheckOptions& options) {
         print_problems(problems);
         return exit_of(problems);
     }
-    const actors::CheckReport report = actors::check_report(*config, options.config_only);
+    const actors::CheckReport report =
+        actors::check_report(*config, options.config_only, options.rate);
     fmt::print("{}", report.text);
     // The flush puts the report before the problems even if standard output and standard error are
     // the same file.
@@ -106,6 +109,7 @@ void add_check(CLI::App& app, Outcome& outcome) {
         "  pinstrike check /etc/pinstrike/opra.yaml\n"
         "  pinstrike check --config-only config/opra.yaml\n"
         "  pinstrike check --hugepages /etc/pinstrike/opra.yaml\n"
+        "  pinstrike check --rate 2000000 /etc/pinstrike/opra.yaml\n"
         "  pinstrike check --schema >pinstrike.schema.json");
     CLI::Option* config =
         command->add_option("CONFIG", options->config, "YAML file of a feed or a gateway");
@@ -116,6 +120,12 @@ void add_check(CLI::App& app, Outcome& outcome) {
                    "Print only how many hugepages of 2 MiB the config needs, a line for each NUMA "
                    "node")
         ->needs(config);
+    command
+        ->add_option("--rate", options->rate,
+                     "Messages a second, on average over the trading day (default: that of the sim "
+                     "ports): says how much a recording takes on disk, and how long the disk lasts")
+        ->needs(config)
+        ->check(CLI::PositiveNumber);
     CLI::Option* schema = command->add_flag("--schema", options->schema,
                                             "Print the JSON Schema of configs, for editors");
     command->callback([options, config, schema, &outcome] {

@@ -4,6 +4,7 @@
 // which do not.
 #include "actors/command/command.h"
 #include "actors/host/doctor/judge.h"
+#include "actors/host/doctor/need.h"
 #include "actors/host/doctor/read_host.h"
 #include "actors/host/doctor/show.h"
 #include "actors/host/listening.h"
@@ -13,6 +14,7 @@
 #include "config/print_problems.h"
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,6 +26,7 @@ struct DoctorOptions {
     std::vector<std::string> configs;
     bool json = false;
     bool script = false;
+    std::optional<double> rate;  ///< messages a second
 };
 
 /// Adds findings for problems that prevent every start of the feed. The findings about the host do
@@ -53,8 +56,9 @@ Exit doctor(const DoctorOptions& options) {
     }
     actors::doctor::Host host = actors::doctor::read_host();
     actors::doctor::ask_kernel(host);
-    actors::doctor::Findings findings =
-        actors::doctor::judge(host, actors::doctor::need_of(configs));
+    const actors::doctor::Need need = actors::doctor::need_of(configs, options.rate);
+    actors::doctor::measure_recordings(need, host);
+    actors::doctor::Findings findings = actors::doctor::judge(host, need);
     for (const actors::FeedConfig& config : configs) {
         add_obstacles(config, findings);
     }
@@ -73,8 +77,11 @@ void add_doctor(CLI::App& app, Outcome& outcome) {
     CLI::App* command =
         app.add_subcommand("doctor", "Check this host for the configs that will run on it");
     command->footer(
-        "Checks hugepages, IOMMU, NICs, processors, interrupts, clock, network and limits, and\n"
-        "changes nothing. Requirements of several configs are added up; without a config, only\n"
+        "Checks hugepages, IOMMU, NICs, processors, interrupts, clock, network, limits and the "
+        "disk\n"
+        "of recordings, and changes nothing. To measure that disk, it writes at most 256 MiB to a\n"
+        "file without a name. Requirements of several configs are added up; without a config, "
+        "only\n"
         "what every config needs is checked. Run it as the user of the service, or as root, who\n"
         "sees more.\n\n"
         "  ok       as it should be\n"
@@ -90,6 +97,7 @@ void add_doctor(CLI::App& app, Outcome& outcome) {
         "Examples:\n"
         "  pinstrike doctor\n"
         "  pinstrike doctor /etc/pinstrike/opra.yaml\n"
+        "  pinstrike doctor --rate 2000000 /etc/pinstrike/opra.yaml\n"
         "  pinstrike doctor --json /etc/pinstrike/opra.yaml\n"
         "  pinstrike doctor --fix-script /etc/pinstrike/opra.yaml >fix.sh");
     command->add_option("CONFIG", options->configs, "YAML files of the feeds to run here");
@@ -97,6 +105,11 @@ void add_doctor(CLI::App& app, Outcome& outcome) {
     CLI::Option* script =
         command->add_flag("--fix-script", options->script, "Print a shell script with fixes");
     script->excludes(json);
+    command
+        ->add_option("--rate", options->rate,
+                     "Messages a second of each feed, on average over the trading day (default: "
+                     "that of its sim ports), by which the disk of its recording is rated")
+        ->check(CLI::PositiveNumber);
     command->callback([options, &outcome] { outcome.status = doctor(*options); });
 }
 

@@ -3,8 +3,10 @@
 
 #include "actors/host/host_report.h"
 #include "actors/host/listening.h"
+#include "actors/recorder/recording_disk.h"
 #include "actors/topology/feed_hours.h"
 #include "actors/topology/load_config.h"
+#include "actors/topology/recording_rate.h"
 #include "actors/topology/series_list.h"
 #include "actors/topology/topology.h"
 
@@ -26,13 +28,29 @@ void add_comment(std::string& out, std::string_view text) {
     }
 }
 
+std::string recording_of(const FeedConfig& config, bool config_only,
+                         std::optional<double> messages_per_second) {
+    std::optional<RecordingSpace> space;
+    if (!config_only) {
+        if (const auto disk = find_recording_disk(config.record.folder_of(config.name))) {
+            space = {disk->free_bytes, disk->recorded_bytes};
+        }
+    }
+    return recording_text(
+        config, messages_per_second ? messages_per_second : generated_rate(config), space);
+}
+
 }  // namespace
 
-CheckReport check_report(const FeedConfig& config, bool config_only) {
+CheckReport check_report(const FeedConfig& config, bool config_only,
+                         std::optional<double> messages_per_second) {
     const Topology topology = plan_topology(config);
     HostReport report = report_on(read_host_resources(config), config, topology);
     CheckReport out{effective_config(config) + "\n", {}};
     add_comment(out.text, to_text(topology, config));
+    if (topology.record_bytes != 0) {
+        add_comment(out.text, recording_of(config, config_only, messages_per_second));
+    }
     if (!config_only) {
         static_cast<void>(hours_of(config, report.problems));
         check_listening(config, read_listening_rights(), report.problems);

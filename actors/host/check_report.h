@@ -6,6 +6,7 @@
 #include "actors/topology/feed_config.h"
 #include "config/problem.h"
 
+#include <optional>
 #include <string>
 
 namespace pinstrike::actors {
@@ -15,6 +16,8 @@ struct CheckReport {
     Problems problems;  ///< problems of this host; empty if only the config was asked for
 };
 
-[[nodiscard]] CheckReport check_report(const FeedConfig& config, bool config_only);
+/// `messages_per_second`: for the space of a recording; nullopt: the rate of the sim ports, if any.
+[[nodiscard]] CheckReport check_report(const FeedConfig& config, bool config_only,
+                                       std::optional<double> messages_per_second = {});
 
 }  // namespace pinstrike::actors

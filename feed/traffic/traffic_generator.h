@@ -21,6 +21,9 @@ class Traffic {
 
     /// Makes the frames of the sim ports of a feed with these lines.
     [[nodiscard]] virtual nic::FrameSourceFactory sources(std::vector<LineConfig> lines) const = 0;
+
+    /// The average rate of each stream.
+    [[nodiscard]] virtual double messages_per_second() const = 0;
 };
 
 /// Null stands for the generator's defaults.

@@ -50,6 +50,20 @@ class Check(unittest.TestCase):
             for word in ("port", "poller", "ring", "core", "memory"):
                 self.assertIn(word, comments)
 
+    def test_a_recording_takes_so_much_a_day(self):
+        sim = ("lines: 1-2\nports: [{name: p, kind: sim}]\npollers: [{name: q}]\ncores: [{name: c}]\n"
+               "traffic: {lines_count: 2, rate_messages_per_second: 1000000}\n"
+               "record: {folder: /tmp, keep_bytes: 1GiB}\n")
+        printed = self.check_text(sim).stdout
+        self.assertIn("# recording of 1,000,000 messages/s on average: about 116.0 MB/s, 2714.4 GB", printed)
+        self.assertIn("# recording is kept for about 0.0 days, because of record.keep_bytes\n", printed)
+        printed = self.check_text(sim, "--rate", "1000", "--config-only").stdout
+        self.assertIn("about 0.1 MB/s, 2.7 GB in a trading day", printed)
+        self.assertIn("for about 0.4 days", printed)
+        live = sim.replace("kind: sim", "kind: uring, interface: lo").replace("traffic", "# traffic")
+        self.assertIn("`pinstrike check --rate N`", self.check_text(live, "--config-only").stdout)
+        self.assertEqual(self.check_text(sim, "--rate", "0").returncode, 2)
+
     def test_a_gateway_is_checked_too(self):
         result = run(SOURCE / "config" / "gateway.yaml")
         self.assertEqual((result.returncode, result.stderr), (0, ""))

@@ -75,6 +75,24 @@ class Doctor(unittest.TestCase):
         total = free.f_blocks * free.f_frsize // 2**20
         self.assertIn(f"of {total:,} MiB", rows["disk./var/log"]["seen"])
 
+    def test_the_disk_of_a_recording_is_measured(self):
+        with tempfile.TemporaryDirectory() as folder:
+            config = Path(folder) / "feed.yaml"
+            config.write_text("lines: 1\nports: [{name: p, kind: sim}]\npollers: [{name: q, wait: park}]\n"
+                              "cores: [{name: c, wait: park}]\ntraffic: {rate_messages_per_second: 10}\n"
+                              f"record: {{folder: {folder}/record, segment: 4MiB, free: 0B}}\n")
+            _, rows = findings(config)
+            if "too little free space" in rows["record_speed.opra"]["seen"]:
+                self.skipTest("no space for the measurement")
+            self.assertIn("measured with", rows["record_speed.opra"]["seen"])
+            self.assertEqual(rows["record_speed.opra"]["severity"], "ok")
+            self.assertIn(folder, rows["record_direct.opra"]["seen"])
+            self.assertEqual(rows["record_space.opra"]["severity"], "ok")
+            self.assertEqual(rows["record_folder.opra"]["severity"], "advice")
+            self.assertIn(f"ReadWritePaths={folder}/record", doctor("--fix-script", config).stdout)
+            self.assertEqual(findings("--rate", "1e12", config)[1]["record_speed.opra"]["severity"], "warning")
+            self.assertEqual(os.listdir(folder), ["feed.yaml"])
+
     def test_without_config_it_says_what_was_not_judged(self):
         _, rows = findings()
         self.assertEqual(rows["config"]["severity"], "unknown")

@@ -68,6 +68,22 @@ struct CheckRow {
         "members of the group pinstrike-data can read what the service publishes only there; " \
         "other users publish in a folder of their own, for themselves", \
         "`systemd-tmpfiles --create pinstrike.conf` (the package's file makes it at each boot)") \
+    ROW(record_folder, "record_folder.{feed}", "folder of the recording of {feed}", \
+        "below /var/lib/pinstrike, or in the unit's ReadWritePaths", \
+        "the service may write to no other folder; started by hand, the program may", "") \
+    ROW(record_direct, "record_direct.{feed}", "file system of the recording of {feed}", \
+        "on a disk, with O_DIRECT (ext4, xfs)", \
+        "without O_DIRECT each chunk is copied into the page cache, which is written in bursts " \
+        "and takes memory from other programs; a tmpfs is memory itself, and lost at a boot", \
+        "set record.folder to a folder of a local disk") \
+    ROW(record_space, "record_space.{feed}", "space for the recording of {feed}", "{wanted}", \
+        "the oldest segments are removed when space is short, and nothing is recorded when there " \
+        "is none", \
+        "use a larger disk, or record less (record.streams, record.lines)") \
+    ROW(record_speed, "record_speed.{feed}", "writes of the recording of {feed}", "{wanted}", \
+        "packets that find the recorder's memory full are not recorded; bursts exceed the " \
+        "average several times", \
+        "use a faster disk, or record less (record.streams, record.lines)") \
     ROW(iommu, "iommu", "IOMMU", "on", \
         "vfio-pci gives a NIC to a program only through the IOMMU; without it the NIC could " \
         "write to any memory", "") \

@@ -5,6 +5,7 @@
 // from "none" or "zero" and never counts as good.
 #pragma once
 
+#include "actors/recorder/recording_disk.h"
 #include "actors/topology/feed_config.h"
 #include "nic/dpdk/host.h"
 
@@ -97,6 +98,12 @@ struct HostFolder {
     unsigned mode = 0;  ///< 02750
 };
 
+/// The disk of a recording.
+struct HostRecording {
+    RecordingDisk disk;
+    MeasuredWrites writes;
+};
+
 /// Limits of a process. nullopt: unlimited.
 struct HostLimits {
     std::optional<std::uint64_t> locked_bytes;
@@ -150,6 +157,8 @@ struct Host {
     std::optional<HostLimits> limits;
     nic::dpdk::Capabilities capabilities;
     std::vector<HostDisk> disks;
+    std::map<std::string, HostRecording> recordings;  ///< by folder; only those that were examined
+    std::set<std::string> writable_folders;           ///< ReadWritePaths in drop-ins of the unit
 
     /// Short names of all visible processes except this one.
     std::set<std::string> processes;

@@ -176,6 +176,7 @@ Findings judge(const Host& host, const Need& need) {
     }
     judge_memory(host, need, findings);
     judge_published(host, need, findings);
+    judge_recording(host, need, findings);
     judge_nics(host, need, findings);
     judge_threads(host, need, findings);
     judge_processors(host, need, findings);

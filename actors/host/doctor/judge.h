@@ -16,6 +16,7 @@ namespace pinstrike::actors::doctor {
 // The parts of judge() in files of their own.
 void judge_memory(const Host& host, const Need& need, Findings& findings);
 void judge_published(const Host& host, const Need& need, Findings& findings);
+void judge_recording(const Host& host, const Need& need, Findings& findings);
 void judge_nics(const Host& host, const Need& need, Findings& findings);
 void judge_threads(const Host& host, const Need& need, Findings& findings);
 void judge_processors(const Host& host, const Need& need, Findings& findings);

@@ -1,6 +1,7 @@
 // path: cold
 #include "actors/host/doctor/need.h"
 
+#include "actors/topology/recording_rate.h"
 #include "actors/topology/topology.h"
 #include "nic/port_kind.h"
 
@@ -29,6 +30,20 @@ void add_threads(const FeedConfig& config, const Topology& topology, const std::
     }
 }
 
+/// Each poller has a segment that it writes, and the next one begins before the first is removed.
+RecordingNeed recording_of(const FeedConfig& config, std::optional<double> messages_per_second) {
+    RecordingNeed need{
+        config.name,
+        config.record.folder_of(config.name),
+        2 * config.record.segment_bytes * config.pollers.size() + config.record.free_bytes,
+        {}};
+    const auto rate = messages_per_second ? messages_per_second : generated_rate(config);
+    if (rate) {
+        need.bytes_per_second = recorded_bytes_per_second(config, *rate);
+    }
+    return need;
+}
+
 }  // namespace
 
 CpuSet Need::hot_cpus() const {
@@ -46,7 +61,7 @@ std::string Need::who_on(CpuIndex cpu) const {
     return found == threads.end() ? std::string{} : found->name;
 }
 
-Need need_of(const std::vector<FeedConfig>& configs) {
+Need need_of(const std::vector<FeedConfig>& configs, std::optional<double> messages_per_second) {
     Need need;
     need.configs = configs.size();
     for (const FeedConfig& config : configs) {
@@ -60,6 +75,9 @@ Need need_of(const std::vector<FeedConfig>& configs) {
         }
         if (!config.metrics_address.empty()) {
             need.endpoints.emplace(config.metrics_address, config.name);
+        }
+        if (topology.record_bytes != 0) {
+            need.recordings.push_back(recording_of(config, messages_per_second));
         }
         need.memory_bytes += topology.memory_bytes();
         need.open_files = std::max(need.open_files, topology.open_files);

@@ -8,7 +8,9 @@
 #include "nic/dpdk/memory_need.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,6 +31,13 @@ struct PortNeed {
     std::string pci_address;  ///< of its NIC; empty: it has none
 };
 
+struct RecordingNeed {
+    std::string feed;
+    std::string folder;
+    std::uint64_t least_bytes = 0;           ///< of free space
+    std::optional<double> bytes_per_second;  ///< nullopt: the rate is unknown
+};
+
 struct Need {
     std::size_t configs = 0;  ///< 0: the configs that will run are unknown
     std::vector<HotThread> threads;
@@ -42,6 +51,7 @@ struct Need {
     std::size_t open_files = 0;           ///< of the config that opens most: a limit is per process
     std::size_t published_shm_bytes = 0;  ///< published memory in /dev/shm
     std::size_t published_huge_bytes = 0;  ///< published memory on hugepages
+    std::vector<RecordingNeed> recordings;
 
     /// The CPUs of pinned hot threads.
     [[nodiscard]] CpuSet hot_cpus() const;
@@ -52,6 +62,8 @@ struct Need {
 
 /// Pure, except that it counts captures that a DPDK port preloads and looks up the location of its
 /// device (topology.h).
-[[nodiscard]] Need need_of(const std::vector<FeedConfig>& configs);
+/// `messages_per_second`: of each feed, for its recording; nullopt: that of its sim ports, if any.
+[[nodiscard]] Need need_of(const std::vector<FeedConfig>& configs,
+                           std::optional<double> messages_per_second = {});
 
 }  // namespace pinstrike::actors::doctor

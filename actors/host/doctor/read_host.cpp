@@ -200,6 +200,29 @@ void read_memory(const fs::path& root, Host& host) {
         chosen_word(read_word(root / "sys/kernel/mm/transparent_hugepage/enabled").value_or(""));
 }
 
+/// The folders that drop-ins for all instances, or for one of them, let the service write to.
+void read_writable_folders(const fs::path& root, Host& host) {
+    constexpr std::string_view key = "ReadWritePaths=";
+    const fs::path units = root / "etc/systemd/system";
+    for (const std::string& unit : names_in(units)) {
+        if (!unit.starts_with("pinstrike@") || !unit.ends_with(".service.d")) {
+            continue;
+        }
+        for (const std::string& file : names_in(units / unit)) {
+            std::istringstream in(read_word(units / unit / file).value_or(""));
+            for (std::string line; std::getline(in, line);) {
+                for (const std::string& folder : line.starts_with(key)
+                                                     ? words_of(line.substr(key.size()))
+                                                     : std::set<std::string>{}) {
+                    // "-" allows the folder to be absent, "+" names it below RootDirectory.
+                    host.writable_folders.insert(
+                        folder.substr(std::min(folder.find_first_not_of("-+"), folder.size())));
+                }
+            }
+        }
+    }
+}
+
 void read_time(const fs::path& root, Host& host) {
     const fs::path source = root / "sys/devices/system/clocksource/clocksource0";
     host.clock_source = read_word(source / "current_clocksource").value_or("");
@@ -279,6 +302,7 @@ Host read_host(const fs::path& root) {
     read_sysctls(root, host);
     read_limits(root, host);
     read_processes(root, host);
+    read_writable_folders(root, host);
     return host;
 }
 

@@ -23,6 +23,11 @@ void read_interfaces(const std::filesystem::path& root, Host& host);
 
 void read_interrupts(const std::filesystem::path& root, Host& host);
 
+struct Need;
+
+/// Examines the disks of recordings, and measures how fast they take writes (recording_disk.h).
+void measure_recordings(const Need& need, Host& host);
+
 /// Adds data that only system calls return: clock state, addresses of interfaces, firmware of NICs,
 /// free disk space.
 void ask_kernel(Host& host);

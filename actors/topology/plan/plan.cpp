@@ -142,6 +142,12 @@ Plan make_plan(const FeedConfig& config, const Machine& machine, const std::stri
             static_cast<double>(topology.published_bytes) / static_cast<double>(mebibyte),
             topology.published_on_hugepages ? "hugetlbfs" : "shm");
     }
+    if (topology.record_bytes != 0) {
+        plan.recorder =
+            fmt::format("{:.1f} MiB, writes to {}",
+                        static_cast<double>(topology.record_bytes) / static_cast<double>(mebibyte),
+                        config.record.folder_of(config.name));
+    }
     TopologyFindings findings = check_topology(topology, config, machine);
     plan.problems = std::move(findings.problems);
     for (std::string& remark : findings.remarks) {

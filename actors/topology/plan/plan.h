@@ -74,6 +74,7 @@ struct Plan {
     std::vector<Ring> rings;
     std::string hugepages;  ///< "node0 132, any 437", pages of 2 MiB; empty: none are needed
     std::string published;  ///< "80.0 MiB, shm": published memory; empty: there is none
+    std::string recorder;   ///< "64.0 MiB, writes to FOLDER"; empty: nothing is recorded
     Problems problems;      ///< they would prevent the start
     std::vector<std::string> remarks;  ///< they would not prevent it
 };

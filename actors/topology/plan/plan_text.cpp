@@ -125,6 +125,7 @@ std::string plan_text(const Plan& plan) {
     }
     text += plan.hugepages.empty() ? "" : "\nhugepages of 2 MiB: " + plan.hugepages + "\n";
     text += plan.published.empty() ? "" : "\npublished memory: " + plan.published + "\n";
+    text += plan.recorder.empty() ? "" : "\nmemory of the recorder: " + plan.recorder + "\n";
     text += plan.remarks.empty() ? "" : "\n";
     for (const std::string& remark : plan.remarks) {
         text += "remark: " + remark + "\n";

@@ -40,6 +40,10 @@ class LoopTraffic final : public Traffic {
         };
     }
 
+    [[nodiscard]] double messages_per_second() const override {
+        return config_.rate_messages_per_second;
+    }
+
     [[nodiscard]] const TrafficConfig& config() const { return config_; }
 
   private:

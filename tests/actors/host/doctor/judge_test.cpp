@@ -113,6 +113,49 @@ TEST(Judge, DevShmOnlyGrows) {
     EXPECT_NEAR(size_mib(1, 1.9), 2 * unit_mib + 64, 2);
 }
 
+TEST(Judge, RecordingNeedsAFolderThatTheServiceMayWriteTo) {
+    Host host = tuned_server();
+    const auto finding = [&](const std::string& folder) {
+        return find(judge(host, recorder(1e6, folder)), "record_folder.opra");
+    };
+    EXPECT_EQ(finding("/data/record").severity, Severity::ok);
+    EXPECT_EQ(finding("/data").severity, Severity::ok);
+    EXPECT_EQ(finding("default").severity, Severity::ok);
+    EXPECT_EQ(finding("/data2/record").severity, Severity::advice);
+    EXPECT_NE(finding("record").fix.advice.find("absolute"), std::string::npos);
+    host.writable_folders.clear();
+    const Finding bad = finding("/data/record");
+    EXPECT_EQ(bad.severity, Severity::advice);
+    EXPECT_EQ(bad.fix.lasting.front(),
+              "keep /etc/systemd/system/pinstrike@.service.d/record-opra.conf '[Service]' "
+              "ReadWritePaths=/data/record");
+}
+
+TEST(Judge, RecordingNeedsADiskThatIsLargeAndFast) {
+    Host host = tuned_server();
+    HostRecording& found = host.recordings["/data/record"];
+    const auto severity = [&](const std::string& id, double rate) {
+        return find(judge(host, recorder(rate)), id + ".opra").severity;
+    };
+    EXPECT_EQ(severity("record_speed", 4e6), Severity::ok);      // 400 MB/s of 2 GB/s
+    EXPECT_EQ(severity("record_speed", 6e6), Severity::advice);  // bursts
+    EXPECT_EQ(severity("record_speed", 21e6), Severity::warning);
+    EXPECT_EQ(severity("record_space", 1e6), Severity::ok);  // 2.3 TB a day of 3.5
+    EXPECT_EQ(severity("record_space", 2e6), Severity::advice);
+    EXPECT_EQ(severity("record_direct", 1e6), Severity::ok);
+    found.writes.direct = false;
+    EXPECT_EQ(severity("record_direct", 1e6), Severity::warning);
+    found.writes = {false, 0, 0, "/data/record: Permission denied"};
+    EXPECT_EQ(severity("record_direct", 1e6), Severity::unknown);
+    EXPECT_EQ(severity("record_speed", 1e6), Severity::unknown);
+    found.disk.free_bytes = found.disk.recorded_bytes = std::uint64_t{1} << 30;
+    EXPECT_EQ(severity("record_space", 1e3), Severity::warning);  // two segments and record.free
+    host.recordings.clear();
+    for (const char* check : {"record_direct", "record_space", "record_speed"}) {
+        EXPECT_EQ(severity(check, 1e6), Severity::unknown) << check;
+    }
+}
+
 TEST(Judge, PublishedMemoryOnHugePagesOfShm) {
     Host host = tuned_server();
     const auto finding = [&] {

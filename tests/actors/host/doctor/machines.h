@@ -46,6 +46,22 @@ inline Need publisher(const std::string& memory) {
     return one_interface("book: {series_capacity: 4000000}\npublish: {memory: " + memory + "}\n");
 }
 
+/// A feed that records into a folder of its own.
+inline Need recorder(double messages_per_second, const std::string& folder = "/data/record") {
+    return need_of({config_of("lines: 1-4\nports: [{name: u, kind: uring, interface: eth1}]\n"
+                              "pollers: [{name: p, cpu: 2}]\ncores: [{name: c, cpu: 3}]\n"
+                              "record: {folder: " +
+                              folder + "}\n")},
+                   messages_per_second);
+}
+
+/// A disk of 4 TB that takes 2 GB/s.
+inline HostRecording fast_disk() {
+    constexpr std::uint64_t giga = 1'000'000'000;
+    return {{"/data/record", "xfs", 3000 * giga, 4000 * giga, 500 * giga, false},
+            {true, 256 << 20, 2e9, ""}};
+}
+
 inline HostNic nic(const std::string& address, unsigned group) {
     return {.address = address,
             .driver = "vfio-pci",
@@ -107,6 +123,8 @@ inline Host tuned_server() {
     host.shm = HostDisk{"/dev/shm", std::uint64_t{90} << 30, std::uint64_t{100} << 30};
     host.published = HostFolder{"pinstrike", "pinstrike-data", 02750};
     host.processes = {"systemd", "chronyd"};
+    host.recordings["/data/record"] = fast_disk();
+    host.writable_folders = {"/data"};
     return host;
 }
 
@@ -157,6 +175,9 @@ inline Host untuned_server() {
     host.hugetlbfs = false;
     host.shm = HostDisk{"/dev/shm", 64 << 20, 64 << 20};
     host.published = HostFolder{"root", "root", 0755};
+    host.recordings["/data/record"] = {{"/data", "tmpfs", 1 << 20, 1 << 20, 0, true},
+                                       {false, 256 << 20, 10e6, ""}};
+    host.writable_folders.clear();
     return host;
 }
 

@@ -112,6 +112,15 @@ TEST_F(ReadHost, Processors) {
     EXPECT_FALSE(host.capabilities.has(nic::dpdk::Capabilities::net_admin));
 }
 
+TEST_F(ReadHost, FoldersThatDropInsLetTheServiceWriteTo) {
+    const std::string units = "etc/systemd/system/";
+    write(units + "pinstrike@.service.d/record.conf", "[Service]\nReadWritePaths=/data -/more\n");
+    write(units + "pinstrike@opra.service.d/a.conf", "[Service]\nReadWritePaths=/opra\n");
+    write(units + "other.service.d/a.conf", "[Service]\nReadWritePaths=/other\n");
+    EXPECT_EQ(read_host(root_).writable_folders,
+              (std::set<std::string>{"/data", "/more", "/opra"}));
+}
+
 TEST_F(ReadHost, Nics) {
     write_nic();
     const Host host = read_host(root_);

@@ -78,6 +78,8 @@ std::vector<Findings> many_findings() {
             judge(good, publisher("hugetlbfs")),
             judge(faulty_server(), publisher("shm")),
             judge(faulty_server(), publisher("hugetlbfs")),
+            judge(good, recorder(1e6)),
+            judge(faulty_server(), recorder(1e6)),
             judge(good, Need{})};
 }
 
