@@ -50,6 +50,9 @@ struct VenueServices {
     /// The numbers of the block in a datagram.
     NumbersOf numbers_of;
 
+    /// Whether a datagram concerns one of these symbols.
+    ConcernOf concern_of;
+
     /// Appends one line for each message of a datagram, as JSON or as text for people, and one line
     /// for the part that cannot be decoded. `packet` is the packet's number in the capture.
     void (*append_datagram)(std::string& out, std::span<const std::byte> payload, Origin origin,

@@ -105,6 +105,7 @@ class PartsBuilder {
     // False, with Problems: the feed cannot start.
     bool check(Problems& problems);
     bool read_series(Problems& problems);
+    bool read_left_out(Problems& problems);
     bool open_ports(nic::dpdk::LogSink device_log, Problems& problems);
     bool open_publisher(Problems& problems);
     bool open_peers(peer::PeerListener listener, Problems& problems);
@@ -124,6 +125,7 @@ class PartsBuilder {
     FeedParts& parts_;
     const FeedConfig& config_;
     LineHours hours_;
+    feed::LeftOutByLine left_out_;
     std::vector<std::vector<std::unique_ptr<nic::Port>>> queues_;  ///< by port, then by poller
     std::vector<std::vector<Consumer<feed::Event>>> inputs_;       ///< by core, then by poller
     std::vector<RecorderInput> recorder_inputs_;                   ///< by poller; empty: none
@@ -143,6 +145,19 @@ bool PartsBuilder::check(Problems& problems) {
 bool PartsBuilder::read_series(Problems& problems) {
     Problems found;
     parts_.series = read_series_list(config_, found);
+    problems.insert(problems.end(), found.begin(), found.end());
+    return found.empty();
+}
+
+bool PartsBuilder::read_left_out(Problems& problems) {
+    Problems found;
+    for (const nic::PortConfig& port : config_.ports) {
+        const auto files = nic::property_of(port, &nic::PortKindRow::files);
+        for (auto& [line, ranges] : feed::left_out_of(files, found)) {
+            std::vector<feed::LeftOutRange>& known = left_out_[line];
+            known.insert(known.end(), ranges.begin(), ranges.end());
+        }
+    }
     problems.insert(problems.end(), found.begin(), found.end());
     return found.empty();
 }
@@ -339,6 +354,7 @@ PollerSetup PartsBuilder::poller_setup(std::size_t index) {
     setup.test_symbols = config_.test_symbols;
     setup.marks = config_.peer.state && !parts_.replays();
     setup.due = parts_.due();
+    setup.left_out = &left_out_;
     for (const std::size_t line : plan.lines) {
         setup.lines.push_back(config_.lines[line]);
     }
@@ -438,6 +454,7 @@ std::unique_ptr<FeedParts> make_parts(const FeedConfig& config, Problems& proble
     PartsBuilder builder{*parts};
     // Reads the list of series first, because packets would queue up at open ports in the meantime.
     if (!builder.check(problems) || !builder.read_series(problems) ||
+        !builder.read_left_out(problems) ||
         !builder.open_ports(std::move(listeners.device), problems)) {
         return nullptr;
     }

@@ -5,6 +5,7 @@
 #include "actors/command/command.h"
 #include "actors/command/export_progress.h"
 #include "actors/command/replay_config.h"
+#include "actors/command/root_option.h"
 #include "actors/control/control_loop.h"
 #include "actors/control/end_while_opening.h"
 #include "actors/export/export_actor.h"
@@ -135,12 +136,6 @@ std::string schema_error(const std::string& text) {
         names += (names.empty() ? "" : ", ") + std::string{name};
     }
     return "found " + text + ", expected one of " + names;
-}
-
-std::string root_error(const std::string& text) {
-    return !text.empty() && text.size() <= feed::SeriesKey::symbol_bytes
-               ? ""
-               : "found " + text + ", expected roots of at most 5 characters, such as SPY,SPXW";
 }
 
 }  // namespace

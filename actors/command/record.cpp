@@ -8,7 +8,6 @@
 #include "config/print_problems.h"
 #include "feed/recording/segment_file.h"
 #include "feed/venue_services.h"
-#include "nic/packet/datagram.h"
 
 #include <fmt/core.h>
 
@@ -45,14 +44,8 @@ void add_numbers(RecordingFindings& findings, std::span<const std::byte> chunk,
         if (packet->interface >= interfaces.size() || interfaces[packet->interface].line == 0) {
             continue;
         }
-        nic::Packet frame;
-        frame.bytes = packet->frame.data();
-        frame.length_bytes = static_cast<std::uint32_t>(packet->frame.size());
-        nic::Datagram datagram;
-        if (nic::parse_udp(frame, nic::ChecksumCheck::off, datagram) != nic::not_dropped) {
-            continue;
-        }
-        if (const auto numbers = numbers_of(datagram.payload)) {
+        const auto payload = feed::payload_of(packet->frame);
+        if (const auto numbers = payload ? numbers_of(*payload) : std::nullopt) {
             const feed::RecordedInterface& interface = interfaces[packet->interface];
             findings.lines[interface.line].numbers.add(*numbers, interface.stream);
         }

@@ -5,22 +5,11 @@
 #include "feed/event/limits.h"
 
 #include <algorithm>
-#include <array>
-#include <bit>
 #include <iterator>
 #include <utility>
 
 namespace pinstrike::actors {
 namespace {
-
-/// A symbol in the form of SeriesKey::symbol_word(): padded with spaces, little endian.
-std::uint64_t symbol_word_of(const std::string& symbol) {
-    std::array<char, sizeof(std::uint64_t)> bytes{};
-    for (std::size_t i = 0; i < feed::SeriesKey::symbol_bytes; ++i) {
-        bytes[i] = i < symbol.size() ? symbol[i] : ' ';
-    }
-    return std::bit_cast<std::uint64_t>(bytes);
-}
 
 /// The series map event as the series' own line would send it, with flag_from_file.
 feed::Event announcement_of(const feed::SeriesMap& map) {
@@ -44,7 +33,8 @@ Core::Core(CoreOptions options, std::vector<Consumer<feed::Event>> rings,
         const Interest interest = actor->interest();
         slot.kinds = interest.kinds | Interest::always_bits;
         std::transform(interest.underlyings.begin(), interest.underlyings.end(),
-                       std::back_inserter(slot.symbols), symbol_word_of);
+                       std::back_inserter(slot.symbols),
+                       [](const std::string& symbol) { return feed::symbol_word_of(symbol); });
         std::sort(slot.symbols.begin(), slot.symbols.end());
         slot.actor = std::move(actor);
         slot.counters = std::make_unique<ActorCounters>();

@@ -21,6 +21,15 @@ void add_routes(const feed::LineConfig& line, std::uint32_t index,
 
 }  // namespace
 
+void set_left_out(PollerLine& line, const PollerSetup& setup) {
+    if (setup.left_out == nullptr) {
+        return;
+    }
+    if (const auto found = setup.left_out->find(line.number); found != setup.left_out->end()) {
+        line.arbiter.set_left_out(found->second);
+    }
+}
+
 LineRoutes::LineRoutes(const std::vector<Entry>& entries)
     : slots_(std::bit_ceil(4 * std::max<std::size_t>(entries.size(), 1))),
       shift_(64 - static_cast<unsigned>(std::countr_zero(slots_.size()))) {

@@ -128,6 +128,10 @@ struct alignas(cache_line_bytes) PollerLine {
     Counter retransmission_packets;
 };
 
+/// Cold. Gives the line its numbers of setup.left_out. Not inline, because code that the compiler
+/// inlines beside the fast path makes it inline less of that.
+void set_left_out(PollerLine& line, const PollerSetup& setup);
+
 template <class Codec>
 struct CodecLine : PollerLine {
     CodecLine(std::uint16_t line, std::size_t position, const PollerSetup& setup,
@@ -203,6 +207,7 @@ void PollerLines<Codec>::prepare(const PollerSetup& setup, Prepared& more) const
     more.routes = routes_.with(setup.lines, position);
     for (const feed::LineConfig& line : setup.lines) {
         more.lines.push_back(std::make_unique<Line>(line.number, position++, setup, hours_));
+        set_left_out(*more.lines.back(), setup);
     }
 }
 

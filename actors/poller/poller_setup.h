@@ -11,6 +11,7 @@
 #include "feed/lines/line_config.h"
 #include "feed/lines/line_watch.h"
 #include "feed/lines/session_hours.h"
+#include "feed/recording/left_out.h"
 #include "nic/capture/replay_start.h"
 #include "nic/port.h"
 #include "nic/port_config.h"
@@ -48,7 +49,9 @@ struct PollerSetup {
     LineHours hours;
     bool block_checksum = true;
     bool test_symbols = false;
-    bool marks = false;   ///< cores get marks that say how far each line has come
+    bool marks = false;  ///< cores get marks that say how far each line has come
+    /// Numbers that replayed cuts of recordings left out; null: none.
+    const feed::LeftOutByLine* left_out = nullptr;
     nic::DueTimes due{};  ///< for captures that are replayed at a pace
     std::unique_ptr<PollerRepairRings>
         repair_rings;  ///< to and from the recovery task; null: no recovery

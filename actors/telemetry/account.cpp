@@ -87,8 +87,10 @@ void check_line(const LineSnapshot& line, Findings& findings) {
         counts[LineCount::delivered],
         a[StreamCount::accepted] + b[StreamCount::accepted] + counts[LineCount::repaired], what,
         "delivered = accepted + repaired");
-    findings.expect_equal(counts[LineCount::delivered] + counts[LineCount::lost],
-                          counts[LineCount::highest], what, "delivered + lost = highest");
+    findings.expect_equal(counts[LineCount::delivered] + counts[LineCount::lost] + line.left_out,
+                          counts[LineCount::highest], what,
+                          line.left_out == 0 ? "delivered + lost = highest"
+                                             : "delivered + lost + left out = highest");
     findings.expect_at_most(counts[LineCount::filtered] + counts[LineCount::controls],
                             counts[LineCount::delivered] + counts[LineCount::unnumbered], what,
                             "filtered + controls <= delivered + unnumbered");
@@ -213,7 +215,7 @@ Json line_json(const LineSnapshot& line) {
         gaps.push_back(Json::array({first, last}));
     }
     const LineTotals& counts = line.counts;
-    return {
+    Json out{
         {"line", line.line},
         {"highest", counts[LineCount::highest]},
         {"delivered", counts[LineCount::delivered]},
@@ -224,6 +226,10 @@ Json line_json(const LineSnapshot& line) {
         {"gaps", gaps},
         {"gaps_unlisted", counts[LineCount::gaps_unlisted]},
         {"streams", {{"A", stream_json(line.streams[0])}, {"B", stream_json(line.streams[1])}}}};
+    if (line.left_out != 0) {  // only in replays of cuts
+        out["left_out"] = line.left_out;
+    }
+    return out;
 }
 
 Json ring_json(const RingSnapshot& ring) {

@@ -109,7 +109,9 @@ void add_lines(std::string& out, const CounterSnapshot& counters) {
     std::size_t unshown_count = 0;
     std::size_t shown_count = 0;
     LineFigures sum{};
+    std::uint64_t left_out = 0;
     for (const LineSnapshot& line : lines) {
+        left_out += line.left_out;
         const LineFigures figures = figures_of(line);
         std::ranges::transform(sum, figures, sum.begin(), std::plus{});
         if (count > lines_shown_max && line.counts[feed::LineCount::lost] == 0) {
@@ -127,6 +129,10 @@ void add_lines(std::string& out, const CounterSnapshot& counters) {
     }
     if (count != 1) {
         add_line(out, fmt::format("all {}", count), sum);
+    }
+    if (left_out != 0) {
+        out += fmt::format("  {} messages were left out by `record cut`, and are not lost\n",
+                           grouped(left_out));
     }
 }
 

@@ -60,6 +60,7 @@ LineSnapshot line_snapshot(PollerTask& poller, std::size_t i, Running running) {
     LineSnapshot line;
     line.line = state.number;
     line.counts = LineTotals{arbiter.counters()};
+    line.left_out = arbiter.left_out_count().read();
     for (const feed::Stream stream : {feed::Stream::a, feed::Stream::b}) {
         const auto at = static_cast<std::size_t>(stream);
         line.streams[at] = StreamTotals{arbiter.counters(stream)};

@@ -95,6 +95,7 @@ struct QueueSnapshot {
 struct LineSnapshot {
     std::uint16_t line = 0;
     LineTotals counts;
+    std::uint64_t left_out = 0;  ///< numbers that a cut of a recording left out
     std::array<StreamTotals, feed::streams_count> streams;
     std::array<Histogram::Snapshot, feed::streams_count> skews;  ///< stream skew, sampled
     std::array<feed::LineState, feed::streams_count> states{};

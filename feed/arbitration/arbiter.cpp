@@ -2,6 +2,7 @@
 #include "feed/arbitration/arbiter.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace pinstrike::feed {
 
@@ -10,6 +11,10 @@ Arbiter::Arbiter(const ArbitrationConfig& config, const Numbering& numbering)
 
 std::size_t Arbiter::memory_bytes(const ArbitrationConfig& config) {
     return sizeof(Arbiter) + Sequencer::memory_bytes(config) + config.hold_bytes;
+}
+
+void Arbiter::set_left_out(std::vector<LeftOutRange> ranges) {
+    line_.sequencer.held().left_out().set(std::move(ranges));
 }
 
 std::vector<Arbiter::NumberRange> Arbiter::gaps() const {

@@ -85,6 +85,14 @@ class Arbiter {
     /// Sets the window of holes that open from now on. Open holes keep their window.
     void set_window(std::int64_t window_ns) { line_.sequencer.held().set_window(window_ns); }
 
+    /// Cold. These numbers were left out of the input on purpose: they are not lost.
+    void set_left_out(std::vector<LeftOutRange> ranges);
+
+    /// The numbers that did not come because they were left out.
+    [[nodiscard]] const Counter& left_out_count() {
+        return line_.sequencer.held().left_out().count();
+    }
+
     /// The earliest time at which step() has something to do.
     [[nodiscard]] std::int64_t next_deadline_ns() const { return slow_.next_deadline_ns(); }
 

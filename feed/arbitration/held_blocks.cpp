@@ -7,10 +7,12 @@ namespace pinstrike::feed {
 
 // --- cold ---
 
-HeldBlocks::HeldBlocks(std::size_t capacity_bytes, std::int64_t window_ns)
+HeldBlocks::HeldBlocks(std::size_t capacity_bytes, std::int64_t window_ns,
+                       const Numbering& numbering)
     : window_ns_(std::max<std::int64_t>(window_ns, 0)),
       arena_(capacity_bytes),
-      queue_(arena_.records_max()) {}
+      queue_(arena_.records_max()),
+      left_out_(numbering) {}
 
 std::size_t HeldBlocks::memory_bytes(std::size_t capacity_bytes) {
     const std::size_t records_max = capacity_bytes / sizeof(HeldBlock) + 1;

@@ -1,9 +1,11 @@
 // path: hot
 //
 // The blocks that a line holds behind its first hole, and the time at which the hole is given up.
+// A hole that a cut of a recording made on purpose is not waited for.
 #pragma once
 
 #include "feed/arbitration/hold.h"
+#include "feed/arbitration/left_out_numbers.h"
 #include "feed/event/block.h"
 #include "feed/event/position.h"
 
@@ -19,7 +21,7 @@ class HeldBlocks {
     static constexpr std::int64_t never_ns = std::numeric_limits<std::int64_t>::max();
 
     /// Allocates here only. `window_ns`: a hole that is older than this is given up.
-    HeldBlocks(std::size_t capacity_bytes, std::int64_t window_ns);
+    HeldBlocks(std::size_t capacity_bytes, std::int64_t window_ns, const Numbering& numbering);
 
     /// Cold. The memory of the blocks and their entries.
     [[nodiscard]] static std::size_t memory_bytes(std::size_t capacity_bytes);
@@ -59,6 +61,8 @@ class HeldBlocks {
         return arrival_ns > never_ns - window_ns_ ? never_ns : arrival_ns + window_ns_;
     }
 
+    [[nodiscard]] LeftOutNumbers& left_out() { return left_out_; }
+
     /// When the first hole is given up.
     [[nodiscard]] std::int64_t deadline_ns() const {
         // The oldest held block arrived first, and all held blocks are behind the first hole.
@@ -69,6 +73,7 @@ class HeldBlocks {
     std::int64_t window_ns_;
     HoldArena arena_;
     HoldQueue queue_;
+    LeftOutNumbers left_out_;
 };
 
 }  // namespace pinstrike::feed

@@ -31,7 +31,7 @@ Sequencer::Sequencer(const ArbitrationConfig& config, const Numbering& numbering
     : last_number_(numbering.last),
       numbering_(numbering),
       gaps_(config.gap_ranges),
-      held_(config.hold_bytes, config.window_ns) {}
+      held_(config.hold_bytes, config.window_ns, numbering) {}
 
 std::size_t Sequencer::memory_bytes(const ArbitrationConfig& config) {
     return HeldBlocks::memory_bytes(config.hold_bytes) + GapSet::memory_bytes(config.gap_ranges);
@@ -94,6 +94,10 @@ void Sequencer::note_existence(const Arrival& arrival, Position end) {
 
 bool Sequencer::wait(const Arrival& arrival, const HoldEntry& entry, unsigned first) {
     release(arrival.sink);  // earlier messages of the same block may have been delivered
+    const bool is_first = held_.empty() || entry.begin < held_.front().begin;
+    if (is_first && !held_.left_out().empty()) [[unlikely]] {
+        expect(held_.left_out().pass({expected(), entry.begin, newest_ts_ns_, arrival.ts_ns()}));
+    }
     while (entry.begin != expected()) {
         PINSTRIKE_CHECK(entry.begin > expected());
         if (held_.keep(entry, arrival.block, first, arrival.source, arrival.now_ns)) {
@@ -124,7 +128,14 @@ void Sequencer::deliver(const Block& block, unsigned first, unsigned count, Posi
 }
 
 void Sequencer::release(ArbiterSink& sink) {
-    while (!held_.empty() && held_.front().begin <= expected()) {
+    while (!held_.empty()) {
+        const HoldEntry& first = held_.front();
+        if (!held_.left_out().empty()) [[unlikely]] {
+            expect(held_.left_out().pass({expected(), first.begin, newest_ts_ns_, first.ts_ns()}));
+        }
+        if (first.begin > expected()) {
+            return;
+        }
         const HoldEntry entry = held_.pop_front();
         const HeldBlock& held = *entry.held;
         pass(entry.end, held.block);
@@ -165,8 +176,16 @@ bool Sequencer::unlist(Position begin, Position end, ArbiterSink& sink) {
 /// Gives up the numbers from the expected one to `end`. Messages of an earlier time may follow
 /// those of the newest time, so the block behind the hole limits its time too.
 void Sequencer::expire_first_hole(Position end, std::int64_t ts_behind_ns, ArbiterSink& sink) {
-    declare_lost(expected(), end, GapCause::line, std::min(newest_ts_ns_, ts_behind_ns), sink);
-    expect(end);
+    LeftOutNumbers& left_out = held_.left_out();
+    while (expected() < end) {
+        const Hole hole{expected(), end, newest_ts_ns_, ts_behind_ns};
+        const Position lost_end = left_out.first_in(hole).begin;
+        if (lost_end != expected()) {
+            declare_lost(expected(), lost_end, GapCause::line,
+                         std::min(newest_ts_ns_, ts_behind_ns), sink);
+        }
+        expect(left_out.pass({lost_end, end, newest_ts_ns_, ts_behind_ns}));
+    }
     release(sink);
 }
 

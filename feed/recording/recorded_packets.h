@@ -43,6 +43,11 @@ class RecordedPackets {
     /// The next packet of the range, valid until the next call.
     [[nodiscard]] std::optional<RecordedPacket> next();
 
+    /// Where the packet that next() returned came from.
+    [[nodiscard]] const RecordedInterface& origin() const {
+        return latest_->file->head().interfaces[latest_->head->interface];
+    }
+
     // What is missing in the range, so far.
 
     [[nodiscard]] const std::vector<std::string>& damage() const { return damage_; }

@@ -4,6 +4,7 @@
 #include "config/check.h"
 #include "config/version.h"
 #include "feed/event/cursor.h"
+#include "nic/packet/datagram.h"
 
 #include <fmt/format.h>
 
@@ -33,8 +34,9 @@ class BlockWriter {
 
     template <class T>
     void put(T value) {
-        const auto* const bytes = reinterpret_cast<const std::byte*>(&value);  // tidy: an integer
-        out_.insert(out_.end(), bytes, bytes + sizeof value);
+        const std::size_t at = out_.size();
+        out_.resize(at + sizeof value);
+        std::memcpy(out_.data() + at, &value, sizeof value);
     }
 
     void option(std::uint16_t code, std::string_view text) {
@@ -244,6 +246,16 @@ nic::ChunkHead seal_chunk(std::span<std::byte> chunk, std::size_t used_bytes, ni
         nic::crc32c(chunk.subspan(nic::chunk_head_bytes, bytes - nic::chunk_head_bytes));
     nic::store_chunk_head(chunk.first<nic::chunk_head_bytes>(), head);
     return head;
+}
+
+std::optional<std::span<const std::byte>> payload_of(std::span<const std::byte> frame) {
+    nic::Packet packet;
+    packet.bytes = frame.data();
+    packet.length_bytes = static_cast<std::uint32_t>(frame.size());
+    nic::Datagram datagram;
+    return nic::parse_udp(packet, nic::ChecksumCheck::off, datagram) == nic::not_dropped
+               ? std::optional{datagram.payload}
+               : std::nullopt;
 }
 
 std::optional<RecordedPacket> ChunkPackets::next() {

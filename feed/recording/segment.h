@@ -61,6 +61,10 @@ void write_statistics(std::span<std::byte> chunk, const ChunkFacts& facts);
 /// its head. Returns the head. The buffer has space for chunk_bytes_max.
 nic::ChunkHead seal_chunk(std::span<std::byte> chunk, std::size_t used_bytes, nic::ChunkHead head);
 
+/// The payload of a frame; nothing if it holds no UDP datagram.
+[[nodiscard]] std::optional<std::span<const std::byte>> payload_of(
+    std::span<const std::byte> frame);
+
 struct RecordedPacket {
     std::uint32_t interface = 0;
     std::int64_t ts_ns = 0;

@@ -2,7 +2,6 @@
 #include "feed/recording/segment_index.h"
 
 #include "feed/event/cursor.h"
-#include "nic/packet/datagram.h"
 
 #include <algorithm>
 
@@ -23,14 +22,10 @@ void put(std::vector<std::byte>& out, T value) {
 
 /// Adds a packet to the lines of a chunk. The latest line is the likeliest to get the next packet.
 void add_packet(std::vector<ChunkLine>& lines, const RecordedPacket& packet, NumbersOf numbers_of) {
-    nic::Packet frame;
-    frame.bytes = packet.frame.data();
-    frame.length_bytes = static_cast<std::uint32_t>(packet.frame.size());
-    nic::Datagram datagram;
     std::optional<BlockNumbers> numbers;
-    if (packet.interface != 0 && numbers_of != nullptr &&
-        nic::parse_udp(frame, nic::ChecksumCheck::off, datagram) == nic::not_dropped) {
-        numbers = numbers_of(datagram.payload);
+    if (packet.interface != 0 && numbers_of != nullptr) {
+        const auto payload = payload_of(packet.frame);
+        numbers = payload ? numbers_of(*payload) : std::nullopt;
     }
     const bool numbered = numbers && !numbers->restarts;
     const std::uint8_t session = numbers ? numbers->session : 0;

@@ -14,6 +14,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace pinstrike::nic {
@@ -23,6 +24,7 @@ struct CapturedFrame {
     std::span<const std::byte> bytes;  ///< an Ethernet frame, for every link type
     std::int64_t ts_ns = 0;            ///< nanoseconds since the Unix epoch
     std::uint32_t cut_bytes = 0;       ///< bytes at its end that the snapshot length cut off
+    std::string_view comment = {};     ///< of pcapng; empty: it has none
 };
 
 /// Reads a capture file from beginning to end. Packets of link types other than Ethernet get an
@@ -44,6 +46,9 @@ class CaptureReader {
     [[nodiscard]] std::string complaint() const;
 
     [[nodiscard]] const std::string& path() const { return path_; }
+
+    /// The comment of a pcapng file; empty: it has none.
+    [[nodiscard]] std::string_view comment() const { return records_->comment(); }
 
     /// True for a regular file; a pipe cannot be closed and opened again.
     [[nodiscard]] bool can_open_again() const { return input_.is_regular(); }

@@ -15,6 +15,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 
 namespace pinstrike::nic {
 
@@ -24,6 +25,7 @@ struct CaptureRecord {
     std::uint32_t sent_bytes = 0;            ///< the packet's original length
     std::int64_t ts_ns = 0;                  ///< nanoseconds since the Unix epoch
     std::optional<std::uint32_t> link_type;  ///< nullopt: the file does not describe its interface
+    std::string_view comment;                ///< the first one; empty: it has none
 };
 
 class CaptureRecords {
@@ -39,6 +41,9 @@ class CaptureRecords {
 
     /// The link type of all packets; nullopt if each packet has its own.
     [[nodiscard]] virtual std::optional<std::uint32_t> link_type() const { return std::nullopt; }
+
+    /// The first comment of the file's first section; empty: there is none.
+    [[nodiscard]] virtual std::string_view comment() const { return {}; }
 
     [[nodiscard]] const std::string& complaint() const { return complaint_; }
 

@@ -9,6 +9,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <limits>
 #include <utility>
 
 namespace pinstrike::nic {
@@ -44,15 +45,19 @@ static_assert(sizeof(PcapRecordHeader) == 16);
 
 /// draft-ietf-opsawg-pcapng: section header, interface description with if_tsresol = 9, enhanced
 /// packet block.
-struct PcapngFileHeader {
-    std::uint32_t section_type = 0x0A0D0D0A;
-    std::uint32_t section_bytes = 28;
+struct PcapngSection {
+    std::uint32_t type = 0x0A0D0D0A;
+    std::uint32_t block_bytes;
     std::uint32_t byte_order_magic = 0x1A2B3C4D;
     std::uint16_t major = 1;
     std::uint16_t minor = 0;
     std::uint32_t section_length_low = 0xFFFFFFFF;  // not stated
     std::uint32_t section_length_high = 0xFFFFFFFF;
-    std::uint32_t section_bytes_again = 28;
+};
+
+static_assert(sizeof(PcapngSection) == 24);
+
+struct PcapngInterface {
     std::uint32_t interface_type = 1;
     std::uint32_t interface_bytes = 32;
     std::uint16_t link_type = link_type_ethernet;
@@ -66,7 +71,7 @@ struct PcapngFileHeader {
     std::uint32_t interface_bytes_again = 32;
 };
 
-static_assert(sizeof(PcapngFileHeader) == 60);
+static_assert(sizeof(PcapngInterface) == 32);
 
 struct EnhancedPacketHeader {
     std::uint32_t type = 6;
@@ -80,6 +85,18 @@ struct EnhancedPacketHeader {
 
 static_assert(sizeof(EnhancedPacketHeader) == 28);
 
+constexpr std::uint32_t padding_of(std::size_t bytes) {
+    return static_cast<std::uint32_t>((4 - bytes % 4) % 4);
+}
+
+/// The bytes of a comment among the options of a block, and of their end.
+std::uint32_t comment_bytes(std::string_view comment) {
+    constexpr std::uint32_t around_bytes = 4 + 4;
+    return comment.empty() ? 0
+                           : around_bytes + static_cast<std::uint32_t>(comment.size()) +
+                                 padding_of(comment.size());
+}
+
 }  // namespace
 
 CaptureWriter::CaptureWriter(std::string path, std::FILE* file, CaptureFormat format)
@@ -88,7 +105,8 @@ CaptureWriter::CaptureWriter(std::string path, std::FILE* file, CaptureFormat fo
     std::setvbuf(file, buffer.data(), _IOFBF, buffer.size());
 }
 
-std::optional<CaptureWriter> CaptureWriter::open(const std::string& path, Problems& problems) {
+std::optional<CaptureWriter> CaptureWriter::open(const std::string& path, Problems& problems,
+                                                 std::string_view comment) {
     std::FILE* file = std::fopen(path.c_str(), "wb");
     if (file == nullptr) {
         add_problem(problems, path, fmt::format("cannot be written: {}", std::strerror(errno)));
@@ -96,7 +114,7 @@ std::optional<CaptureWriter> CaptureWriter::open(const std::string& path, Proble
     }
     const auto format = path.ends_with(".pcapng") ? CaptureFormat::pcapng : CaptureFormat::pcap;
     CaptureWriter writer(path, file, format);
-    writer.write_file_header();
+    writer.write_file_header(comment);
     return writer;
 }
 
@@ -112,17 +130,44 @@ void CaptureWriter::flush() {
     }
 }
 
-void CaptureWriter::write_file_header() {
+void CaptureWriter::put_padded(const void* bytes, std::size_t count) {
+    constexpr std::array<std::byte, 4> zeros{};
+    put(bytes, count);
+    put(zeros.data(), padding_of(count));
+}
+
+void CaptureWriter::put_comment(std::string_view comment) {
+    constexpr std::uint16_t comment_option = 1;
+    constexpr std::uint32_t end_of_options = 0;
+    if (!comment.empty()) {
+        PINSTRIKE_CHECK(comment.size() <= std::numeric_limits<std::uint16_t>::max());
+        const std::array<std::uint16_t, 2> option{comment_option,
+                                                  static_cast<std::uint16_t>(comment.size())};
+        put(option.data(), sizeof option);
+        put_padded(comment.data(), comment.size());
+        put(&end_of_options, sizeof end_of_options);
+    }
+}
+
+void CaptureWriter::write_file_header(std::string_view comment) {
     if (format_ == CaptureFormat::pcap) {
         const PcapFileHeader header;
         put(&header, sizeof header);
     } else {
-        const PcapngFileHeader header;
-        put(&header, sizeof header);
+        const auto block_bytes = static_cast<std::uint32_t>(sizeof(PcapngSection)) +
+                                 comment_bytes(comment) +
+                                 static_cast<std::uint32_t>(sizeof(std::uint32_t));
+        const PcapngSection section{.block_bytes = block_bytes};
+        put(&section, sizeof section);
+        put_comment(comment);
+        put(&block_bytes, sizeof block_bytes);
+        const PcapngInterface interface;
+        put(&interface, sizeof interface);
     }
 }
 
-void CaptureWriter::write(std::span<const std::byte> frame, std::int64_t ts_ns) {
+void CaptureWriter::write(std::span<const std::byte> frame, std::int64_t ts_ns,
+                          std::string_view comment) {
     PINSTRIKE_CHECK(file_ != nullptr && ts_ns >= 0);
     const auto original_bytes = static_cast<std::uint32_t>(frame.size());
     frame = frame.first(std::min(frame.size(), capture_frame_bytes_max));
@@ -135,19 +180,18 @@ void CaptureWriter::write(std::span<const std::byte> frame, std::int64_t ts_ns) 
         put(frame.data(), frame.size());
         return;
     }
-    const std::uint32_t padding_bytes = (4 - captured_bytes % 4) % 4;
     const auto block_bytes = static_cast<std::uint32_t>(sizeof(EnhancedPacketHeader)) +
-                             captured_bytes + padding_bytes + 4;
+                             captured_bytes + padding_of(captured_bytes) + comment_bytes(comment) +
+                             static_cast<std::uint32_t>(sizeof(std::uint32_t));
     const auto ts = static_cast<std::uint64_t>(ts_ns);
     const EnhancedPacketHeader header{.block_bytes = block_bytes,
                                       .ts_high = static_cast<std::uint32_t>(ts >> 32),
                                       .ts_low = static_cast<std::uint32_t>(ts),
                                       .captured_bytes = captured_bytes,
                                       .original_bytes = original_bytes};
-    constexpr std::array<std::byte, 4> zeros{};
     put(&header, sizeof header);
-    put(frame.data(), frame.size());
-    put(zeros.data(), padding_bytes);
+    put_padded(frame.data(), frame.size());
+    put_comment(comment);
     put(&block_bytes, sizeof block_bytes);
 }
 

@@ -14,6 +14,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 
 namespace pinstrike::nic {
 
@@ -22,13 +23,15 @@ enum class CaptureFormat : std::uint8_t { pcap, pcapng };
 class CaptureWriter {
   public:
     /// Creates or empties the file at `path`; nullopt, with a problem added, if that fails.
+    /// Comments, of the file and of packets, have at most 65535 bytes, and pcap has none.
     [[nodiscard]] static std::optional<CaptureWriter> open(const std::string& path,
-                                                           Problems& problems);
+                                                           Problems& problems,
+                                                           std::string_view comment = {});
 
     /// Appends one Ethernet frame. A frame longer than capture_frame_bytes_max is cut to that
     /// length; its record keeps the original length. `ts_ns` is in nanoseconds since the Unix epoch
     /// and must not be negative.
-    void write(std::span<const std::byte> frame, std::int64_t ts_ns);
+    void write(std::span<const std::byte> frame, std::int64_t ts_ns, std::string_view comment = {});
 
     /// Passes all written bytes to the kernel, so that they reach the file even if this process
     /// crashes.
@@ -54,7 +57,9 @@ class CaptureWriter {
     CaptureWriter(std::string path, std::FILE* file, CaptureFormat format);
 
     void put(const void* bytes, std::size_t count);
-    void write_file_header();
+    void write_file_header(std::string_view comment);
+    void put_padded(const void* bytes, std::size_t count);
+    void put_comment(std::string_view comment);
 
     std::string path_;
     std::unique_ptr<std::FILE, Close> file_;

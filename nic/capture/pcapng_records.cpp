@@ -23,7 +23,9 @@ constexpr std::uint32_t block_bytes_min = 12;        // type, length, length aga
 constexpr std::uint32_t block_bytes_max = 16 << 20;  // of a block whose content is read
 constexpr std::uint32_t section_bytes_min = 28;
 constexpr std::size_t length_bytes = 4;
+constexpr std::uint32_t section_bytes_read_max = 1 << 17;  // of one whose comment is read
 constexpr std::size_t interfaces_max = 1 << 16;
+constexpr std::uint16_t end_option = 0;
 
 __extension__ using int128 = __int128;
 
@@ -45,6 +47,26 @@ std::int64_t ns_of_ticks(std::uint64_t ticks, std::uint8_t resolution, std::int6
     ns += offset_s * ns_per_second;
     using Limits = std::numeric_limits<std::int64_t>;
     return static_cast<std::int64_t>(std::clamp<int128>(ns, Limits::min(), Limits::max()));
+}
+
+/// The first comment among options; empty if there is none before their end, or before one that is
+/// damaged.
+std::string_view comment_of(CaptureFields options) {
+    constexpr std::uint16_t comment_option = 1;
+    while (options.size() >= 4 && options.u16(0) != end_option) {
+        const std::size_t bytes = options.u16(2);
+        const CaptureFields value = options.from(4);
+        if (bytes > value.size()) {
+            return {};
+        }
+        if (options.u16(0) == comment_option) {
+            const auto* const text =
+                reinterpret_cast<const char*>(value.bytes().data());  // tidy: text
+            return {text, bytes};
+        }
+        options = value.from(std::min((bytes + 3) / 4 * 4, value.size()));
+    }
+    return {};
 }
 
 }  // namespace
@@ -90,7 +112,19 @@ bool PcapngRecords::begin_section(CaptureInput& input, std::span<const std::byte
         return damaged(block, fmt::format("has {} bytes, 28 or more expected", block.bytes));
     }
     interfaces_.clear();
-    return pass_over(input, block);
+    if (at != 0 || block.bytes > section_bytes_read_max) {
+        return pass_over(input, block);
+    }
+    constexpr std::size_t taken_bytes = 16;
+    constexpr std::size_t options_at = 8;
+    const std::size_t rest = block.bytes - taken_bytes;
+    const auto body = input.take(rest);
+    if (body.size() < rest) {
+        return cut(input, block);
+    }
+    comment_ =
+        comment_of(CaptureFields{body.first(rest - length_bytes), swapped_}.from(options_at));
+    return ends_soundly(block, body.last(length_bytes));
 }
 
 bool PcapngRecords::ends_soundly(const Block& block, std::span<const std::byte> trailer) {
@@ -126,7 +160,6 @@ bool PcapngRecords::read_body(CaptureInput& input, const Block& block,
 
 bool PcapngRecords::describe(const Block& block, const CaptureFields& body) {
     constexpr std::size_t options_at = 8;
-    constexpr std::uint16_t end_option = 0;
     constexpr std::uint16_t resolution_option = 9;
     constexpr std::uint16_t offset_option = 14;
     if (body.size() < options_at) {
@@ -173,6 +206,8 @@ bool PcapngRecords::read_packet(const Block& block, const CaptureFields& body, C
     const Interface interface = described ? interfaces_[number] : Interface{};
     const std::uint64_t ticks = std::uint64_t{body.u32(4)} << 32 | body.u32(8);
     out.bytes = body.bytes().subspan(header_bytes, captured_bytes);
+    out.comment =
+        comment_of(body.from(std::min((header_bytes + captured_bytes + 3) / 4 * 4, body.size())));
     out.sent_bytes = body.u32(16);
     out.ts_ns = ns_of_ticks(ticks, interface.resolution, interface.offset_s);
     out.link_type = described ? std::optional{interface.link_type} : std::nullopt;
@@ -195,6 +230,7 @@ bool PcapngRecords::read_simple_packet(const Block& block, const CaptureFields& 
         captured_bytes = std::min<std::size_t>(captured_bytes, interface.snapshot_bytes);
     }
     out.bytes = content.bytes().first(captured_bytes);
+    out.comment = {};
     out.ts_ns = last_ts_ns_;
     out.link_type = interfaces_.empty() ? std::nullopt : std::optional{interface.link_type};
     return true;

@@ -22,6 +22,8 @@ class PcapngRecords final : public CaptureRecords {
 
     [[nodiscard]] bool next(CaptureInput& input, CaptureRecord& out) override;
 
+    [[nodiscard]] std::string_view comment() const override { return comment_; }
+
     /// The damaged chunks of a recording. The reader goes on behind them.
     [[nodiscard]] std::string skipped() const override;
 
@@ -58,6 +60,7 @@ class PcapngRecords final : public CaptureRecords {
     [[nodiscard]] bool damaged(const Block& block, const std::string& what);
     [[nodiscard]] bool cut(CaptureInput& input, const Block& block);
 
+    std::string comment_;                ///< of the first section
     bool swapped_ = false;               ///< the section's byte order differs from this host's
     std::vector<Interface> interfaces_;  ///< the interfaces of the current section
     std::int64_t last_ts_ns_ = 0;

@@ -12,6 +12,7 @@ import sys
 import tempfile
 import time
 import unittest
+from collections import Counter
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -401,6 +402,86 @@ class Recording(unittest.TestCase):
         account = self.here / "cut.json"
         self.pinstrike("replay", capture, "--account", account)
         self.assertTrue(json.loads(account.read_text())["balanced"])
+
+    def messages_of(self, *captures):
+        """Of `decode`, by line: the numbers of messages, those that controls without a number state, and symbols."""
+        numbers, controls, symbols = {}, {}, set()
+        for text in self.pinstrike("decode", *captures, "--json", status=0).stdout.splitlines():
+            row = json.loads(text)
+            if "error" in row:
+                continue
+            if row["category"] == "H" and row["type"] in "CKN":
+                controls.setdefault(row["line"], set()).add(row["seq"])
+            else:
+                numbers.setdefault(row["line"], set()).add(row["seq"])
+                symbols.add((row["line"], row["stream"], row["seq"], row.get("symbol")))
+        return numbers, controls, symbols
+
+    def test_a_cut_by_underlyings_states_what_it_left_out(self):
+        self.write_config(rate=20000)
+        self.run_for(3)
+        everything, _, symbols = self.messages_of(*self.segments())
+        frequent = [symbol for symbol, _ in
+                    Counter(row[3] for row in symbols if row[3] is not None).most_common(12)][2:12:9]
+        out = self.here / "part.pcapng"
+        said = self.pinstrike("record", "cut", self.folder, "--underlyings", ",".join(frequent), "--out",
+                              out).stderr
+        self.assertRegex(said, r"[1-9]\d* packets of other underlyings or of no line, and 0 damaged ones left out")
+        kept, controls, symbols_kept = self.messages_of(out)
+        wanted = {row for row in symbols if row[3] in frequent}
+        self.assertEqual({row for row in symbols_kept if row[3] in frequent}, wanted)
+        self.assertLess(out.stat().st_size, 0.7 * self.recorded_bytes())
+        account = self.here / "cut.json"
+        self.pinstrike("replay", out, "--config", self.config, "--account", account)
+        replayed = json.loads(account.read_text())
+        self.assertTrue(replayed["balanced"])
+        lost_of_all = left_out_of_all = 0
+        for line in replayed["lines"]:
+            some = kept.get(line["line"], set())
+            if not some:
+                continue
+            there = everything[line["line"]]
+            # Controls without a number state the last number before them.
+            stated = controls.get(line["line"], set())
+            known = range(min(some | {number + 1 for number in stated}), max(some | stated) + 1)
+            lost = sum(1 for number in known if number not in there)
+            left_out = sum(1 for number in known if number in there and number not in some)
+            self.assertEqual((line["lost"], line.get("left_out", 0)), (lost, left_out), line["line"])
+            self.assertEqual(line["delivered"], len(some))
+            lost_of_all += lost
+            left_out_of_all += left_out
+        self.assertGreater(lost_of_all, 0)
+        self.assertGreater(left_out_of_all, 0)
+        self.assertIn(f"{left_out_of_all:,} messages were left out by `record cut`",
+                      self.pinstrike("replay", out, "--config", self.config).stderr)
+        if shutil.which("tshark"):
+            comments = subprocess.run(["tshark", "-r", out, "-T", "fields", "-e", "frame.comment"],
+                                      capture_output=True, text=True, check=True).stdout
+            self.assertIn("left out before this packet of line ", comments)
+        self.assertIn("ends in .pcapng", self.pinstrike("record", "cut", self.folder, "--underlyings", "SPY",
+                                                        "--out", self.here / "x.pcap", status=2).stderr)
+        self.assertIn("expected roots", self.pinstrike("record", "cut", self.folder, "--underlyings", "TOOLONG",
+                                                       "--out", out, status=2).stderr)
+
+    def test_a_cut_by_underlyings_leaves_damaged_packets_out(self):
+        self.write_config(rate=20000, faults=", corrupt: 0.05")
+        live, _ = self.run_for(3)
+        self.assertGreater(sum(sum(port["dropped"].values()) for port in live["ports"]), 0)
+        symbol = Counter(row[3] for row in self.messages_of(*self.segments())[2] if row[3]).most_common(1)[0][0]
+        out = self.here / "part.pcapng"
+        said = self.pinstrike("record", "cut", self.folder, "--underlyings", symbol, "--out", out).stderr
+        self.assertRegex(said, r"and [1-9]\d* damaged ones left out")
+        account = self.here / "cut.json"
+        self.pinstrike("replay", out, "--config", self.config, "--account", account)
+        replayed = json.loads(account.read_text())
+        self.assertTrue(replayed["balanced"])
+        self.assertEqual(sum(sum(port["dropped"].values()) for port in replayed["ports"]), 0)
+        self.assertEqual(sum(replayed["rejects"].values()), 0)
+        # Whole copies on the other stream say what most damaged packets held.
+        gaps = {line["line"]: line["gaps"] for line in live["lines"]}
+        for line in replayed["lines"]:
+            lost = sum(last - first + 1 for first, last in gaps[line["line"]])
+            self.assertLessEqual(line["lost"], lost)
 
     def test_a_cut_states_damage(self):
         self.run_for(2)

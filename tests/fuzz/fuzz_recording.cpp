@@ -1,7 +1,8 @@
 // path: cold
 //
-// Reads any bytes as an index, as the head of a segment, and as a chunk.
+// Reads any bytes as an index, as the head of a segment, as a chunk, and as a comment of a cut.
 #include "config/check.h"
+#include "feed/recording/left_out.h"
 #include "feed/recording/segment_index.h"
 #include "feed/venue_services.h"
 #include "tests/fuzz/fuzz.h"
@@ -29,6 +30,10 @@ int fuzz_one(std::span<const std::byte> bytes) {
         PINSTRIKE_CHECK(packet->frame.size() <= bytes.size());
     }
     static_cast<void>(feed::record_of({}, 0, bytes, numbers_of));
+    const auto* const text = reinterpret_cast<const char*>(bytes.data());  // tidy: text
+    feed::LeftOutByLine left_out;
+    const std::size_t ranges = feed::read_comment({text, bytes.size()}, left_out);
+    PINSTRIKE_CHECK((ranges == 0) == left_out.empty() && ranges <= bytes.size());
     if (const auto head = nic::load_chunk_head(bytes)) {
         std::vector<std::byte> stored(nic::chunk_head_bytes);
         nic::store_chunk_head(std::span<std::byte, nic::chunk_head_bytes>{stored}, *head);

@@ -17,6 +17,7 @@ constinit const VenueServices services{
     .newest_series_mapping = nullptr,
     .read_series_mapping = nullptr,
     .numbers_of = nullptr,
+    .concern_of = nullptr,
     .append_datagram = nullptr,
 };
 

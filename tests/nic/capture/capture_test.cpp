@@ -103,6 +103,38 @@ TEST_P(CaptureFormats, ACutFileGivesItsWholeFramesAndAComplaint) {
     }
 }
 
+TEST(CaptureWriter, WritesCommentsOfPcapng) {
+    const ScratchDirectory scratch;
+    for (const std::string name : {"x.pcapng", "x.pcap"}) {
+        Problems problems;
+        auto writer = CaptureWriter::open(scratch.file(name), problems, "of the file");
+        ASSERT_TRUE(writer);
+        const std::string longest(65535, 'x');
+        for (const std::string& comment : {std::string{}, std::string{"first"}, longest}) {
+            for (std::size_t bytes = 60; bytes < 64; ++bytes) {  // each padding
+                writer->write(Bytes(bytes), 1, comment);
+            }
+        }
+        writer->write(Bytes(60), 2);
+        ASSERT_TRUE(writer->close(problems));
+        CaptureReader reader = open_good(scratch.file(name));
+        const bool kept = name == "x.pcapng";
+        EXPECT_EQ(reader.comment(), kept ? "of the file" : "");
+        CapturedFrame frame;
+        for (const std::string& comment : {std::string{}, std::string{"first"}, longest}) {
+            for (std::size_t bytes = 60; bytes < 64; ++bytes) {
+                ASSERT_TRUE(reader.next(frame));
+                EXPECT_EQ(frame.bytes.size(), bytes);
+                EXPECT_EQ(frame.comment, kept ? comment : "");
+            }
+        }
+        ASSERT_TRUE(reader.next(frame));
+        EXPECT_EQ(frame.comment, "");
+        EXPECT_FALSE(reader.next(frame));
+        EXPECT_EQ(reader.complaint(), "");
+    }
+}
+
 INSTANTIATE_TEST_SUITE_P(Both, CaptureFormats, testing::Values("x.pcap", "x.pcapng"));
 
 TEST(CaptureReader, ConvertsMicrosecondsAndBothByteOrders) {
