@@ -8,18 +8,21 @@
 #include "actors/command/root_option.h"
 #include "actors/control/control_loop.h"
 #include "actors/control/end_while_opening.h"
+#include "actors/export/csv_columns.h"
 #include "actors/export/export_actor.h"
 #include "actors/export/export_writer.h"
 #include "config/output_file.h"
 #include "config/print_problems.h"
 #include "config/whole_file.h"
 #include "feed/dbn/schema.h"
-#include "feed/event/series_key.h"
+
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -34,6 +37,7 @@ struct Arguments {
     std::string out;
     std::vector<std::string> underlyings;
     std::string account;
+    bool columns = false;
 };
 
 /// One poller and one core, so that the records have the order of the packets.
@@ -127,6 +131,42 @@ Exit run_export(const Arguments& given) {
     return actors::run_feed(*config, options);
 }
 
+std::string_view word_of(actors::CsvValue value) {
+    switch (value) {
+        case actors::CsvValue::time:
+            return "time";
+        case actors::CsvValue::price:
+            return "price";
+        case actors::CsvValue::number:
+            return "number";
+        case actors::CsvValue::number_or_none:
+            return "number_or_none";
+        case actors::CsvValue::difference:
+            return "difference";
+        case actors::CsvValue::difference_or_none:
+            return "difference_or_none";
+        case actors::CsvValue::letter:
+            return "letter";
+        case actors::CsvValue::text:
+            return "text";
+    }
+    return "";
+}
+
+/// Prints where the fields of the schema's records lie, as JSON.
+Exit print_columns(feed::dbn::Schema schema) {
+    nlohmann::ordered_json columns = nlohmann::ordered_json::array();
+    for (const actors::CsvColumn& column : actors::csv_columns(schema)) {
+        columns.push_back({{"name", column.name},
+                           {"kind", word_of(column.value)},
+                           {"offset", column.at},
+                           {"bytes", column.bytes}});
+    }
+    const nlohmann::ordered_json out{{"bytes", actors::record_bytes(schema)},
+                                     {"columns", std::move(columns)}};
+    return write_text("-", out.dump() + "\n") ? Exit::ok : Exit::failed;
+}
+
 std::string schema_error(const std::string& text) {
     if (feed::dbn::schema_of(text)) {
         return "";
@@ -176,10 +216,13 @@ void add_export(CLI::App& record, Outcome& outcome) {
             return text == "dbn" || text == "csv" ? std::string{}
                                                   : "found " + text + ", expected dbn or csv";
         });
+    CLI::Option* out = command->add_option(
+        "--out", given->out,
+        "The file to write (-: standard output); compressed if it ends in .zst");
     command
-        ->add_option("--out", given->out,
-                     "The file to write (-: standard output); compressed if it ends in .zst")
-        ->required();
+        ->add_flag("--columns", given->columns,
+                   "Print only where each field lies in a record of DBN, and what it is, as JSON")
+        ->excludes(out);
     command
         ->add_option("--underlyings", given->underlyings,
                      "Only series of these underlyings, by OPRA's root (default: all)")
@@ -190,7 +233,13 @@ void add_export(CLI::App& record, Outcome& outcome) {
                         "udp_checksum and sources");
     command->add_option("--account", given->account,
                         "Write the account as JSON at the end (-: standard output)");
-    command->callback([given, &outcome] { outcome.status = run_export(*given); });
+    command->callback([given, &outcome] {
+        if (given->out.empty() && !given->columns) {
+            throw CLI::RequiredError("--out");
+        }
+        outcome.status = given->columns ? print_columns(*feed::dbn::schema_of(given->schema))
+                                        : run_export(*given);
+    });
 }
 
 }  // namespace pinstrike::command

@@ -13,6 +13,9 @@
     for batch in feed.stream("SPY"):            # ends when the feed ends
         print(batch.quotes["best_bid"], len(batch.trades), batch.gaps)
 
+    for table in pinstrike.recording("record").query("SPY", schema="trades"):   # from disk
+        print(table["price"], table["symbol"])
+
 Prices are float64 in dollars, or with prices="exact" integers in units of PRICE_UNIT dollars. A price
 that does not exist is NaN, or NONE. Times are datetime64[ns] in UTC, from OPRA or from the clock of
 the feed's host. help(pinstrike.Feed.chain) and help(pinstrike.Quote) list the fields with their units.
@@ -38,6 +41,7 @@ from ._pinstrike import (
     Underlying,
 )
 from .feed import Feed, State, feeds, open
+from .recordings import Recording, recording
 from .streams import Batch, BatchStream, CallbackStream
 from .tables import NONE, PRICE_UNIT, Table
 
@@ -56,6 +60,7 @@ __all__ = [
     "Missed",
     "OpenInterest",
     "Quote",
+    "Recording",
     "Renewed",
     "Restarted",
     "State",
@@ -66,4 +71,5 @@ __all__ = [
     "Underlying",
     "feeds",
     "open",
+    "recording",
 ]
