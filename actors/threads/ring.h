@@ -174,6 +174,14 @@ class Producer {
         return control_->head.load(std::memory_order_acquire) == published_;  // P2
     }
 
+    /// Whether the consumer released everything that the producer has published. Any thread may
+    /// call this; it holds as long as the producer publishes nothing more. The head is loaded after
+    /// the tail, and never passes it, so equal values were equal at the second load.
+    [[nodiscard]] bool is_empty() const noexcept {
+        const std::uint64_t tail = control_->tail.load(std::memory_order_acquire);
+        return control_->head.load(std::memory_order_acquire) == tail;  // P2, pairs with C2
+    }
+
     /// Number of records ever claimed.
     [[nodiscard]] std::uint64_t claimed() const noexcept { return claimed_; }
 

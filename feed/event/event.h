@@ -209,6 +209,12 @@ struct LineStateChange {
     char stream;  ///< 'A', 'B', or ' ' for the line as a whole
 };
 
+/// Header::number() is the last number that was delivered or declared lost.
+struct LineMark {
+    /// The first of these since the start of the feed, unless the line was reset since; 0: unknown.
+    std::uint64_t first;
+};
+
 /// Best bid or offer taken from an appendage.
 struct Best {
     std::int32_t price;
@@ -232,6 +238,7 @@ struct alignas(64) Event {
         Control control;
         Gap gap;
         LineStateChange line_state;
+        LineMark line_mark;
         SeriesKey series;  ///< first in quote, trade, open_interest, end_of_day and series_map
     } body;
 };

@@ -105,4 +105,12 @@ std::optional<std::int64_t> ns_of(const Moment& moment, std::int64_t first_ns,
         .count();
 }
 
+std::uint32_t trade_date_of(std::int64_t wall_ns) {
+    using namespace std::chrono;
+    const sys_time<nanoseconds> time{nanoseconds{wall_ns}};
+    const year_month_day day{floor<days>(time + hours{1})};
+    return static_cast<std::uint32_t>(static_cast<int>(day.year())) * 10000 +
+           static_cast<unsigned>(day.month()) * 100 + static_cast<unsigned>(day.day());
+}
+
 }  // namespace pinstrike::feed

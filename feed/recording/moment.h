@@ -24,4 +24,8 @@ struct Moment {
 [[nodiscard]] std::optional<std::int64_t> ns_of(const Moment& moment, std::int64_t first_ns,
                                                 std::int64_t last_ns);
 
+/// The trade date of a moment, as 20261127. From 23:00 UTC on it is the next day: New York's
+/// regular session has ended by then, and its overnight session has not begun.
+[[nodiscard]] std::uint32_t trade_date_of(std::int64_t wall_ns);
+
 }  // namespace pinstrike::feed

@@ -2,6 +2,7 @@
 #include "feed/recording/segment_file.h"
 
 #include "config/whole_file.h"
+#include "feed/recording/state_file.h"
 
 #include <fcntl.h>
 #include <fmt/chrono.h>
@@ -12,6 +13,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -63,11 +65,42 @@ std::uint64_t size_of(int fd) {
 
 }  // namespace
 
+std::string timed_path(const std::string& folder, const std::string& name, std::int64_t wall_ns,
+                       std::string_view ending) {
+    constexpr std::int64_t ns_per_s = 1'000'000'000;
+    return fmt::format("{}/{}-{:%Y%m%dT%H%M%S}.{:09}Z{}", folder, name,
+                       fmt::gmtime(wall_ns / ns_per_s), wall_ns % ns_per_s, ending);
+}
+
+std::optional<std::int64_t> time_in_name(const std::string& path) {
+    using namespace std::chrono;
+    const std::string file = fs::path{path}.filename().string();
+    const std::size_t mark = file.rfind('-');
+    const std::string text = mark == std::string::npos ? "" : file.substr(mark + 1);
+    int year = 0;
+    unsigned month = 0;
+    unsigned day = 0;
+    unsigned hour = 0;
+    unsigned minute = 0;
+    unsigned second = 0;
+    unsigned ns = 0;
+    if (std::sscanf(text.c_str(), "%4d%2u%2uT%2u%2u%2u.%9uZ", &year, &month, &day, &hour, &minute,
+                    &second, &ns) != 7) {
+        return std::nullopt;
+    }
+    const year_month_day date{std::chrono::year{year}, std::chrono::month{month},
+                              std::chrono::day{day}};
+    if (!date.ok() || year < 1970 || year > 2200) {  // so that the nanoseconds fit
+        return std::nullopt;
+    }
+    const auto time = sys_days{date}.time_since_epoch() + hours{hour} + minutes{minute} +
+                      seconds{second} + nanoseconds{ns};
+    return nanoseconds{time}.count();
+}
+
 std::string segment_path(const std::string& folder, const std::string& poller,
                          std::int64_t wall_ns) {
-    constexpr std::int64_t ns_per_s = 1'000'000'000;
-    return fmt::format("{}/{}-{:%Y%m%dT%H%M%S}.{:09}Z{}", folder, poller,
-                       fmt::gmtime(wall_ns / ns_per_s), wall_ns % ns_per_s, suffix);
+    return timed_path(folder, poller, wall_ns, suffix);
 }
 
 std::string poller_of(const std::string& segment) {
@@ -124,6 +157,11 @@ std::string segment_to_remove(const std::string& folder, const KeepLimits& limit
                 {status.st_mtim.tv_sec * std::int64_t{1'000'000'000} + status.st_mtim.tv_nsec,
                  path});
         }
+    }
+    for (const FoundState& state : states_in(folder, unread)) {
+        std::error_code gone;
+        const std::uintmax_t state_bytes = fs::file_size(state.path, gone);
+        bytes += gone ? 0 : state_bytes;
     }
     const auto oldest = std::min_element(candidates.begin(), candidates.end());
     if (oldest == candidates.end()) {

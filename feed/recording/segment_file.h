@@ -19,6 +19,13 @@
 
 namespace pinstrike::feed {
 
+/// FOLDER/NAME-20261129T143000.123456789Z and the ending: names of files that sort by time.
+[[nodiscard]] std::string timed_path(const std::string& folder, const std::string& name,
+                                     std::int64_t wall_ns, std::string_view ending);
+
+/// The time in the name of such a file; nothing if it has none.
+[[nodiscard]] std::optional<std::int64_t> time_in_name(const std::string& path);
+
 /// FOLDER/POLLER-20261129T143000.123456789Z.pcapng: the names of a poller's segments sort by time.
 [[nodiscard]] std::string segment_path(const std::string& folder, const std::string& poller,
                                        std::int64_t wall_ns);
@@ -33,7 +40,7 @@ namespace pinstrike::feed {
 /// Which segments of a folder are kept.
 struct KeepLimits {
     std::int64_t oldest_ns = INT64_MIN;  ///< wall time of the last write
-    std::uint64_t bytes = 0;             ///< of all segments; 0: no limit
+    std::uint64_t bytes = 0;             ///< of all segments and snapshots; 0: no limit
     std::uint64_t free_bytes = 0;        ///< that the file system must have
 };
 

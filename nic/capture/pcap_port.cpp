@@ -4,28 +4,21 @@
 // and a replay loses no packet while it waits for the disk.
 #include "nic/capture/pcap_port.h"
 
-#include "config/cache_line.h"
 #include "config/check.h"
 #include "nic/capture/capture_files.h"
 #include "nic/capture/cut_frame.h"
+#include "nic/capture/frame_copy.h"
 #include "nic/packet/datagram.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <utility>
 
 namespace pinstrike::nic {
 
 namespace {
-
-/// The length of the longest frame that the parser accepts: an IPv4 packet of maximum length after
-/// the maximum number of tags. Longer frames are cut to this length.
-constexpr std::size_t frame_bytes_max =
-    ethernet_header_bytes + vlan_tags_max * tag_bytes_max + 0xFFFF;
-constexpr std::size_t slot_bytes_max = whole_cache_lines(frame_bytes_max);
 
 std::string leap_text(const std::string& path, std::uint64_t record, std::int64_t size_ns) {
     constexpr double hour_ns = 3600e9;
@@ -127,9 +120,7 @@ PcapPort::PcapPort(std::string name, Pace pace, std::size_t burst_packets, Group
       start_(std::move(start)),
       filter_(std::move(filter)),
       burst_packets_(burst_packets),
-      // The kernel maps a page when it is first written, so the worst-case size costs address space
-      // only.
-      buffer_(new std::byte[burst_packets * slot_bytes_max]) {
+      buffer_(new std::byte[burst_packets * replayed_slot_bytes_max]) {
     PINSTRIKE_CHECK(burst_packets > 0);
 }
 
@@ -192,7 +183,7 @@ void PcapPort::open_again(std::size_t index) {
 }
 
 /// True if the frame just read, or the frame inside its tunnel, belongs to this queue. Such a frame
-/// is cut to frame_bytes_max, and counted if the snapshot length had cut it.
+/// is counted if the snapshot length had cut it.
 bool PcapPort::select_head(Source& source) {
     CapturedFrame& frame = source.head;
     frame.bytes = source.tunnel.inside(frame);
@@ -202,7 +193,6 @@ bool PcapPort::select_head(Source& source) {
     if (const auto group = group_of_cut(frame); group && filter_.knows(*group)) {
         ++source.cut_packets;
     }
-    frame.bytes = frame.bytes.first(std::min(frame.bytes.size(), frame_bytes_max));
     return true;
 }
 
@@ -235,17 +225,6 @@ bool PcapPort::is_due(const Due& next, std::int64_t now_ns) {
     return due;
 }
 
-Packet PcapPort::copy(const CapturedFrame& frame, std::size_t& used_bytes) {
-    std::byte* slot = buffer_.get() + used_bytes;
-    std::memcpy(slot, frame.bytes.data(), frame.bytes.size());
-    used_bytes += whole_cache_lines(frame.bytes.size());
-    Packet packet;
-    packet.bytes = slot;
-    packet.length_bytes = static_cast<std::uint32_t>(frame.bytes.size());
-    packet.ts_receive_ns = frame.ts_ns;
-    return packet;
-}
-
 std::size_t PcapPort::receive(std::span<Packet> burst, std::int64_t now_ns) {
     const std::size_t wanted = std::min(burst.size(), burst_packets_);
     std::size_t count = 0;
@@ -260,7 +239,7 @@ std::size_t PcapPort::receive(std::span<Packet> burst, std::int64_t now_ns) {
             open_again(index);
             continue;
         }
-        burst[count] = copy(sources_[index].head, used_bytes);
+        burst[count] = copy_of(sources_[index].head, buffer_.get(), used_bytes);
         ++count;
         advance(index);
     }

@@ -1,7 +1,6 @@
 // path: cold
 //
-// Replays captures. The port copies each frame, because a reader keeps only its last frame valid
-// and a burst holds many.
+// Replays captures.
 //
 // A replay may have more files than descriptors or memory allow to open at once, because feeds are
 // often stored as one file per group and minute. So the port opens all files except the first ones
@@ -104,7 +103,6 @@ class PcapPort final : public Port {
     void advance(std::size_t index);
     void end(Source& source);
     [[nodiscard]] bool is_due(const Due& next, std::int64_t now_ns);
-    [[nodiscard]] Packet copy(const CapturedFrame& frame, std::size_t& used_bytes);
 
     std::vector<Source> sources_;
     /// The entry with the earliest time is on top.

@@ -6,6 +6,7 @@
 #include "nic/capture/capture_config.h"
 #include "nic/capture/capture_files.h"
 #include "nic/capture/capture_reader.h"
+#include "nic/capture/part_port.h"
 #include "nic/capture/pcap_port.h"
 #include "nic/port_keys.h"
 
@@ -143,6 +144,12 @@ Ports open(const PortOpening& opening) {
     }
     check_pipes(config, groups.size(), problems);
     for (std::size_t queue = 0; queue < groups.size() && problems.empty(); ++queue) {
+        if (own.part.frames) {
+            ports.push_back(PartPort::open(opening.queue_name(queue), own.part, own.pace,
+                                           config.burst_packets, problems, filter_of(groups, queue),
+                                           opening.start));
+            continue;
+        }
         ports.push_back(PcapPort::open(opening.queue_name(queue), own.files, own.pace,
                                        config.burst_packets, problems, filter_of(groups, queue),
                                        opening.start));

@@ -46,7 +46,11 @@ class ReplayStart {
 
     /// The wall time at which a frame was due; pace.factor > 0. Any thread that received an event
     /// made from a frame may call this, because the start was set before.
+    /// never_ns: the frame is before the first that has the pace, so nothing waited for it.
     [[nodiscard]] std::int64_t due_ns(std::int64_t ts_ns, Pace pace) const noexcept {
+        if (ts_ns < begin_ts_ns()) {
+            return never_ns;
+        }
         return started_ns_.load(std::memory_order_relaxed) +
                static_cast<std::int64_t>(static_cast<double>(ts_ns - begin_ts_ns()) / pace.factor);
     }

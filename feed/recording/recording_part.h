@@ -1,0 +1,27 @@
+// path: cold
+//
+// The packets of a part of a recording, for a port that replays them.
+#pragma once
+
+#include "feed/recording/recorded_packets.h"
+#include "nic/capture/frame_stream.h"
+
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace pinstrike::feed {
+
+class RecordingPart final : public nic::FrameStreams {
+  public:
+    RecordingPart(std::string folder, PacketRange range)
+        : folder_(std::move(folder)), range_(std::move(range)) {}
+
+    [[nodiscard]] std::unique_ptr<nic::FrameStream> open(Problems& problems) const override;
+
+  private:
+    std::string folder_;
+    PacketRange range_;
+};
+
+}  // namespace pinstrike::feed
