@@ -216,6 +216,9 @@ void Core::deliver(const Batch& batch, std::size_t ring, std::int64_t now_ns) {
 }
 
 void Core::deliver_to(ActorSlot& slot, const Batch& batch) {
+    if (slot.begins != nullptr && !slot.begins->load(std::memory_order_relaxed)) [[unlikely]] {
+        return;
+    }
     if (!slot.wants_all(batch.kinds)) {
         deliver_wanted(slot, batch.records);
         return;

@@ -26,6 +26,7 @@
 #include "nic/capture/replay_start.h"
 #include "nic/clock.h"
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -93,6 +94,13 @@ class Core {
         producers_ = std::move(producers);
     }
 
+    /// An actor gets no events until `begins` is true. Called before start(). Acquire and release
+    /// order of the rings is enough for it: it is set before the first event that the actor gets is
+    /// published.
+    void hold_back(std::size_t actor, const std::atomic<bool>& begins) {
+        actors_[actor].begins = &begins;
+    }
+
     /// Calls on_start of every actor, then gives each the series that were announced.
     void start();
 
@@ -141,8 +149,9 @@ class Core {
     struct ActorSlot {
         std::unique_ptr<Actor> actor;
         std::unique_ptr<ActorCounters> counters;
-        std::uint32_t kinds = ~0U;           ///< bit per EventKind
-        std::vector<std::uint64_t> symbols;  ///< sorted SeriesKey::symbol_word(); empty: all
+        const std::atomic<bool>* begins = nullptr;  ///< null: it gets all events
+        std::uint32_t kinds = ~0U;                  ///< bit per EventKind
+        std::vector<std::uint64_t> symbols;         ///< sorted SeriesKey::symbol_word(); empty: all
 
         /// Whether the actor wants all messages of these kinds.
         [[nodiscard]] bool wants_all(std::uint32_t of_kinds) const noexcept {

@@ -62,6 +62,9 @@ struct alignas(64) StateRecord {
     std::uint32_t quotes = 0;
     std::uint16_t line = 0;
     std::uint16_t books = 0;  ///< of kind place: number of the giver's cores that send one
+    /// From a snapshot of this feed's own recording: no message between its place and the first one
+    /// that the core hears was received.
+    bool recorded = false;
     CoveredPlace place;
     feed::SeriesKey key;
     BookSide bid{};    ///< resolved: known, stale, present, elsewhere; never late
@@ -74,7 +77,7 @@ static_assert(sizeof(StateRecord) == 192 && std::is_trivially_copyable_v<StateRe
 /// One end of the two rings between a core and the recovery thread. ring.h says why their memory
 /// orders are enough. If a ring is full, its producer continues in a later step.
 struct StateRings {
-    static constexpr std::size_t slots_wanted = 8192;
+    static constexpr std::size_t slots_wanted = 2048;
 
     Producer<StateRecord> out;
     Consumer<StateRecord> in;

@@ -16,18 +16,21 @@ namespace pinstrike::actors {
 /// For one line. Data of tests is delivered to no core, so no mark counts it.
 class LineMarker {
   public:
-    /// Writes number and block time of the last delivered message to `into`. False: nothing to
-    /// report.
-    [[nodiscard]] bool look(const feed::Arbiter& arbiter, const feed::LineDay& day,
-                            feed::Header& into) {
+    /// Writes number and block time of the last delivered message, and the number of the first one,
+    /// to `into`. False: nothing to report.
+    [[nodiscard]] bool look(feed::Arbiter& arbiter, const feed::LineDay& day, feed::Event& into) {
         const std::int64_t reached_ts_ns = arbiter.reached_ts_ns();
         if (!day.open()) {
             tests_ts_ns_ = reached_ts_ns;
             return false;
         }
         const std::uint64_t expected = arbiter.expected();
-        into.set_number(expected - 1);
-        into.ts_exchange_ns = reached_ts_ns;
+        into.header.set_number(expected - 1);
+        into.header.ts_exchange_ns = reached_ts_ns;
+        // All numbers from the first one on were delivered or declared lost.
+        const feed::LineCounters& counts = arbiter.counters();
+        into.body.line_mark.first =
+            expected - counts.read(feed::LineCount::delivered) - counts.read(feed::LineCount::lost);
         return expected != 0 && reached_ts_ns > tests_ts_ns_;
     }
 

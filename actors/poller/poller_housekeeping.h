@@ -23,7 +23,9 @@ void Poller<Codec>::housekeep() {
     for (auto& input : inputs_) {
         input->port->housekeep(step_free_ns_);
     }
-    if (step_free_ns_ >= next_look_ns_ && !replays_) {
+    const bool looks = !replays_ || gate_ != nullptr;
+    const bool held_back = gate_ != nullptr && !gate_->is_open();  // the cores wait for marks
+    if ((step_free_ns_ >= next_look_ns_ && looks) || held_back) {
         look_at_lines();
         next_look_ns_ = step_free_ns_ + look_interval_ns;
     }
@@ -64,10 +66,13 @@ void Poller<Codec>::adopt_lines(typename Lines::Prepared& more) {
 
 /// Updates the state of each line's day and reports streams that fall silent or come back. With
 /// marks, reports to each core how far each line has come. A core gets only its share of a line's
-/// messages, and may get none for a long time.
+/// messages, and may get none for a long time. A replay only reports how far the lines have come.
 template <class Codec>
 void Poller<Codec>::look_at_lines() {
     for (auto& line : lines_) {
+        if (replays_) {
+            break;
+        }
         line->day.look(wall_ns_);
         const bool on_air =
             line->day.hours().on_air(wall_ns_) && Codec::sends_heartbeats(line->number);
@@ -84,11 +89,12 @@ void Poller<Codec>::look_at_lines() {
     }
     for (auto& line : lines_) {
         feed::Event event = event_of(feed::EventKind::line_mark, *line);
-        if (line->marker.look(line->arbiter, line->day, event.header)) {
+        if (line->marker.look(line->arbiter, line->day, event)) {
             router_.begin(line->index);
             router_.broadcast(event);
         }
     }
+    counters_.marked.add();
 }
 
 }  // namespace pinstrike::actors

@@ -12,6 +12,7 @@
 #include "feed/lines/line_watch.h"
 #include "feed/lines/session_hours.h"
 #include "feed/recording/left_out.h"
+#include "nic/capture/replay_gate.h"
 #include "nic/capture/replay_start.h"
 #include "nic/port.h"
 #include "nic/port_config.h"
@@ -58,6 +59,7 @@ struct PollerSetup {
     std::unique_ptr<HistoryRingWriter> history;  ///< null: no history is kept
     std::unique_ptr<PacketTap> tap;              ///< null: packets cannot be tapped
     std::unique_ptr<PacketRecorder> recorder;    ///< null: packets are not recorded
+    const nic::ReplayGate* gate = nullptr;       ///< holds back packets of a replay; null: none
 };
 
 }  // namespace pinstrike::actors

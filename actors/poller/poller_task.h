@@ -18,6 +18,7 @@
 #include "config/counter.h"
 #include "config/histogram.h"
 #include "config/rows.h"
+#include "nic/capture/replay_gate.h"
 #include "nic/packet/drops.h"
 #include "nic/port.h"
 
@@ -79,6 +80,9 @@ struct PollerCounters : LoopCounters {
     Histogram exchange_to_decoded_ns;
     Histogram exchange_to_decoded_preempted_ns;  ///< of these, the samples affected by preemption
                                                  ///< of the thread
+    /// How often the cores got marks of all lines. Those of one time reach the rings before the
+    /// next time.
+    Counter marked;
 };
 
 class PollerTask {
@@ -211,6 +215,7 @@ class PollerTask {
     SettingsOffer settings_;
     Router router_;
     std::vector<std::unique_ptr<PollerInput>> inputs_;
+    const nic::ReplayGate* gate_;  ///< null: no packets are held back
 
   private:
     /// Hashes the name (FNV-1a), so that pollers get different seeds and a run can be repeated.
@@ -234,6 +239,7 @@ inline PollerTask::PollerTask(PollerSetup& setup, Router router)
       tap_(std::move(setup.tap)),
       recorder_(std::move(setup.recorder)),
       router_(std::move(router)),
+      gate_(setup.gate),
       name_(std::move(setup.name)) {
     for (PollerPort& port : setup.ports) {
         inputs_.push_back(std::make_unique<PollerInput>(std::move(port), inputs_.size()));

@@ -155,6 +155,9 @@ class Router {
         return outputs_[ring].ring.published();
     }
 
+    /// Whether the core has processed all that was published. Any thread (ring.h).
+    [[nodiscard]] bool is_empty(std::size_t ring) const { return outputs_[ring].ring.is_empty(); }
+
     [[nodiscard]] std::size_t capacity(std::size_t ring) const {
         return outputs_[ring].ring.capacity();
     }

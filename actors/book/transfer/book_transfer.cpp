@@ -64,9 +64,9 @@ BookSide resolved(BookSide side, SideState state) {
 void BookTransfer::note(EventBatch batch) {
     for (const feed::Event& event : batch) {
         const LinePlace& row = places_.at(event.header.line);
-        const bool waited = row.forced && !row.heard;
+        const bool waited = row.forced && !row.joined_forced();
         places_.see(event, journal_.end());
-        if (waited && row.heard) [[unlikely]] {
+        if (waited && row.joined_forced()) [[unlikely]] {
             join_forced(event.header.line);
         }
         if (takes_ && of_series(event.header.kind)) {
@@ -83,6 +83,7 @@ void BookTransfer::remember(const feed::Event& event) {
         LinePlace& row = places_.at(oldest.line);
         constexpr unsigned before = feed::flag_before_day | feed::flag_before_flush;
         const bool counts = place >= row.remembered && (oldest.flags & before) == 0;
+        row.forgot = row.forgot || counts;
         if (counts && sequence_after(oldest.sequence, row.from)) {
             row.from = oldest.sequence;
         }
@@ -96,11 +97,12 @@ void BookTransfer::join_forced(std::uint16_t number) {
     if (row.resets_seen()) {
         return;  // the book applies the reset itself
     }
-    if (sequence_after(row.forced_last, row.from)) {
+    const std::uint32_t before = row.forced_recorded ? row.origin - 1 : row.from;
+    if (sequence_after(row.forced_last, before)) {
         // The state covers later messages too, so it is dropped.
         entries_.start_day(number, entries_.clock.skip());
-    } else if (sequence_after(row.from, row.forced_first)) {
-        entries_.store.lines[number].lose(entries_.clock.skip(), row.forced_first, row.from,
+    } else if (sequence_after(before, row.forced_first)) {
+        entries_.store.lines[number].lose(entries_.clock.skip(), row.forced_first, before,
                                           PINSTRIKE_MISSING_UNKNOWN);
     }
 }
@@ -233,8 +235,14 @@ StateVerdict BookTransfer::judge(const StateRecord& record) const {
     if (sequence_after(record.place.sequence, row.here.sequence)) {
         return StateVerdict::ahead;
     }
-    const bool joins = !sequence_after(row.from, record.place.sequence) &&
-                       (row.resets_seen() || row.is_first_in(record.place));
+    const bool remembers = !sequence_after(row.from, record.place.sequence);
+    if (record.recorded) {
+        // What was received since the place has reached this core, or comes to it later.
+        return !row.resets_seen() && !row.origin_known ? StateVerdict::unheard
+               : remembers || !row.forgot              ? StateVerdict::taken
+                                                       : StateVerdict::behind;
+    }
+    const bool joins = remembers && (row.resets_seen() || row.is_first_in(record.place));
     return joins ? StateVerdict::taken : StateVerdict::behind;
 }
 
@@ -275,9 +283,13 @@ bool BookTransfer::heard_lately(const BookEntry& entry) const {
 
 /// Sets the entry to the state in the record.
 void BookTransfer::adopt(BookEntry& entry, const StateRecord& record) {
-    // If the line was not heard here, messages may have been missed after the record's place.
+    // Messages may have been missed between the record's place and the first one heard here, also
+    // if the line was not heard, unless the record is from a recording.
     const LinePlace& row = places_.at(record.line);
-    const bool whole = row.heard && row.whole_after(record.place.sequence);
+    const std::uint32_t covered = record.place.sequence;
+    const bool whole = row.heard ? row.whole_after(covered) &&
+                                       !(record.recorded && row.lacks_before_origin(covered))
+                                 : record.recorded;
     entries_.adopt_line(entry, record.line);
     entry.quotes = record.quotes;
     entry.bid = record.bid;
@@ -350,6 +362,7 @@ void BookTransfer::note_forced(const StateRecord& record) {
         row.forced_last = covered;
     }
     row.forced = true;
+    row.forced_recorded = record.recorded;
 }
 
 /// False also if the only message was one that left no value, such as a cancel.

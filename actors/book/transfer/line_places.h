@@ -26,17 +26,28 @@ struct LinePlace {
     std::uint64_t remembered;    ///< journal place where the current numbering begins
     std::uint32_t from;          ///< the journal has every message after this number
     std::uint32_t first;         ///< number of the first message heard
+    std::uint32_t origin;        ///< number of the first message that any core got
     std::uint32_t lost_last;     ///< highest number declared lost, repaired or not
     std::uint32_t forced_first;  ///< lowest place of series taken before the line was heard
     std::uint32_t forced_last;   ///< highest place of these series
     bool forced;                 ///< there are such series
     bool lost_any;               ///< lost_last is set
     bool heard;
-    bool partial;  ///< series of messages before this core's first one may be unknown here
+    bool forgot;           ///< the journal lacks messages that came since the line was heard
+    bool origin_known;     ///< a mark has stated `origin`
+    bool forced_recorded;  ///< the series that were taken before are from a recording
+    bool partial;          ///< series of messages before this core's first one may be unknown here
 
     /// Whether no number after this one was ever declared lost.
     [[nodiscard]] bool whole_after(std::uint32_t sequence) const {
         return !lost_any || !sequence_after(lost_last, sequence);
+    }
+
+    /// Whether it is known what lies between the series that were taken before the line was heard
+    /// and the line's first message. The first message of a core is not always the line's first
+    /// one, so with a recording the core waits for the mark that states it.
+    [[nodiscard]] bool joined_forced() const {
+        return heard && (origin_known || resets_seen() || !forced_recorded);
     }
 
     [[nodiscard]] bool resets_seen() const { return here.reset_ts_ns != 0; }
@@ -49,6 +60,12 @@ struct LinePlace {
         }
         // A reset before this core's first message began the numbering that this core heard.
         return other.reset_ts_ns <= first_ts_ns;
+    }
+
+    /// Whether messages before the first one that any core got are missing after this number, in
+    /// the numbering of that message.
+    [[nodiscard]] bool lacks_before_origin(std::uint32_t sequence) const {
+        return origin_known && !resets_seen() && sequence_after(origin - 1, sequence);
     }
 
     /// Whether `other` includes the first message heard here, which proves that both are in one
@@ -125,6 +142,10 @@ class LinePlaces {
                 break;
             case feed::EventKind::line_mark:
                 advance(row, header, header.sequence, header.sequence);
+                if (event.body.line_mark.first != 0 && !row.origin_known) {
+                    row.origin = feed::serial_of(event.body.line_mark.first);
+                    row.origin_known = true;
+                }
                 break;
             default:
                 break;
@@ -178,6 +199,7 @@ class LinePlaces {
         row.here = {event.header.ts_exchange_ns, event.header.sequence, number,
                     event.header.ts_exchange_ns};
         row.from = number;
+        row.forgot = false;
         row.lost_any = false;
         row.partial = row.partial && !day;
         row.remembered = remembered;

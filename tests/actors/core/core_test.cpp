@@ -204,6 +204,20 @@ TEST(Core, gives_each_actor_what_it_wants_and_losses_and_controls_always) {
     scene.core->stop();
 }
 
+TEST(Core, gives_an_actor_that_is_held_back_only_what_comes_after_its_begin) {
+    Scene scene{1, {{}, {}}};
+    std::atomic<bool> begins{false};
+    scene.core->hold_back(1, begins);
+    scene.core->start();
+    scene.push({quote_of(series_of("A"), 1)});
+    scene.core->step(1);
+    begins = true;
+    scene.push({quote_of(series_of("A"), 2)});
+    scene.core->step(2);
+    EXPECT_EQ(scene.pages, (Pages{"a start core0", "b start core0", "a 1", "a 2", "b 2"}));
+    EXPECT_EQ(scene.core->actor_counters(1).events.read(), 1U);
+}
+
 TEST(Core, announces_series_between_the_start_of_all_and_the_first_message) {
     Interest spx;
     spx.underlyings = {"SPX"};
