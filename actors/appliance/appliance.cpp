@@ -101,7 +101,9 @@ void Appliance::start() {
     }
     if (parts_->recovery.runs()) {
         parts_->recovery.thread = start_thread([this] {
-            run_recovery(parts_->recovery.task.get(), parts_->recovery.peers.get(),
+            const RecoveryThread& recovery = parts_->recovery;
+            run_recovery({recovery.task.get(), recovery.peers.get(), recovery.snapshots.get(),
+                          recovery.loader.get()},
                          parts_->config.control_cpu, parts_->clock, parts_->recovery.control);
         });
         wait_for(parts_->recovery.control.started);
@@ -195,8 +197,9 @@ Appliance::RecoveryView Appliance::recovery() const {
     };
     const RecoveryThread& recovery = parts_->recovery;
     const RecorderThread& recorder = parts_->recorder;
-    return {recovery.task.get(),          recovery.peers.get(), recovery.transfer.get(),
-            failure_of(recovery.control), recorder.task.get(),  failure_of(recorder.control)};
+    return {recovery.runs(),         recovery.task.get(),         recovery.peers.get(),
+            recovery.transfer.get(), recovery.loader.get(),       failure_of(recovery.control),
+            recorder.task.get(),     failure_of(recorder.control)};
 }
 
 std::vector<Appliance::ChangedPort> Appliance::housekeep() {

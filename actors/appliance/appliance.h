@@ -116,11 +116,13 @@ class Appliance {
     /// The system calls that the filter refused, for every poller, then for every core.
     [[nodiscard]] std::vector<RefusedCalls> refused_calls() const;
 
-    /// Recovery and peers, on one thread, and the recorder on another.
+    /// Recovery, peers and snapshots, on one thread, and the recorder on another.
     struct RecoveryView {
+        bool runs;                            ///< the recovery thread has something to do
         const RecoveryTask* task;             ///< null: there is no recovery
         const peer::PeerTask* peers;          ///< null: no history, and no peer is asked
         const peer::StateTransfer* transfer;  ///< null: no state is requested from a peer
+        const SnapshotLoader* loader;         ///< null: no replay begins with a snapshot
         std::string_view failure;             ///< why the thread ended by itself; empty: it did not
         const RecorderTask* recorder;         ///< null: nothing is recorded
         std::string_view recorder_failure;

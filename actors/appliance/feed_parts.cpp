@@ -9,6 +9,7 @@
 #include "actors/topology/actor_kinds.h"
 #include "actors/topology/feed_hours.h"
 #include "config/check.h"
+#include "feed/recording/moment.h"
 #include "feed/recovery/passive_source.h"
 #include "feed/recovery/recovery_keys.h"
 #include "feed/venue_services.h"
@@ -19,7 +20,6 @@
 #include <fmt/format.h>
 #include <sys/resource.h>
 
-#include <chrono>
 #include <exception>
 #include <new>
 #include <optional>
@@ -72,15 +72,6 @@ std::vector<std::unique_ptr<feed::RepairSource>> repair_sources(const FeedConfig
     return sources;
 }
 
-/// The trade date of this moment, as 20261127. From 23:00 UTC on it is the next day: New York's
-/// regular session has ended by then, and its overnight session has not begun.
-std::uint32_t trade_date_now() {
-    using namespace std::chrono;
-    const year_month_day date{floor<days>(system_clock::now() + hours{1})};
-    return static_cast<std::uint32_t>(static_cast<int>(date.year())) * 10000 +
-           static_cast<unsigned>(date.month()) * 100 + static_cast<unsigned>(date.day());
-}
-
 std::vector<std::uint16_t> configured_lines(const FeedConfig& config) {
     std::vector<std::uint16_t> numbers;
     for (const feed::LineConfig& line : config.lines) {
@@ -95,6 +86,16 @@ std::unique_ptr<CallFilter> filter_of(const FeedConfig& config,
     return CallFilter::in_this_build && config.system_calls == SystemCalls::filtered
                ? std::make_unique<CallFilter>(std::move(allowed))
                : nullptr;
+}
+
+/// Any thread may call this. The pollers must record.
+std::uint64_t received_packets(const FeedParts& parts) {
+    std::uint64_t packets = 0;
+    for (const PollerThread& poller : parts.pollers) {
+        const PacketRecorder& recorder = *poller.task->recorder();
+        packets += recorder.recorded().read() + recorder.not_recorded().read();
+    }
+    return packets;
 }
 
 /// Makes the parts of a feed. make_parts() has the order of the calls.
@@ -114,11 +115,18 @@ class PartsBuilder {
     void make_threads();
 
   private:
-    void make_state_exchange(const peer::PeerListener& listener);
+    bool make_state_exchange(const peer::PeerListener& listener, Problems& problems);
+    bool make_loader(Problems& problems);
     void make_pollers(const std::vector<Parking*>& wakers);
     [[nodiscard]] PollerSetup poller_setup(std::size_t index);
     [[nodiscard]] std::vector<Producer<feed::Event>> rings_to_cores();
     void make_core(std::size_t index);
+
+    /// Whether the core's rings for state are still to be given to one of its actors.
+    [[nodiscard]] bool has_rings(std::size_t core) const {
+        return !state_rings_.empty() && state_rings_[core].has_value();
+    }
+
     [[nodiscard]] std::unique_ptr<Actor> make_actor_of(const std::string& kind, std::size_t core,
                                                        CoreMemory* memory);
 
@@ -191,7 +199,8 @@ bool PartsBuilder::open_publisher(Problems& problems) {
         return true;
     }
     MemoryPlan plan = memory_plan(config_);
-    plan.trade_date = parts_.replays() ? 0 : trade_date_now();  // a capture does not state its date
+    plan.trade_date =  // a capture does not state its date
+        parts_.replays() ? 0 : feed::trade_date_of(parts_.clock.wall_ns());
     plan.listed = std::move(parts_.series.listed);
     plan.nodes = core_nodes(config_, read_machine());
     auto file = MemoryFile::make(std::move(plan), problems);
@@ -202,6 +211,12 @@ bool PartsBuilder::open_publisher(Problems& problems) {
 }
 
 bool PartsBuilder::open_peers(peer::PeerListener listener, Problems& problems) {
+    if (!listener) {
+        listener = [](const peer::PeerEvent& /*nobody listens*/) {};
+    }
+    if (exchanges_state(config_) && !make_state_exchange(listener, problems)) {
+        return false;
+    }
     if (parts_.replays() || !config_.peer.present()) {
         return true;
     }
@@ -211,30 +226,26 @@ bool PartsBuilder::open_peers(peer::PeerListener listener, Problems& problems) {
         history = std::make_unique<feed::History>(configured_lines(config_), config_.history,
                                                   numbering_of(config_.kind));
     }
-    if (!listener) {
-        listener = [](const peer::PeerEvent& /*nobody listens*/) {};
-    }
-    if (config_.peer.state) {
-        make_state_exchange(listener);
-    }
-    auto peers = peer::Peers::open(config_.peer, config_.name, config_.kind, history.get(),
-                                   {recovery.exchange.get(), recovery.transfer.get()},
-                                   std::move(listener), problems);
+    // Without peer.state, peers neither get nor give state.
+    peer::StateExchange* const exchange = config_.peer.state ? recovery.exchange.get() : nullptr;
+    auto peers =
+        peer::Peers::open(config_.peer, config_.name, config_.kind, history.get(),
+                          {exchange, recovery.transfer.get()}, std::move(listener), problems);
     if (peers) {
         recovery.peers = std::make_unique<peer::PeerTask>(std::move(history), std::move(peers));
-        recovery.peers->add_state(recovery.exchange.get(), recovery.transfer.get());
+        recovery.peers->add_state(exchange, recovery.transfer.get());
     }
     return recovery.peers != nullptr;
 }
 
 /// Makes the rings to the actor of each core that exchanges state, and, if there is a peer to ask,
 /// the transfer. Without one, the state before the next start of day is partial.
-void PartsBuilder::make_state_exchange(const peer::PeerListener& listener) {
+bool PartsBuilder::make_state_exchange(const peer::PeerListener& listener, Problems& problems) {
     std::vector<std::optional<StateRings>> ends;
     for (const CoreConfig& core : config_.cores) {
         ends.emplace_back();
         state_rings_.emplace_back();
-        if (transfer_bytes(core, takes_state(config_)) != 0) {
+        if (transfer_bytes(core, loads_state(config_)) != 0) {
             auto [near, far] = StateRings::make();
             state_rings_.back().emplace(std::move(near));
             ends.back().emplace(std::move(far));
@@ -245,11 +256,44 @@ void PartsBuilder::make_state_exchange(const peer::PeerListener& listener) {
     if (takes_state(config_)) {
         recovery.transfer = std::make_unique<peer::StateTransfer>(
             *recovery.exchange, configured_lines(config_), config_.peer.state_within_ns, listener);
+    } else if (config_.replay_from) {
+        return make_loader(problems);
     } else {
         for (const std::uint16_t line : configured_lines(config_)) {
             recovery.exchange->post_to_all(StateRecord::Kind::partial, line);
         }
     }
+    return true;
+}
+
+bool PartsBuilder::make_loader(Problems& problems) {
+    auto file = feed::StateFile::open(config_.replay_from->snapshot, problems);
+    if (!file) {
+        return false;
+    }
+    ReplayProgress progress;
+    progress.marked = [&pollers = parts_.pollers] {
+        std::uint64_t least = UINT64_MAX;
+        for (const PollerThread& poller : pollers) {
+            least = std::min(least, poller.task->counters().marked.read());
+        }
+        return least;
+    };
+    progress.drained = [&pollers = parts_.pollers] {
+        return std::all_of(pollers.begin(), pollers.end(), [](const PollerThread& poller) {
+            const Router& router = poller.task->router();
+            for (std::size_t ring = 0; ring < router.rings_count(); ++ring) {
+                if (!router.is_empty(ring)) {
+                    return false;
+                }
+            }
+            return true;
+        });
+    };
+    parts_.recovery.loader = std::make_unique<SnapshotLoader>(
+        SnapshotReader{std::move(*file)}, *config_.replay_from, configured_lines(config_),
+        *parts_.recovery.exchange, std::move(progress));
+    return true;
 }
 
 void PartsBuilder::make_threads() {
@@ -335,10 +379,18 @@ bool PartsBuilder::make_recorder(std::function<void(std::string)> listener, Prob
     if (!listener) {
         listener = [](const std::string& /*nobody listens*/) {};
     }
+    RecorderSetup setup{config_.name, config_.record, feed::venue_services(config_.kind).numbers_of,
+                        std::move(listener)};
+    if (takes_snapshots(config_)) {
+        auto [chunks, written] = make_state_chunks();
+        setup.states.emplace(std::move(written));
+        parts_.recovery.snapshots = std::make_unique<SnapshotTask>(
+            SnapshotSetup{config_.record.snapshot_interval_ns,
+                          [&parts = parts_] { return received_packets(parts); }},
+            *parts_.recovery.exchange, std::move(chunks));
+    }
     parts_.recorder.task =
-        RecorderTask::open({config_.name, config_.record,
-                            feed::venue_services(config_.kind).numbers_of, std::move(listener)},
-                           std::move(recorder_inputs_), problems);
+        RecorderTask::open(std::move(setup), std::move(recorder_inputs_), problems);
     return parts_.recorder.task != nullptr;
 }
 
@@ -352,7 +404,8 @@ PollerSetup PartsBuilder::poller_setup(std::size_t index) {
     setup.hours = hours_;
     setup.block_checksum = config_.block_checksum;
     setup.test_symbols = config_.test_symbols;
-    setup.marks = config_.peer.state && !parts_.replays();
+    setup.marks = exchanges_state(config_);
+    setup.gate = config_.replay_from ? config_.replay_from->gate.get() : nullptr;
     setup.due = parts_.due();
     setup.left_out = &left_out_;
     for (const std::size_t line : plan.lines) {
@@ -388,8 +441,13 @@ void PartsBuilder::make_core(std::size_t index) {
     }
     std::vector<std::unique_ptr<Actor>> actors;
     std::vector<std::string_view> calls;
+    std::optional<std::size_t> with_state;  // the actor that has the core's rings
     for (const std::string& kind : thread.config.actors) {
+        const bool had_rings = has_rings(index);
         actors.push_back(make_actor_of(kind, index, memory ? &*memory : nullptr));
+        if (had_rings && !has_rings(index)) {
+            with_state = actors.size() - 1;
+        }
         const std::vector<std::string_view> more = actors.back()->system_calls();
         calls.insert(calls.end(), more.begin(), more.end());
     }
@@ -404,6 +462,11 @@ void PartsBuilder::make_core(std::size_t index) {
     options.due = parts_.due();
     thread.core =
         std::make_unique<Core>(std::move(options), std::move(inputs_[index]), std::move(actors));
+    for (std::size_t i = 0; parts_.recovery.loader && i < thread.core->actors_count(); ++i) {
+        if (i != with_state) {
+            thread.core->hold_back(i, parts_.recovery.loader->begins());
+        }
+    }
     if (!thread.core->is_offline()) {
         thread.control->filter = filter_of(config_, core_calls(calls));
     }
@@ -419,8 +482,7 @@ void PartsBuilder::make_core(std::size_t index) {
 std::unique_ptr<Actor> PartsBuilder::make_actor_of(const std::string& kind, std::size_t core,
                                                    CoreMemory* memory) {
     auto actor = make_actor(kind, config_, memory);
-    if (parts_.recovery.exchange && state_rings_[core] &&
-        actor->join_transfer(takes_state(config_), *state_rings_[core])) {
+    if (has_rings(core) && actor->join_transfer(loads_state(config_), *state_rings_[core])) {
         state_rings_[core].reset();
     }
     return actor;

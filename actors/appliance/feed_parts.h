@@ -12,6 +12,8 @@
 #include "actors/publish/publisher.h"
 #include "actors/recorder/recorder_task.h"
 #include "actors/recovery/recovery_task.h"
+#include "actors/snapshot/snapshot_loader.h"
+#include "actors/snapshot/snapshot_task.h"
 #include "actors/threads/parking.h"
 #include "actors/topology/feed_config.h"
 #include "actors/topology/series_list.h"
@@ -48,12 +50,14 @@ struct CoreThread {
 };
 
 struct RecoveryThread {
-    [[nodiscard]] bool runs() const { return task || peers; }
+    [[nodiscard]] bool runs() const { return task || peers || snapshots || loader; }
 
     std::unique_ptr<peer::StateExchange> exchange;  ///< null: no state is exchanged
     std::unique_ptr<peer::StateTransfer> transfer;  ///< null: no state is requested
     std::unique_ptr<peer::PeerTask> peers;          ///< null: no history, and no peer is asked
     std::unique_ptr<RecoveryTask> task;             ///< null: there is no recovery
+    std::unique_ptr<SnapshotTask> snapshots;        ///< null: none are taken
+    std::unique_ptr<SnapshotLoader> loader;         ///< null: no replay begins with a snapshot
     ThreadControl control;
     std::thread thread;
 };

@@ -55,7 +55,7 @@ std::unique_ptr<MoreLines> more_lines(const FeedParts& parts, const FeedConfig& 
         return nullptr;
     }
     const std::size_t room = task.router().lines_max() - task.lines_count();
-    if (parts.recovery.runs()) {
+    if (parts.recovery.task || parts.recovery.peers) {
         add_problem(problems, "",
                     "lines: recovery and peers know only the lines of the start: needs a restart");
     } else if (plan.lines.size() > room) {

@@ -91,16 +91,37 @@ void run_until_stopped(Core& core, Parking* waker, const nic::Clock& clock,
 
 // --- cold ---
 
-void recover_until_stopped(RecoveryTask* recovery, peer::PeerTask* peers, const nic::Clock& clock,
-                           ThreadControl& control) {
+std::size_t step(const RecoveryTasks& tasks, std::int64_t now_ns) {
+    return (tasks.peers != nullptr ? tasks.peers->step(now_ns) : 0) +
+           (tasks.snapshots != nullptr ? tasks.snapshots->step(now_ns) : 0) +
+           (tasks.loader != nullptr ? tasks.loader->step() : 0) +
+           (tasks.recovery != nullptr ? tasks.recovery->step(now_ns) : 0);
+}
+
+std::int64_t nap_ns_of(const RecoveryTasks& tasks) {
     constexpr std::int64_t peers_nap_ns = 200'000;  // short: peers wait for answers, and rings fill
+    constexpr std::int64_t idle_nap_ns = 10'000'000;
+    std::int64_t longest_ns = idle_nap_ns;
+    if (tasks.peers != nullptr) {
+        longest_ns = peers_nap_ns;
+    }
+    if (tasks.snapshots != nullptr) {
+        longest_ns = std::min(longest_ns, tasks.snapshots->nap_ns());
+    }
+    if (tasks.loader != nullptr && !tasks.loader->over()) {
+        longest_ns = std::min(longest_ns, SnapshotLoader::nap_ns);
+    }
+    if (tasks.recovery != nullptr) {
+        longest_ns = std::min(longest_ns, tasks.recovery->nap_ns());
+    }
+    return longest_ns;
+}
+
+void recover_until_stopped(const RecoveryTasks& tasks, const nic::Clock& clock,
+                           ThreadControl& control) {
     while (!control.stop.load(std::memory_order_acquire)) {
-        const std::int64_t now_ns = clock.wall_ns();
-        const std::size_t done = (peers != nullptr ? peers->step(now_ns) : 0) +
-                                 (recovery != nullptr ? recovery->step(now_ns) : 0);
-        if (done == 0) {
-            const std::int64_t longest_ns = peers != nullptr ? peers_nap_ns : recovery->nap_ns();
-            nap(recovery != nullptr ? std::min(longest_ns, recovery->nap_ns()) : longest_ns);
+        if (step(tasks, clock.wall_ns()) == 0) {
+            nap(nap_ns_of(tasks));
         }
     }
 }
@@ -180,15 +201,18 @@ void run_core(Core& core, CpuIndex cpu, Parking* waker, const nic::Clock& clock,
     control.ended.store(true, std::memory_order_release);
 }
 
-void run_recovery(RecoveryTask* recovery, peer::PeerTask* peers, CpuIndex cpu,
-                  const nic::Clock& clock, ThreadControl& control) {
+void run_recovery(const RecoveryTasks& tasks, CpuIndex cpu, const nic::Clock& clock,
+                  ThreadControl& control) {
     control.misplaced.store(!place_this_thread(cpu, "recovery"), std::memory_order_relaxed);
     drop_all_rights();
     control.started.store(true, std::memory_order_release);
     try {
-        recover_until_stopped(recovery, peers, clock, control);
+        recover_until_stopped(tasks, clock, control);
     } catch (const std::exception& failure) {
         control.failure = failure.what();
+        if (tasks.loader != nullptr) {
+            tasks.loader->give_up();
+        }
     }
     control.ended.store(true, std::memory_order_release);
 }

@@ -9,6 +9,8 @@
 #include "actors/poller/poller_task.h"
 #include "actors/recorder/recorder_task.h"
 #include "actors/recovery/recovery_task.h"
+#include "actors/snapshot/snapshot_loader.h"
+#include "actors/snapshot/snapshot_task.h"
 #include "actors/threads/call_filter.h"
 #include "actors/threads/parking.h"
 #include "actors/topology/feed_config.h"
@@ -57,11 +59,18 @@ void run_poller(PollerTask& poller, CpuIndex cpu, WaitStrategy wait, bool live,
 void run_core(Core& core, CpuIndex cpu, Parking* waker, const nic::Clock& clock,
               ThreadControl& control);
 
-/// Steps recovery and the peer task until `control.stop` is set; either may be null. An exception
-/// ends only this thread, and its text becomes `control.failure`. `cpu`: the housekeeping CPU;
-/// negative: not pinned.
-void run_recovery(RecoveryTask* recovery, peer::PeerTask* peers, CpuIndex cpu,
-                  const nic::Clock& clock, ThreadControl& control);
+/// The tasks of the recovery thread; each may be null, but not all.
+struct RecoveryTasks {
+    RecoveryTask* recovery = nullptr;
+    peer::PeerTask* peers = nullptr;
+    SnapshotTask* snapshots = nullptr;
+    SnapshotLoader* loader = nullptr;
+};
+
+/// Steps the tasks until `control.stop` is set. An exception ends only this thread, and its text
+/// becomes `control.failure`. `cpu`: the housekeeping CPU; negative: not pinned.
+void run_recovery(const RecoveryTasks& tasks, CpuIndex cpu, const nic::Clock& clock,
+                  ThreadControl& control);
 
 /// Steps the recorder until `control.stop` is set. As run_recovery().
 void run_recorder(RecorderTask& recorder, CpuIndex cpu, const nic::Clock& clock,

@@ -4,9 +4,11 @@
 // `export` have files of their own.
 #include "actors/command/command.h"
 #include "actors/command/record_text.h"
+#include "actors/snapshot/snapshot_reader.h"
 #include "actors/topology/feed_config.h"
 #include "config/print_problems.h"
 #include "feed/recording/segment_file.h"
+#include "feed/recording/state_file.h"
 #include "feed/venue_services.h"
 
 #include <fmt/core.h>
@@ -95,10 +97,52 @@ class Reader {
         }
     }
 
+    /// Reads a snapshot: all of it, or only the heads of its chunks.
+    void look_at_snapshot(const std::string& path, bool all) {
+        Problems problems;
+        SnapshotFindings snapshot;
+        snapshot.path = path;
+        auto file = feed::StateFile::open(path, problems);
+        std::string damage;
+        if (file) {
+            snapshot.begin_ns = file->head().begin_ns;
+            snapshot.trade_date = file->head().trade_date;
+            snapshot.bytes = file->bytes();
+            damage = all ? read_records(std::move(*file), snapshot.records)
+                         : read_heads(std::move(*file), snapshot.records);
+        }
+        print_problems(problems);
+        if (!damage.empty()) {
+            complain("{}", damage);
+        }
+        if (!file || !damage.empty()) {
+            snapshot.state = "damaged";
+            good = false;
+        }
+        findings.snapshots.push_back(std::move(snapshot));
+    }
+
     RecordingFindings findings;
     bool good = true;
 
   private:
+    // Both return the damage of the file.
+
+    static std::string read_heads(feed::StateFile file, std::uint64_t& records) {
+        while (file.next()) {
+        }
+        records = file.records();
+        return file.damage();
+    }
+
+    static std::string read_records(feed::StateFile file, std::uint64_t& records) {
+        actors::SnapshotReader reader{std::move(file)};
+        while (!reader.next().empty()) {
+        }
+        records = reader.file().records();
+        return reader.damage();
+    }
+
     std::optional<feed::SegmentFile> open(const std::string& path) {
         Problems problems;
         auto file = feed::SegmentFile::open(path, problems);
@@ -193,6 +237,9 @@ Exit record(const RecordOptions& options, Look look) {
             reader.look(path);
         }
     }
+    for (const feed::FoundState& found : feed::states_in(options.folder, problems)) {
+        reader.look_at_snapshot(found.path, look == Look::verify);
+    }
     const bool numbers = look == Look::verify;
     std::string text;
     if (options.json) {
@@ -214,10 +261,9 @@ void add_record(CLI::App& app, Outcome& outcome) {
     command->require_subcommand(1);
     command->footer(
         "A recording is the folder that the config section `record` names. Its segments are\n"
-        "pcapng files, compressed by zstd if the config wants it; `replay`, `decode` and "
-        "Wireshark\n"
-        "read them.\n"
-        "Exit status: 0 success; 1 a segment cannot be read, or verify found damage.\n\n"
+        "pcapng files, which Wireshark reads, compressed by zstd if the config wants it. Its\n"
+        "snapshots have the state of all series; `replay --from` begins with one.\n"
+        "Exit status: 0 success; 1 a file cannot be read, or verify found damage.\n\n"
         "Examples:\n"
         "  pinstrike record ls /var/lib/pinstrike/opra/record\n"
         "  pinstrike record info /var/lib/pinstrike/opra/record --json\n"
@@ -229,9 +275,10 @@ void add_record(CLI::App& app, Outcome& outcome) {
         sub->callback([options, look, &outcome] { outcome.status = record(*options, look); });
         return sub;
     };
-    add("ls", "List the segments", Look::list);
+    add("ls", "List the segments and snapshots", Look::list);
     add("info", "Sums, and the packets of each line", Look::info);
-    add("verify", "Read all packets: checksums, indexes, and the numbers of each line",
+    add("verify",
+        "Read all packets and snapshots: checksums, indexes, and the numbers of each line",
         Look::verify)
         ->add_flag("--repair", options->repair,
                    "Make indexes again that are lost or wrong, and cut unfinished segments");

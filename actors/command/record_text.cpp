@@ -36,8 +36,37 @@ std::uint64_t sum(const RecordingFindings& findings, std::uint64_t SegmentFindin
     return total;
 }
 
-std::string file_name(const SegmentFindings& segment) {
-    return std::filesystem::path{segment.path}.filename().string();
+std::string file_name(const std::string& path) {
+    return std::filesystem::path{path}.filename().string();
+}
+
+/// Empty if there is no snapshot.
+std::string snapshots_text(const std::vector<SnapshotFindings>& snapshots) {
+    if (snapshots.empty()) {
+        return {};
+    }
+    std::string text = fmt::format("{:<24} {:<24} {:>14} {:>12} {:>12} {}\n", "begun", "trade date",
+                                   "bytes", "records", "", "snapshot");
+    for (const SnapshotFindings& snapshot : snapshots) {
+        text += fmt::format(
+            "{:<24} {:<24} {:>14} {:>12} {:>12} {}{}\n", time_text(snapshot.begin_ns),
+            snapshot.trade_date, grouped(snapshot.bytes), grouped(snapshot.records), "",
+            file_name(snapshot.path), snapshot.state == "whole" ? "" : " (" + snapshot.state + ")");
+    }
+    return text;
+}
+
+Json snapshots_json(const std::vector<SnapshotFindings>& snapshots) {
+    Json rows = Json::array();
+    for (const SnapshotFindings& snapshot : snapshots) {
+        rows.push_back({{"snapshot", file_name(snapshot.path)},
+                        {"state", snapshot.state},
+                        {"begin_ns", snapshot.begin_ns},
+                        {"trade_date", snapshot.trade_date},
+                        {"bytes", snapshot.bytes},
+                        {"records", snapshot.records}});
+    }
+    return rows;
 }
 
 }  // namespace
@@ -135,10 +164,10 @@ std::string segments_text(const RecordingFindings& findings) {
                             has_packets(segment) ? time_text(segment.first_ts_ns) : "-",
                             has_packets(segment) ? time_text(segment.last_ts_ns) : "-",
                             grouped(segment.bytes), grouped(segment.packets),
-                            grouped(segment.not_recorded), file_name(segment),
+                            grouped(segment.not_recorded), file_name(segment.path),
                             segment.state == "whole" ? "" : " (" + segment.state + ")");
     }
-    return text;
+    return text + snapshots_text(findings.snapshots);
 }
 
 std::string sums_text(const RecordingFindings& findings, bool numbers) {
@@ -150,10 +179,10 @@ std::string sums_text(const RecordingFindings& findings, bool numbers) {
         }
     }
     std::string text = fmt::format(
-        "days (UTC) {}; segments {}, bytes {} (uncompressed {}), chunks {}, packets {} (of no line "
-        "{}), not recorded {}, damaged bytes {}\n",
-        joined(std::vector<std::string>{days.begin(), days.end()}), findings.segments.size(),
-        grouped(sum(findings, &SegmentFindings::bytes)),
+        "days (UTC) {}; snapshots {}; segments {}, bytes {} (uncompressed {}), chunks {}, packets "
+        "{} (of no line {}), not recorded {}, damaged bytes {}\n",
+        joined(std::vector<std::string>{days.begin(), days.end()}), findings.snapshots.size(),
+        findings.segments.size(), grouped(sum(findings, &SegmentFindings::bytes)),
         grouped(sum(findings, &SegmentFindings::uncompressed_bytes)),
         grouped(sum(findings, &SegmentFindings::chunks)),
         grouped(sum(findings, &SegmentFindings::packets)), grouped(findings.packets_of_no_line),
@@ -175,7 +204,7 @@ std::string findings_json(const RecordingFindings& findings, bool numbers) {
     Json segments = Json::array();
     for (const SegmentFindings& segment : findings.segments) {
         segments.push_back(
-            {{"segment", file_name(segment)},
+            {{"segment", file_name(segment.path)},
              {"poller", segment.poller},
              {"state", segment.state},
              {"first_ts_ns", has_packets(segment) ? Json(segment.first_ts_ns) : Json()},
@@ -203,6 +232,7 @@ std::string findings_json(const RecordingFindings& findings, bool numbers) {
                    {"not_recorded", sum(findings, &SegmentFindings::not_recorded)},
                    {"damaged_bytes", sum(findings, &SegmentFindings::damaged_bytes)},
                    {"segments", std::move(segments)},
+                   {"snapshots", snapshots_json(findings.snapshots)},
                    {"lines", std::move(lines)}};
     return out.dump(2) + "\n";
 }

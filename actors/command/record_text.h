@@ -55,8 +55,19 @@ struct SegmentFindings {
     std::int64_t last_ts_ns = INT64_MIN;
 };
 
+/// A snapshot of the books.
+struct SnapshotFindings {
+    std::string path;
+    std::string state = "whole";  ///< or "damaged"
+    std::int64_t begin_ns = 0;
+    std::uint32_t trade_date = 0;
+    std::uint64_t bytes = 0;
+    std::uint64_t records = 0;
+};
+
 struct RecordingFindings {
     std::vector<SegmentFindings> segments;
+    std::vector<SnapshotFindings> snapshots;
     std::map<std::uint16_t, LineFindings> lines;  ///< by number
     std::uint64_t packets_of_no_line = 0;
 
@@ -65,7 +76,7 @@ struct RecordingFindings {
              const std::vector<feed::RecordedInterface>& interfaces);
 };
 
-/// One row for each segment.
+/// One row for each segment, then for each snapshot.
 [[nodiscard]] std::string segments_text(const RecordingFindings& findings);
 
 /// The sums, and one row for each line. `numbers`: with the gaps of the lines.

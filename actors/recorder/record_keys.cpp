@@ -44,14 +44,18 @@ Section<RecordConfig> record_section() {
              "that `pinstrike record keep` marked.")
         .key("keep_bytes", &RecordConfig::keep_bytes,
              or_word<std::uint64_t>("any", 0, bytes64(8 * mebi, 1ULL << 50)),
-             "How many bytes of segments are kept; then the oldest are removed.")
+             "How many bytes of segments and snapshots are kept; then the oldest are removed.")
         .key("free", &RecordConfig::free_bytes, bytes64(0, 1ULL << 50),
              "The oldest segments are removed while the disk has less free space than this.")
         .key("compress", &RecordConfig::compress_level, or_word<int>("none", 0, integer(1, 19)),
              "Level of zstd by which closed segments are compressed (1: fastest), one after the "
              "other, by a thread of idle priority.")
         .key("compress_percent", &RecordConfig::compress_cpu_percent, integer(1U, 100U),
-             "Share of one processor that the compression may take.");
+             "Share of one processor that the compression may take.")
+        .key("snapshot_interval", &RecordConfig::snapshot_interval_ns,
+             or_word<std::int64_t>("none", 0, duration_ns(second_ns, day_ns)),
+             "How often the state of all series is written beside the segments. A replay from a "
+             "moment begins with the last snapshot before it.");
     return section;
 }
 

@@ -18,7 +18,9 @@ namespace pinstrike::actors {
     ROW(compressed, segments, "Segments compressed") \
     ROW(compressed_from, bytes, "Bytes of these segments before") \
     ROW(compressed_to, bytes, "Bytes of these segments after it") \
-    ROW(compress_failures, failures, "Segments that could not be compressed; tried again later")
+    ROW(compress_failures, failures, "Segments that could not be compressed; tried again later") \
+    ROW(snapshots, snapshots, "Snapshots of the books written to the disk") \
+    ROW(snapshots_failed, snapshots, "Snapshots that could not be written")
 // clang-format on
 
 PINSTRIKE_ROWS(RecorderCount, PINSTRIKE_RECORDER_COUNTS)
@@ -28,6 +30,10 @@ struct RecorderCounters : Counters<RecorderCount, RecorderCount_count> {
     Counter error;             ///< errno of the failure that keeps it from writing; 0: it writes
     Counter longest_write_ns;  ///< from the hand-over of a chunk to its end
     Counter longest_pause_ns;  ///< between two steps of the thread
+    // Of the latest snapshot that is on disk, and of the latest that was tried.
+    Counter snapshot_ns;      ///< wall time at which it began; 0: there is none yet
+    Counter snapshot_series;  ///< states of series in it
+    Counter snapshot_error;   ///< errno of its failure; 0: it is on disk
 };
 
 }  // namespace pinstrike::actors

@@ -109,6 +109,13 @@ std::unique_ptr<RecorderTask> RecorderTask::open(RecorderSetup setup,
     if (const int level = task->setup_.config.compress_level; level != 0) {
         task->compressor_ = std::make_unique<CompressorTask>(folder, level, task->counters_);
     }
+    if (auto& chunks = task->setup_.states) {
+        task->states_ = StateWriter::open(folder, task->setup_.feed, std::move(*chunks),
+                                          task->counters_, problems);
+        if (task->states_ == nullptr) {
+            return nullptr;
+        }
+    }
     Uring& uring = *task->uring_;
     const int failed = -::io_uring_queue_init(ring_entries, &uring.ring, 0);
     if (failed != 0) {
@@ -142,6 +149,7 @@ std::size_t RecorderTask::step(std::int64_t now_ns) {
     if (::io_uring_sq_ready(&uring_->ring) != 0) {
         ::io_uring_submit(&uring_->ring);
     }
+    work += states_ != nullptr ? states_->step() : 0;
     return work != 0 || repair_step() || remove_old(now_ns) ? 1 : 0;
 }
 
@@ -159,6 +167,7 @@ bool RecorderTask::remove_old(std::int64_t now_ns) {
         return false;
     }
     feed::remove_segment(path);
+    feed::remove_unneeded_states(folder_);
     counters_.bump(RecorderCount::removed);
     next_look_ns_ = now_ns;
     return true;
@@ -359,6 +368,9 @@ void RecorderTask::finish(std::int64_t now_ns) {
     }
     unfinished_.clear();
     scan_.reset();
+    if (states_ != nullptr) {
+        states_->finish();
+    }
     bool waiting = true;
     while (waiting && now_ns < until_ns) {
         static_cast<void>(step(now_ns));

@@ -2,7 +2,7 @@
 //
 // The work of the recorder's thread: writes the chunks that the pollers have filled, and gives them
 // back. It also repairs, while it has nothing to write, the segments that an earlier start left
-// unfinished.
+// unfinished. A StateWriter writes the snapshots of the books.
 //
 // A chunk that the disk does not take stays in memory, and is tried again each second in a new
 // segment. So nothing that reached a chunk is lost while the program runs. Meanwhile the poller
@@ -14,6 +14,8 @@
 #include "actors/recorder/record_config.h"
 #include "actors/recorder/recorder_counts.h"
 #include "actors/recorder/segment_writer.h"
+#include "actors/recorder/state_chunks.h"
+#include "actors/recorder/state_writer.h"
 #include "config/problem.h"
 #include "feed/event/block_numbers.h"
 #include "feed/recording/segment_file.h"
@@ -54,6 +56,8 @@ struct RecorderSetup {
     feed::NumbersOf numbers_of = nullptr;
     /// Gets sentences about segments that an earlier start left, on the recorder's thread.
     std::function<void(std::string)> on_repair;
+    /// The chunks of snapshots; nullopt: none are taken.
+    std::optional<Consumer<FilledStateChunk>> states{};
 };
 
 class RecorderTask {
@@ -128,6 +132,7 @@ class RecorderTask {
     std::int64_t next_look_ns_ = 0;  ///< for segments to remove
     RecorderCounters counters_;
     std::unique_ptr<CompressorTask> compressor_;
+    std::unique_ptr<StateWriter> states_;  ///< null: no snapshots are taken
 };
 
 }  // namespace pinstrike::actors

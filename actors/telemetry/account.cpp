@@ -179,7 +179,8 @@ Json recording_json(const CounterSnapshot& counters) {
             {"bytes", counts[RecorderCount::bytes]},
             {"compressed", counts[RecorderCount::compressed]},
             {"compressed_from", counts[RecorderCount::compressed_from]},
-            {"compressed_to", counts[RecorderCount::compressed_to]}};
+            {"compressed_to", counts[RecorderCount::compressed_to]},
+            {"snapshots", counts[RecorderCount::snapshots]}};
 }
 
 Json counts_json(const std::vector<AccountRow>& counts) {

@@ -117,7 +117,7 @@ RecoverySnapshot recovery_snapshot(Appliance& appliance) {
     const Appliance::RecoveryView view = appliance.recovery();
     RecoverySnapshot snapshot;
     snapshot.failure = view.failure;
-    snapshot.has_thread = view.task != nullptr || view.peers != nullptr;
+    snapshot.has_thread = view.runs;
     if (view.task != nullptr) {
         const feed::Recovery& recovery = view.task->recovery();
         const feed::RecoveryCounters& counts = recovery.counters();
@@ -285,9 +285,14 @@ std::optional<RecorderSnapshot> recorder_snapshot(const Appliance& appliance) {
         return std::nullopt;
     }
     const RecorderCounters& counters = view.recorder->counters();
-    return RecorderSnapshot{counters, static_cast<int>(counters.error.read()),
-                            counters.longest_write_ns.read(), counters.longest_pause_ns.read(),
-                            std::string{view.recorder_failure}};
+    return RecorderSnapshot{counters,
+                            static_cast<int>(counters.error.read()),
+                            counters.longest_write_ns.read(),
+                            counters.longest_pause_ns.read(),
+                            std::string{view.recorder_failure},
+                            counters.snapshot_ns.read(),
+                            counters.snapshot_series.read(),
+                            static_cast<int>(counters.snapshot_error.read())};
 }
 
 }  // namespace

@@ -182,7 +182,7 @@ struct RecoverySnapshot {
     std::uint64_t repairs_dropped = 0;  ///< received blocks that found the ring full
     std::uint64_t not_kept = 0;         ///< blocks missing in the history
     std::string failure{};              ///< why its thread failed; empty: it runs
-    bool has_thread = false;            ///< there is recovery, or there are peers
+    bool has_thread = false;            ///< there is recovery, there are peers, or snapshots
     /// nullopt: there is no recovery.
     std::optional<RowTotals<feed::RecoveryCount, feed::RecoveryCount_count>> counts{};
     std::vector<std::pair<std::string, RefusalTotals>> sources{};  ///< requests not fulfilled
@@ -229,6 +229,10 @@ struct RecorderSnapshot {
     std::uint64_t longest_write_ns = 0;
     std::uint64_t longest_pause_ns = 0;
     std::string failure;  ///< why its thread failed; empty: it runs
+    // As in RecorderCounters.
+    std::uint64_t snapshot_ns = 0;
+    std::uint64_t snapshot_series = 0;
+    int snapshot_error = 0;
 };
 
 /// The memory published for readers.

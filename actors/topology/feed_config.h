@@ -9,6 +9,7 @@
 #include "actors/poller/sharding.h"
 #include "actors/publish/publish_config.h"
 #include "actors/recorder/record_config.h"
+#include "actors/snapshot/replay_from.h"
 #include "actors/threads/placement.h"
 #include "actors/threads/when_full.h"
 #include "config/log_level.h"
@@ -94,6 +95,9 @@ struct FeedConfig {
     std::string metrics_address;  ///< "127.0.0.1:9464"; empty: no endpoint
     LogLevel log_level = LogLevel::info;
     SystemCalls system_calls = SystemCalls::filtered;  ///< of the hot threads
+    /// A replay of a recording from a moment, which no config file can name; nullopt: the books
+    /// begin empty.
+    std::optional<ReplayFrom> replay_from{};
 };
 
 }  // namespace pinstrike::actors

@@ -2,6 +2,7 @@
 #include "actors/topology/feed_rules.h"
 
 #include "actors/topology/actor_kinds.h"
+#include "actors/topology/topology.h"
 #include "config/nearest.h"
 #include "config/units.h"
 #include "feed/lines/line_keys.h"
@@ -385,16 +386,17 @@ void check_state_exchange(const Rules& rules, std::span<const ActorKind* const> 
             return kind->name() == name && kind->transfer_bytes(true) != 0;
         });
     };
-    for (std::size_t core = 0; rules.config.peer.state && core < rules.config.cores.size();
-         ++core) {
+    const bool exchanged = rules.config.peer.state || takes_snapshots(rules.config);
+    for (std::size_t core = 0; exchanged && core < rules.config.cores.size(); ++core) {
         const auto& actors = rules.config.cores[core].actors;
         const auto first = std::find_if(actors.begin(), actors.end(), exchanges);
         const auto second =
             first == actors.end() ? first : std::find_if(first + 1, actors.end(), exchanges);
         if (second != actors.end()) {
             rules.report(fmt::format("cores[{}].actors[{}]", core, second - actors.begin()),
-                         fmt::format("found \"{}\" beside \"{}\" with peer.state, expected one "
-                                     "actor on a core that exchanges state",
+                         fmt::format("found \"{}\" beside \"{}\" with peer.state or "
+                                     "record.snapshot_interval, expected one actor on a core that "
+                                     "exchanges state",
                                      *second, *first));
         }
     }

@@ -82,9 +82,9 @@ RecoveryPlan plan_recovery(const FeedConfig& config) {
         }
         plan.listens = config.peer.listen == nic::Group{} ? "" : nic::text_of(config.peer.listen);
     }
-    if (config.peer.present() && config.peer.state && !reads_captures(config)) {
+    if (exchanges_state(config)) {
         for (const CoreConfig& core : config.cores) {
-            plan.ring_bytes += transfer_bytes(core, takes_state(config));
+            plan.ring_bytes += transfer_bytes(core, loads_state(config));
         }
     }
     for (const nic::Group& peer : config.peer.connect) {
@@ -362,6 +362,22 @@ bool takes_state(const FeedConfig& config) {
            !reads_captures(config);
 }
 
+bool takes_snapshots(const FeedConfig& config) {
+    const bool has_state = std::ranges::any_of(
+        config.cores, [](const CoreConfig& core) { return transfer_bytes(core, false) != 0; });
+    return config.record.on && config.record.snapshot_interval_ns != 0 && has_state &&
+           !reads_captures(config);
+}
+
+bool loads_state(const FeedConfig& config) {
+    return takes_state(config) || config.replay_from.has_value();
+}
+
+bool exchanges_state(const FeedConfig& config) {
+    const bool to_peers = config.peer.present() && config.peer.state && !reads_captures(config);
+    return to_peers || takes_snapshots(config) || loads_state(config);
+}
+
 std::size_t history_slots(const FeedConfig& config, const PollerConfig& poller) {
     const bool keeps =
         std::any_of(config.ports.begin(), config.ports.end(), [&](const nic::PortConfig& port) {
@@ -554,6 +570,10 @@ std::string to_text(const Topology& topology, const FeedConfig& config) {
     if (config.record.on && config.record.compress_level != 0) {
         text += fmt::format("compressor        {}, at idle priority; at most {} %\n",
                             cpu_text(topology.control_cpu), config.record.compress_cpu_percent);
+    }
+    if (takes_snapshots(config)) {
+        text += fmt::format("snapshots         of the books each {}\n",
+                            duration_text(config.record.snapshot_interval_ns));
     }
     text += fmt::format(
         "memory rings {}, lines {}, actors {}{}{}; control {}\n",

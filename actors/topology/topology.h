@@ -90,6 +90,15 @@ struct TopologyFindings {
 /// Whether the appliance requests the state of series from a peer at the start.
 [[nodiscard]] bool takes_state(const FeedConfig& config);
 
+/// Whether the books get state, from a peer or from a snapshot that a replay begins with.
+[[nodiscard]] bool loads_state(const FeedConfig& config);
+
+/// Whether the books get state, or give theirs to peers or for snapshots on disk.
+[[nodiscard]] bool exchanges_state(const FeedConfig& config);
+
+/// Whether snapshots of the books are written beside the recording.
+[[nodiscard]] bool takes_snapshots(const FeedConfig& config);
+
 /// Records in the ring from a poller to the history. Fewer are needed if the ports keep packets.
 [[nodiscard]] std::size_t history_slots(const FeedConfig& config, const PollerConfig& poller);
 

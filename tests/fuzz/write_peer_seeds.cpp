@@ -1,8 +1,9 @@
 // path: cold
 //
-// Writes seeds for fuzz_peer:
+// Writes seeds for fuzz_peer and fuzz_snapshot:
 //
 //   write_peer_seeds tests/fuzz/corpus
+#include "feed/recording/state_file.h"
 #include "tests/actors/peer/sessions.h"
 
 #include <cstdio>
@@ -114,6 +115,32 @@ void write_states() {
     });
 }
 
+void write_snapshot(const char* name, const Bytes& bytes) {
+    std::ofstream file(corpus / "snapshot" / name, std::ios::binary);
+    for (const std::byte byte : bytes) {
+        file.put(static_cast<char>(byte));
+    }
+}
+
+void write_snapshots() {
+    write_snapshot("head", feed::bytes_of(feed::StateHead{"opra", 20261129, start_ns}));
+    FrameWriter writer;
+    StateRecord record = state_of_series();
+    put(writer, StateFrame{0, record});
+    put(writer, StateFrame{0, placed(1)});
+    record.kind = StateRecord::Kind::lost;
+    put(writer, StateFrame{0, record});
+    Bytes frames{std::byte{3}};
+    frames.insert(frames.end(), writer.waiting().begin(), writer.waiting().end());
+    write_snapshot("frames", frames);
+    Bytes chunk(feed::state_chunk_head_bytes);
+    chunk.insert(chunk.end(), frames.begin() + 1, frames.end());
+    feed::StateChunk head;
+    head.records = 3;
+    feed::seal_state_chunk(chunk, head);
+    write_snapshot("chunk", chunk);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -127,5 +154,7 @@ int main(int argc, char** argv) {
     write_requests();
     write_answers();
     write_states();
+    std::filesystem::create_directories(corpus / "snapshot");
+    write_snapshots();
     return 0;
 }

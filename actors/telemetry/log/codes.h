@@ -98,6 +98,9 @@ namespace pinstrike::actors {
     ROW(recording_short, error, 1, \
         "packets were not recorded although the disk does not fail: it is too slow, or the " \
         "recorder's thread got too little processor time") \
+    ROW(snapshot_failed, warning, 1, \
+        "a snapshot of the books could not be written: a replay from a moment begins with an " \
+        "earlier one. The next is tried after record.snapshot_interval") \
     ROW(recording_repaired, warning, 100, \
         "a segment that an earlier start left unfinished, or whose index was lost or wrong, was " \
         "checked: what of it is whole, and what is missing") \

@@ -254,6 +254,13 @@ void Watch::watch_recorder(const CounterSnapshot& now) {
     const auto failures = [](const RecorderSnapshot& of) {
         return of.counts[RecorderCount::failures];
     };
+    if (recorder.counts[RecorderCount::snapshots_failed] !=
+        before.counts[RecorderCount::snapshots_failed]) {
+        add(LogCode::snapshot_failed, "recorder",
+            fmt::format("the latest could not be written: {}; {} failed since the start",
+                        std::strerror(recorder.snapshot_error),
+                        recorder.counts[RecorderCount::snapshots_failed]));
+    }
     if (!recorder.failure.empty() && before.failure.empty()) {
         add(LogCode::recording_failed, "recorder",
             fmt::format("its thread ended by itself: {}; only a restart starts it again",

@@ -215,6 +215,8 @@ void add_recorder(Families& out, const RecorderSnapshot& recorder) {
     out.value(Metric::recorder_failing, {}, recorder.error != 0 ? 1 : 0);
     out.value(Metric::recorder_longest_write_seconds, {}, seconds(recorder.longest_write_ns));
     out.value(Metric::recorder_longest_pause_seconds, {}, seconds(recorder.longest_pause_ns));
+    out.value(Metric::recorder_snapshot_timestamp_seconds, {}, seconds(recorder.snapshot_ns));
+    out.value(Metric::recorder_snapshot_series, {}, number(recorder.snapshot_series));
 }
 
 void add_history(Families& out, const HistorySnapshot& history) {

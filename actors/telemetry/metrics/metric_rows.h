@@ -114,6 +114,10 @@ inline constexpr std::string_view metric_prefix = "pinstrike_";
         "Longest time in which the disk took a chunk, since the start") \
     ROW(recorder_longest_pause_seconds, gauge, \
         "Longest time between two steps of the recorder's thread, since the start") \
+    ROW(recorder_snapshot_timestamp_seconds, gauge, \
+        "Time at which the latest snapshot of the books began that is on disk. 0: there is none " \
+        "yet") \
+    ROW(recorder_snapshot_series, gauge, "States of series in that snapshot") \
     ROW(peer_server_open_connections, gauge, "Connections of peers that are open now") \
     ROW(peer_client_connected, gauge, "1: the peer is connected and can be asked") \
     ROW(peer_state_whole, gauge, "1: the state of every line's series was received from a peer") \

@@ -228,7 +228,9 @@ TEST(RecoveryTask, whose_source_throws_ends_alone) {
     RecoveryTask task{{}, std::move(rings), std::move(sources), feed::Numbering{}};
     ThreadControl control;
     const nic::Clock clock;
-    std::thread thread{[&] { run_recovery(&task, nullptr, -1, clock, control); }};
+    RecoveryTasks tasks;
+    tasks.recovery = &task;
+    std::thread thread{[&] { run_recovery(tasks, -1, clock, control); }};
     thread.join();  // ended by itself, without a request to stop
     EXPECT_TRUE(control.ended.load());
     EXPECT_EQ(control.failure, "socket: Too many open files");

@@ -142,6 +142,7 @@ CounterSnapshot recorded_counters() {
     counters.recorder->counts[RecorderCount::unwritten] = 3;
     counters.recorder->counts[RecorderCount::segments] = 2;
     counters.recorder->counts[RecorderCount::bytes] = 8192;
+    counters.recorder->counts[RecorderCount::snapshots] = 1;
     return counters;
 }
 
@@ -153,7 +154,11 @@ TEST(Account, StatesWhatWasRecorded) {
                                                     {"not_recorded", 8},
                                                     {"filtered", 2},
                                                     {"segments", 2},
-                                                    {"bytes", 8192}}));
+                                                    {"bytes", 8192},
+                                                    {"compressed", 0},
+                                                    {"compressed_from", 0},
+                                                    {"compressed_to", 0},
+                                                    {"snapshots", 1}}));
     EXPECT_NE(account_text(counters).find("recording"), std::string::npos);
     EXPECT_FALSE(nlohmann::json::parse(account_json(balanced_counters())).contains("recording"));
 }

@@ -393,6 +393,10 @@ TEST(Watch, tellsOnceThatTheRecorderFailsAndWhatIsMissingWhenItResumes) {
     watched.snapshot.pollers[0].not_recorded = 40;
     EXPECT_THAT(watched.look(), IsEmpty());
     watched.snapshot.pollers[0].not_recorded = 70;
+    watched.snapshot.recorder->counts[RecorderCount::snapshots_failed] = 1;
+    watched.snapshot.recorder->snapshot_error = ENOSPC;
+    EXPECT_THAT(watched.look(),
+                ElementsAre(is(LogCode::snapshot_failed, "recorder", "No space left on device")));
     watched.snapshot.recorder->error = 0;
     EXPECT_THAT(watched.look(), ElementsAre(is(LogCode::recording_resumed, "recorder",
                                                "70 packets not recorded since it failed")));

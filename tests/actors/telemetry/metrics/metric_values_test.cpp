@@ -62,6 +62,7 @@ FeedConfig config(const std::string& secret_file, const std::string& record_fold
     made.record.folder = record_folder;
     made.record.segment_bytes = 4U << 20;
     made.record.free_bytes = 0;
+    made.record.snapshot_interval_ns = 200'000'000;
     made.publish.memory = PublishMemory::shm;
     made.publish.stream = true;
     made.publish.stream_records = 1024;
@@ -167,6 +168,7 @@ TEST_F(MetricValues, seconds_are_seconds) {
     within(Metric::clock_error_seconds, 0, 0.01);
     within(Metric::recorder_longest_write_seconds, 1e-6, ran_);
     within(Metric::recorder_longest_pause_seconds, 0, ran_);
+    within(Metric::recorder_snapshot_timestamp_seconds, started_at_, stopped_at_);
     if (appliance_->clock().uses_tsc()) {
         within(Metric::clock_tick_seconds, 1e-10, 1e-8);  // 0.1 to 10 GHz
     }

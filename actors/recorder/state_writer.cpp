@@ -1,0 +1,211 @@
+// path: cold
+#include "actors/recorder/state_writer.h"
+
+#include "feed/recording/moment.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <liburing.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <thread>
+#include <utility>
+
+namespace pinstrike::actors {
+
+namespace {
+
+using Kind = FilledStateChunk::Kind;
+
+constexpr unsigned ring_entries = 4;
+constexpr mode_t file_mode = S_IRUSR | S_IWUSR | S_IRGRP;
+
+}  // namespace
+
+struct StateWriter::Uring {
+    io_uring ring{};
+    bool open = false;
+
+    ~Uring() {
+        if (open) {
+            ::io_uring_queue_exit(&ring);
+        }
+    }
+};
+
+StateWriter::StateWriter(std::string folder, std::string feed, Consumer<FilledStateChunk> chunks,
+                         RecorderCounters& counters)
+    : folder_(std::move(folder)),
+      feed_(std::move(feed)),
+      chunks_(std::move(chunks)),
+      counters_(counters),
+      uring_(std::make_unique<Uring>()) {}
+
+StateWriter::~StateWriter() = default;
+
+std::unique_ptr<StateWriter> StateWriter::open(std::string folder, std::string feed,
+                                               Consumer<FilledStateChunk> chunks,
+                                               RecorderCounters& counters, Problems& problems) {
+    feed::remove_unfinished_states(folder);
+    std::unique_ptr<StateWriter> writer{
+        new StateWriter{std::move(folder), std::move(feed), std::move(chunks), counters}};
+    const int failed = -::io_uring_queue_init(ring_entries, &writer->uring_->ring, 0);
+    if (failed != 0) {
+        add_problem(problems, "",
+                    fmt::format("record: cannot make an io_uring: {}", std::strerror(failed)),
+                    remedy_of(failed));
+        return nullptr;
+    }
+    writer->uring_->open = true;
+    return writer;
+}
+
+std::size_t StateWriter::step() {
+    if (doing_ != Doing::nothing) {
+        io_uring_cqe* done = nullptr;
+        if (::io_uring_peek_cqe(&uring_->ring, &done) != 0) {
+            return 0;
+        }
+        const int result = done->res;
+        ::io_uring_cqe_seen(&uring_->ring, done);
+        ended(result);
+        return 1;
+    }
+    const auto next = chunks_.peek(1);
+    if (next.empty()) {
+        return 0;
+    }
+    const FilledStateChunk& chunk = next.front();
+    if (chunk.kind == Kind::begin) {
+        begin(chunk);
+    } else if (!file_.valid()) {
+        release();
+    } else if (chunk.kind == Kind::given_up) {
+        give_up(ETIMEDOUT);
+        release();
+    } else if (chunk.kind == Kind::end) {
+        mark_.assign(feed::state_chunk_head_bytes, std::byte{});
+        begin_write(chunk, mark_);
+    } else {
+        begin_write(chunk, {chunk.bytes, chunk.used_bytes});
+    }
+    return 1;
+}
+
+void StateWriter::begin(const FilledStateChunk& chunk) {
+    if (file_.valid()) {
+        give_up(ETIMEDOUT);  // the snapshot before has no end
+    }
+    begin_ns_ = chunk.time_ns;
+    path_ = feed::state_path(folder_, begin_ns_);
+    const std::string unfinished = feed::unfinished_state_path(path_);
+    file_ = nic::FileDescriptor{
+        ::open(unfinished.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, file_mode)};
+    if (!file_.valid()) {
+        give_up(errno);
+        return release();
+    }
+    static_cast<void>(::fchmod(file_.get(), file_mode));  // whatever the umask says
+    offset_ = 0;
+    next_number_ = 0;
+    series_ = 0;
+    mark_ = feed::bytes_of(feed::StateHead{feed_, feed::trade_date_of(begin_ns_), begin_ns_});
+    unwritten_ = mark_;
+    write();
+}
+
+void StateWriter::begin_write(const FilledStateChunk& chunk, std::span<std::byte> bytes) {
+    series_ += chunk.series;
+    feed::StateChunk head;
+    head.end_ns = chunk.time_ns;
+    head.number = next_number_++;
+    head.records = chunk.records;
+    feed::seal_state_chunk(bytes, head);
+    unwritten_ = bytes;
+    write();
+}
+
+void StateWriter::write() {
+    io_uring_sqe* const entry = ::io_uring_get_sqe(&uring_->ring);
+    ::io_uring_prep_write(entry, file_.get(), unwritten_.data(),
+                          static_cast<unsigned>(unwritten_.size()), offset_);
+    ::io_uring_submit(&uring_->ring);
+    doing_ = Doing::writing;
+}
+
+void StateWriter::sync() {
+    io_uring_sqe* const entry = ::io_uring_get_sqe(&uring_->ring);
+    ::io_uring_prep_fsync(entry, file_.get(), IORING_FSYNC_DATASYNC);
+    ::io_uring_submit(&uring_->ring);
+    doing_ = Doing::syncing;
+}
+
+/// A write or a sync has ended.
+void StateWriter::ended(int result) {
+    const bool wrote = std::exchange(doing_, Doing::nothing) == Doing::writing;
+    if (result < 0 || (wrote && result == 0)) {
+        give_up(result == 0 ? ENOSPC : -result);
+        return release();
+    }
+    if (!wrote) {
+        complete();
+        return release();
+    }
+    offset_ += static_cast<std::uint64_t>(result);
+    unwritten_ = unwritten_.subspan(static_cast<std::size_t>(result));
+    if (!unwritten_.empty()) {
+        write();
+    } else if (chunks_.peek(1).front().kind == Kind::end) {
+        sync();
+    } else {
+        release();
+    }
+}
+
+void StateWriter::complete() {
+    file_ = nic::FileDescriptor{};
+    if (::rename(feed::unfinished_state_path(path_).c_str(), path_.c_str()) != 0) {
+        return give_up(errno);
+    }
+    counters_.bump(RecorderCount::snapshots);
+    counters_.snapshot_ns.set(static_cast<std::uint64_t>(begin_ns_));
+    counters_.snapshot_series.set(series_);
+    counters_.snapshot_error.set(0);
+    feed::remove_unneeded_states(folder_);
+}
+
+void StateWriter::release() {
+    chunks_.release(1);
+}
+
+void StateWriter::give_up(int error) {
+    file_ = nic::FileDescriptor{};
+    static_cast<void>(::unlink(feed::unfinished_state_path(path_).c_str()));
+    counters_.bump(RecorderCount::snapshots_failed);
+    counters_.snapshot_error.set(static_cast<std::uint64_t>(error));
+}
+
+void StateWriter::finish() {
+    constexpr int pauses_max = 10'000;  // of a millisecond, for a disk that answers nothing
+    chunks_.release_ownership();
+    for (int pauses = 0; pauses < pauses_max;) {
+        if (step() != 0) {
+            continue;
+        }
+        if (doing_ == Doing::nothing) {
+            break;
+        }
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        ++pauses;
+    }
+    if (file_.valid()) {
+        file_ = nic::FileDescriptor{};
+        static_cast<void>(::unlink(feed::unfinished_state_path(path_).c_str()));
+    }
+}
+
+}  // namespace pinstrike::actors

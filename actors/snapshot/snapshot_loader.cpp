@@ -1,0 +1,183 @@
+// path: cold
+#include "actors/snapshot/snapshot_loader.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+namespace pinstrike::actors {
+
+namespace {
+
+/// Chunks whose times are this close are given together.
+constexpr std::int64_t group_ns = 20'000'000;
+/// When all chunks were given, records that nothing joins yet are given again after so much time
+/// of the recording, until this much has passed.
+constexpr std::int64_t again_ns = 50'000'000;
+constexpr std::int64_t again_ns_max = 2'000'000'000;
+constexpr std::size_t answers_each_step = 65536;
+
+}  // namespace
+
+SnapshotLoader::SnapshotLoader(SnapshotReader snapshot, ReplayFrom from,
+                               std::vector<std::uint16_t> lines, peer::StateExchange& exchange,
+                               ReplayProgress progress)
+    : snapshot_(std::move(snapshot)),
+      from_(std::move(from)),
+      lines_(lines.begin(), lines.end()),
+      exchange_(exchange),
+      progress_(std::move(progress)) {
+    exchange_.set_taking(true);
+}
+
+std::size_t SnapshotLoader::step() {
+    const std::size_t done = exchange_.step() + read_answers();
+    switch (phase_) {
+        case Phase::reading:
+            return done + read_group();
+        case Phase::holding:
+            if (settled()) {
+                round_.given = 0;
+                phase_ = Phase::giving;
+                return done + 1;
+            }
+            break;
+        case Phase::giving:
+            return done + give();
+        case Phase::answering:
+            if (round_.answers_missing == 0) {
+                end_round();
+                return done + 1;
+            }
+            break;
+        case Phase::beginning:
+            if (settled()) {
+                begin_range();
+                return done + 1;
+            }
+            break;
+        case Phase::over:
+            break;
+    }
+    return done;
+}
+
+/// Reads the next chunks, and holds the packets back after their time. Without further chunks,
+/// records that nothing joined are given again later, and at last also to lines without messages.
+std::size_t SnapshotLoader::read_group() {
+    std::int64_t group_end_ns = 0;
+    for (auto records = snapshot_.next(); !records.empty(); records = snapshot_.next()) {
+        for (const StateRecord& record : records) {
+            if (record.kind != StateRecord::Kind::place && lines_.contains(record.line)) {
+                round_.records.push_back(record);
+                series_.add(record.kind == StateRecord::Kind::series ? 1 : 0);
+            }
+        }
+        group_end_ns = group_end_ns == 0 ? snapshot_.end_ns() + group_ns : group_end_ns;
+        if (snapshot_.end_ns() >= group_end_ns) {
+            hold_until(std::min(snapshot_.end_ns() + 1, from_.from_ns));
+            return 1;
+        }
+    }
+    if (group_end_ns != 0) {
+        hold_until(std::min(snapshot_.end_ns() + 1, from_.from_ns));
+        return 1;
+    }
+    if (round_.records.empty()) {
+        exchange_.post_to_all(StateRecord::Kind::finish);
+        hold_until(from_.from_ns);
+        phase_ = Phase::beginning;
+        return 1;
+    }
+    const std::int64_t last_ns = std::min(snapshot_.end_ns() + again_ns_max, from_.from_ns);
+    hold_until(std::max(held_ns_, std::min(held_ns_ + again_ns, last_ns)));
+    for (StateRecord& record : round_.records) {
+        record.forced = held_ns_ >= last_ns;
+    }
+    return 1;
+}
+
+void SnapshotLoader::hold_until(std::int64_t until_ns) {
+    held_ns_ = std::max(until_ns, held_ns_);
+    marks_wanted_ = 0;
+    from_.gate->open_until(held_ns_);
+    phase_ = Phase::holding;
+}
+
+/// Whether the books have processed all packets before the gate, and know how far each line has
+/// come: what the pollers sent before the second marks from now is in the rings.
+bool SnapshotLoader::settled() {
+    if (!from_.gate->all_held()) {
+        return false;
+    }
+    if (marks_wanted_ == 0) {
+        marks_wanted_ = progress_.marked() + 2;
+    }
+    return progress_.marked() >= marks_wanted_ && progress_.drained();
+}
+
+std::size_t SnapshotLoader::give() {
+    const std::size_t before = round_.given;
+    for (; round_.given < round_.records.size(); ++round_.given) {
+        StateRecord record = round_.records[round_.given];
+        record.recorded = true;
+        if (exchange_.post(record) == peer::StateExchange::Posted::full) {
+            return round_.given - before;
+        }
+    }
+    round_.answers_missing = exchange_.post_to_all(StateRecord::Kind::round);
+    phase_ = Phase::answering;
+    return round_.given - before + 1;
+}
+
+std::size_t SnapshotLoader::read_answers() {
+    std::size_t done = 0;
+    StateRecord answer;
+    while (done < answers_each_step && exchange_.answer(answer)) {
+        ++done;
+        if (answer.kind == StateRecord::Kind::round) {
+            round_.answers_missing -= round_.answers_missing == 0 ? 0 : 1;
+        } else if (answer.kind == StateRecord::Kind::refused) {
+            const bool later =
+                answer.verdict == StateVerdict::ahead || answer.verdict == StateVerdict::unheard;
+            if (later) {
+                round_.again.insert(answer.line);
+                ++round_.unjoined;
+            } else if (answer.verdict != StateVerdict::taken) {
+                refused_.add();
+            }
+        }
+    }
+    return done;
+}
+
+/// Keeps the records that are to be given again. A book may take a record twice.
+void SnapshotLoader::end_round() {
+    const bool last = !round_.records.empty() && round_.records.front().forced;
+    std::erase_if(round_.records,
+                  [&](const StateRecord& record) { return !round_.again.contains(record.line); });
+    if (last) {
+        refused_.add(round_.unjoined);
+        round_.records.clear();
+    }
+    round_.unjoined = 0;
+    round_.again.clear();
+    phase_ = Phase::reading;
+}
+
+void SnapshotLoader::begin_range() {
+    exchange_.set_taking(false);
+    // The gate is opened with release order, and so are the rings, so an actor that is held back
+    // gets the first event behind the gate.
+    begins_.store(true, std::memory_order_release);
+    from_.gate->open();
+    phase_ = Phase::over;
+}
+
+void SnapshotLoader::give_up() {
+    if (phase_ != Phase::over) {
+        begin_range();
+    }
+}
+
+}  // namespace pinstrike::actors

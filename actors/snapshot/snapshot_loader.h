@@ -1,0 +1,99 @@
+// path: cold
+//
+// Gives the state of a snapshot to the books of a replay, on the recovery thread.
+//
+// The replay begins a little before the snapshot. A record of the snapshot is given to a book when
+// the book has processed the packets up to the time at which the live book gave the record. So the
+// packets are held back (nic/capture/replay_gate.h) at the ends of the snapshot's chunks. Then the
+// rules of a state transfer hold (actors/book/transfer): the book takes the state and applies the
+// messages after the record's place again. A record that no message joins yet is given again at a
+// later time. At last the packets are held back where the range of the replay begins, and the
+// actors that exchange no state get the events from there on.
+#pragma once
+
+#include "actors/core/state_record.h"
+#include "actors/peer/state_exchange.h"
+#include "actors/snapshot/replay_from.h"
+#include "actors/snapshot/snapshot_reader.h"
+#include "config/counter.h"
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace pinstrike::actors {
+
+/// What the loader asks of the threads between the captures and the books. Any thread may call it.
+struct ReplayProgress {
+    /// How often each poller has sent marks of its lines, at least.
+    std::function<std::uint64_t()> marked;
+    /// Whether the cores have processed all that was published.
+    std::function<bool()> drained;
+};
+
+class SnapshotLoader {
+  public:
+    /// `exchange` must outlive the loader.
+    SnapshotLoader(SnapshotReader snapshot, ReplayFrom from, std::vector<std::uint16_t> lines,
+                   peer::StateExchange& exchange, ReplayProgress progress);
+
+    /// Returns the amount of work done. If it is 0, the thread may sleep for nap_ns.
+    std::size_t step();
+
+    static constexpr std::int64_t nap_ns = 100'000;
+
+    /// Lets all packets pass, after an error.
+    void give_up();
+
+    /// True from the time on at which the range of the replay begins.
+    [[nodiscard]] const std::atomic<bool>& begins() const { return begins_; }
+
+    // Any thread may call these.
+
+    /// States of series in the snapshot, of the lines that are replayed.
+    [[nodiscard]] const Counter& series() const { return series_; }
+
+    /// Of these, those that the books did not take.
+    [[nodiscard]] const Counter& refused() const { return refused_; }
+
+    [[nodiscard]] bool over() const { return begins_.load(std::memory_order_acquire); }
+
+  private:
+    enum class Phase : std::uint8_t { reading, holding, giving, answering, beginning, over };
+
+    /// The records that are given at one time.
+    struct Round {
+        std::vector<StateRecord> records;
+        std::size_t given = 0;          ///< of these
+        std::set<std::uint16_t> again;  ///< lines whose records are given again
+        std::uint64_t unjoined = 0;     ///< records that nothing joins yet
+        std::size_t answers_missing = 0;
+    };
+
+    std::size_t read_group();
+    void hold_until(std::int64_t until_ns);
+    [[nodiscard]] bool settled();
+    std::size_t give();
+    std::size_t read_answers();
+    void end_round();
+    void begin_range();
+
+    SnapshotReader snapshot_;
+    ReplayFrom from_;
+    std::set<std::uint16_t> lines_;
+    peer::StateExchange& exchange_;
+    ReplayProgress progress_;
+    Phase phase_ = Phase::reading;
+    std::int64_t held_ns_ = 0;  ///< the time at which packets are held back
+    std::uint64_t marks_wanted_ = 0;
+    Round round_;
+    Counter series_;
+    Counter refused_;
+    std::atomic<bool> begins_{false};
+};
+
+}  // namespace pinstrike::actors
