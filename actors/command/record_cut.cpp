@@ -2,22 +2,20 @@
 //
 // `pinstrike record cut`: a part of a recording as one capture.
 #include "actors/command/command.h"
+#include "actors/command/range_options.h"
 #include "actors/command/root_option.h"
 #include "actors/topology/feed_config.h"
 #include "config/output_file.h"
 #include "config/print_problems.h"
-#include "config/units.h"
 #include "config/whole_file.h"
 #include "feed/event/series_key.h"
 #include "feed/recording/left_out.h"
-#include "feed/recording/moment.h"
 #include "feed/recording/recorded_packets.h"
 #include "feed/venue_services.h"
 #include "nic/capture/capture_writer.h"
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
@@ -33,9 +31,7 @@ namespace {
 
 struct Arguments {
     std::string folder;
-    std::string from;
-    std::string to;
-    std::string lines;
+    RangeOptions range;
     std::string stream;
     std::string out;
     std::vector<std::string> underlyings;
@@ -95,40 +91,11 @@ class Selection {
     std::uint64_t damaged_ = 0;
 };
 
-/// Sets an end of the range. False: it is not one moment of the recording.
-bool set_end(const std::string& text, const feed::RecordedPackets& packets, std::int64_t& end_ns) {
-    const auto moment = text.empty() ? std::nullopt : feed::parse_moment(text);
-    if (!moment) {
-        return true;  // the recording's own end
-    }
-    const auto ns = feed::ns_of(*moment, packets.first_ns(), packets.last_ns());
-    if (!ns) {
-        complain(
-            "{}: has no date, and the recording has packets of several days; expected "
-            "YYYY-MM-DDT{}",
-            text, text);
-        return false;
-    }
-    end_ns = *ns;
-    return true;
-}
-
 std::optional<feed::PacketRange> range_of(const Arguments& given,
                                           const feed::RecordedPackets& packets) {
-    feed::PacketRange range;
-    if (!set_end(given.from, packets, range.from_ns) || !set_end(given.to, packets, range.to_ns)) {
-        return std::nullopt;
-    }
-    if (range.from_ns >= range.to_ns) {
-        complain("--to {}: expected a moment after --from {}", given.to, given.from);
-        return std::nullopt;
-    }
-    if (!given.lines.empty()) {
-        range.lines = *parse_ranges(given.lines);
-        std::ranges::sort(range.lines);
-    }
-    if (!given.stream.empty()) {
-        range.stream = given.stream == "A" ? feed::Stream::a : feed::Stream::b;
+    auto range = range_of(given.range, packets);
+    if (range && !given.stream.empty()) {
+        range->stream = given.stream == "A" ? feed::Stream::a : feed::Stream::b;
     }
     return range;
 }
@@ -197,12 +164,6 @@ Exit cut(const Arguments& given) {
     return packets->damage().empty() && count != 0 ? Exit::ok : Exit::failed;
 }
 
-std::string moment_error(const std::string& text) {
-    return feed::parse_moment(text)
-               ? std::string{}
-               : "found " + text + ", expected HH:MM[:SS], with YYYY-MM-DDT in front or Z behind";
-}
-
 }  // namespace
 
 void add_record_cut(CLI::App& record, Outcome& outcome) {
@@ -222,15 +183,7 @@ void add_record_cut(CLI::App& record, Outcome& outcome) {
         "  pinstrike record cut recording --from 2026-11-25T19:00Z --stream A --out a.pcap\n"
         "  pinstrike record cut recording --underlyings SPY,QQQ --out spy-qqq.pcapng");
     command->add_option("FOLDER", given->folder, "The folder of the recording")->required();
-    command->add_option("--from", given->from, "The first moment (default: the beginning)")
-        ->check(moment_error);
-    command->add_option("--to", given->to, "The moment behind the last packet (default: the end)")
-        ->check(moment_error);
-    command->add_option("--lines", given->lines, "Only these lines: 1-4,12 (default: all packets)")
-        ->check([](const std::string& text) {
-            return parse_ranges(text) ? std::string{}
-                                      : "found " + text + ", expected numbers such as 1-4,12";
-        });
+    add_range(*command, given->range);
     command->add_option("--stream", given->stream, "A or B (default: both)")
         ->check(CLI::IsMember({"A", "B"}));
     command

@@ -3,12 +3,18 @@
 // `pinstrike replay`: runs captures through the production path of poller thread, rings, cores and
 // actors. No message is refused, because the input can wait.
 #include "actors/command/command.h"
+#include "actors/command/range_options.h"
 #include "actors/command/replay_config.h"
+#include "actors/command/replay_range.h"
 #include "actors/control/control_loop.h"
 #include "config/form.h"
+#include "config/print_problems.h"
 
+#include <filesystem>
 #include <memory>
 #include <string>
+#include <system_error>
+#include <utility>
 #include <vector>
 
 namespace pinstrike::command {
@@ -16,6 +22,7 @@ namespace {
 
 struct Arguments {
     std::vector<std::string> files;
+    RangeOptions range;
     std::string config;
     std::string pace = "max";
     std::string published;  ///< name; empty: nothing is published
@@ -23,10 +30,42 @@ struct Arguments {
     actors::RunFeedOptions options;
 };
 
+/// What became of the snapshot that a replay began with.
+Exit finish_snapshot(const actors::Appliance& appliance) {
+    const actors::SnapshotLoader* const loader = appliance.recovery().loader;
+    if (loader == nullptr) {
+        return Exit::ok;
+    }
+    if (!loader->over()) {
+        complain("the replay ended before --from");
+        return Exit::failed;
+    }
+    complain("the snapshot had the states of {} series", loader->series().read());
+    if (const std::uint64_t refused = loader->refused().read(); refused != 0) {
+        complain(
+            "{} of them join no message of the recording: what they say is unknown until the "
+            "series' next message",
+            refused);
+    }
+    return Exit::ok;
+}
+
 Exit replay(const Arguments& given) {
     Exit status = Exit::ok;
-    auto config =
-        replay_config({given.files, given.config, *nic::parse_pace(given.pace), false}, status);
+    ReplaySource source{given.files, given.config, *nic::parse_pace(given.pace), false};
+    if (given.range.any()) {
+        std::error_code unknown;
+        if (given.files.size() != 1 || !std::filesystem::is_directory(given.files[0], unknown)) {
+            complain("--from, --to and --lines: expected one folder, a recording");
+            return Exit::usage;
+        }
+        auto range = replay_range(given.files[0], given.range, status);
+        if (!range) {
+            return status;
+        }
+        source.range = std::move(*range);
+    }
+    auto config = replay_config(source, status);
     if (!config) {
         return status;
     }
@@ -43,6 +82,7 @@ Exit replay(const Arguments& given) {
     }
     actors::RunFeedOptions options = given.options;
     options.config_file = given.config;
+    options.at_end = finish_snapshot;
     return actors::run_feed(*config, options);
 }
 
@@ -55,6 +95,11 @@ void add_replay(CLI::App& app, Outcome& outcome) {
     command->footer(
         "Several files are merged by time. Without --config: all published lines, one poller, one\n"
         "core with a book. Timers run on the captures' time: every pace gives the same events.\n"
+        "A part of a recording: moments are in New York time, or in UTC with a Z behind them.\n"
+        "Without a date the recording must be of one day. With --from the books begin with the\n"
+        "last snapshot of the day before it, and are whole from there on. The packets since the\n"
+        "snapshot are replayed, too: the account counts them; actors without state of series,\n"
+        "as yours may be, get only the events from --from on.\n"
         "Exit status: 0 success; 1 the account does not balance, or the captures did not all\n"
         "reach their lines: one was not read to its end (unreadable, damaged, cut, ended by a\n"
         "signal), packets of a line were cut by the snapshot length, or packets came and none\n"
@@ -63,12 +108,14 @@ void add_replay(CLI::App& app, Outcome& outcome) {
         "Examples:\n"
         "  pinstrike replay day.pcap --account account.json --book book.json\n"
         "  pinstrike replay a.pcap b.pcap --pace x10 --config config/opra.yaml\n"
+        "  pinstrike replay recording --from 14:00 --to 14:05 --lines 1-4 --book book.json\n"
         "  pinstrike replay day.pcap --publish day --pace real");
     command
         ->add_option("FILE", given->files,
                      "Captures: pcap or pcapng (-: standard input), also compressed (gzip, zstd, "
                      "lz4, xz); a folder stands for all captures in it, such as a recording")
         ->required();
+    add_range(*command, given->range);
     command->add_option(
         "--config", given->config,
         "Threads, lines and book of this config; of its ports, udp_checksum and sources");

@@ -107,13 +107,14 @@ void feed_from(actors::FeedConfig& config, const ReplaySource& source) {
     nic::PortConfig port;
     port.name = "capture";
     port.kind = nic::PortKind::capture;
-    port.own.get<nic::CaptureConfig>() = {source.files, source.pace};
+    port.own.get<nic::CaptureConfig>() = {source.files, source.pace, source.range.part};
     if (!source.config.empty()) {
         port.udp_checksum = check_of(config.ports);
         port.sources = senders_of(config.ports);
         print_replay(config, port, source.config);
     }
     config.ports = {port};
+    config.replay_from = source.range.from;
     config.when_full = actors::WhenFull::wait;
     for (actors::PollerConfig& poller : config.pollers) {
         poller.ports = {port.name};
@@ -121,6 +122,19 @@ void feed_from(actors::FeedConfig& config, const ReplaySource& source) {
             poller.wait = actors::WaitStrategy::park;
         }
     }
+}
+
+/// Leaves only these lines, and the pollers that have some of them.
+void select_lines(actors::FeedConfig& config, const std::vector<std::uint16_t>& lines) {
+    const auto dropped = [&](std::uint16_t line) {
+        return !std::ranges::binary_search(lines, line);
+    };
+    std::erase_if(config.lines, [&](const feed::LineConfig& line) { return dropped(line.number); });
+    for (actors::PollerConfig& poller : config.pollers) {
+        std::erase_if(poller.lines, dropped);
+    }
+    std::erase_if(config.pollers,
+                  [](const actors::PollerConfig& poller) { return poller.lines.empty(); });
 }
 
 /// Checks that all files exist and are captures. Prints the problems and returns false if not. Does
@@ -154,9 +168,17 @@ std::optional<actors::FeedConfig> replay_config(const ReplaySource& source, Exit
             return std::nullopt;
         }
     }
-    if (!readable(source.files)) {
+    if (!source.range.part.frames && !readable(source.files)) {
         status = Exit::failed;
         return std::nullopt;
+    }
+    if (!source.range.lines.empty()) {
+        select_lines(*config, source.range.lines);
+        if (config->lines.empty()) {
+            complain("--lines: the config has none of these lines");
+            status = Exit::usage;
+            return std::nullopt;
+        }
     }
     feed_from(*config, source);
     return config;

@@ -4,6 +4,7 @@
 // it.
 #pragma once
 
+#include "actors/command/replay_range.h"
 #include "actors/topology/feed_config.h"
 #include "config/problem.h"
 #include "nic/capture/capture_config.h"
@@ -21,6 +22,7 @@ struct ReplaySource {
     /// If true, threads wait as the config says, or spin if there is no config, because their way
     /// of waiting affects the latency. If false, pollers sleep when the pace leaves them time.
     bool timed = false;
+    ReplayRange range{};  ///< without frames: all packets of the files
 };
 
 /// If a file or the config is wrong, prints all problems on standard error, sets `status` and

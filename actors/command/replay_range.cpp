@@ -1,0 +1,111 @@
+// path: cold
+#include "actors/command/replay_range.h"
+
+#include "actors/telemetry/log/log.h"
+#include "config/print_problems.h"
+#include "feed/recording/moment.h"
+#include "feed/recording/recorded_packets.h"
+#include "feed/recording/recording_part.h"
+#include "feed/recording/state_file.h"
+#include "nic/capture/replay_gate.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+namespace pinstrike::command {
+namespace {
+
+/// The packets of this time before a snapshot are replayed, too, so that the numbers of the lines
+/// are known when its state is given to the books.
+constexpr std::int64_t before_snapshot_ns = 1'000'000'000;
+
+/// The time at which a snapshot was complete. Nothing, with a printed reason, if it is damaged.
+std::optional<std::int64_t> end_of(feed::StateFile& file) {
+    std::int64_t end_ns = file.head().begin_ns;
+    while (const auto chunk = file.next()) {
+        end_ns = chunk->end_ns;
+        if (file.frames().empty()) {
+            break;
+        }
+    }
+    if (!file.damage().empty()) {
+        complain("{}: it is not used", file.damage());
+        return std::nullopt;
+    }
+    return end_ns;
+}
+
+struct Snapshot {
+    std::string path;
+    std::int64_t begin_ns = 0;
+};
+
+/// The last snapshot of the trade date of `from_ns` that was complete by then.
+std::optional<Snapshot> last_before(const std::string& folder, std::int64_t from_ns) {
+    Problems problems;
+    std::vector<feed::FoundState> states = feed::states_in(folder, problems);
+    std::ranges::reverse(states);
+    for (const feed::FoundState& state : states) {
+        if (state.begin_ns >= from_ns) {
+            continue;
+        }
+        auto file = feed::StateFile::open(state.path, problems);
+        if (!file) {
+            continue;
+        }
+        if (file->head().trade_date != feed::trade_date_of(from_ns)) {
+            break;
+        }
+        if (const auto end_ns = end_of(*file); end_ns && *end_ns <= from_ns) {
+            print_problems(problems);
+            return Snapshot{state.path, file->head().begin_ns};
+        }
+    }
+    print_problems(problems);
+    return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<ReplayRange> replay_range(const std::string& folder, const RangeOptions& options,
+                                        Exit& status) {
+    Problems problems;
+    const auto packets = feed::RecordedPackets::open(folder, problems);
+    print_problems(problems);
+    if (!packets) {
+        status = Exit::failed;
+        return std::nullopt;
+    }
+    auto range = range_of(options, *packets);
+    if (!range) {
+        status = Exit::usage;
+        return std::nullopt;
+    }
+    ReplayRange found;
+    found.lines = range->lines;
+    if (!options.from.empty()) {
+        found.part.from_ns = range->from_ns;
+        if (const auto snapshot = last_before(folder, range->from_ns)) {
+            found.part.gate = std::make_shared<nic::ReplayGate>();
+            found.from = actors::ReplayFrom{snapshot->path, range->from_ns, found.part.gate};
+            range->from_ns = snapshot->begin_ns - before_snapshot_ns;
+            complain("the books begin with the snapshot of {}",
+                     actors::time_text(snapshot->begin_ns));
+            if (packets->first_ns() > snapshot->begin_ns) {
+                complain("the recording lacks the packets from there to {}",
+                         actors::time_text(packets->first_ns()));
+            }
+        } else {
+            complain(
+                "there is no snapshot of this day before --from: a series is unknown until "
+                "its first message");
+        }
+    }
+    found.part.frames = std::make_shared<feed::RecordingPart>(folder, std::move(*range));
+    return found;
+}
+
+}  // namespace pinstrike::command
