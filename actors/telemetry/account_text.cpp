@@ -169,11 +169,10 @@ std::string account_text(const CounterSnapshot& counters) {
         const auto& counts = counters.recorder->counts;
         add_head(out, "recording",
                  {"recorded", "not recorded", "filtered", "segments", "bytes", "snapshots"});
-        add_row(
-            out, "packets",
-            {counts[RecorderCount::written], not_recorded(counters), filtered_by_recorder(counters),
-             counts[RecorderCount::segments], counts[RecorderCount::bytes],
-             counts[RecorderCount::snapshots]});
+        add_row(out, "packets",
+                {counts[RecorderCount::written], not_recorded(counters),
+                 filtered_by_recorder(counters), counts[RecorderCount::segments],
+                 counts[RecorderCount::bytes], counts[RecorderCount::snapshots]});
     }
     if (const std::string reasons = reasons_text(rejects_of(counters)); !reasons.empty()) {
         out += fmt::format("blocks rejected or accepted with a remark: {}\n", reasons);
