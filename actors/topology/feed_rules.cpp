@@ -2,7 +2,6 @@
 #include "actors/topology/feed_rules.h"
 
 #include "actors/topology/actor_kinds.h"
-#include "actors/topology/topology.h"
 #include "config/nearest.h"
 #include "config/units.h"
 #include "feed/lines/line_keys.h"
@@ -386,7 +385,8 @@ void check_state_exchange(const Rules& rules, std::span<const ActorKind* const> 
             return kind->name() == name && kind->transfer_bytes(true) != 0;
         });
     };
-    const bool exchanged = rules.config.peer.state || takes_snapshots(rules.config);
+    const bool snapshots = rules.config.record.on && rules.config.record.snapshot_interval_ns != 0;
+    const bool exchanged = rules.config.peer.state || snapshots;
     for (std::size_t core = 0; exchanged && core < rules.config.cores.size(); ++core) {
         const auto& actors = rules.config.cores[core].actors;
         const auto first = std::find_if(actors.begin(), actors.end(), exchanges);
