@@ -52,10 +52,15 @@ struct Options {
     bool hugepages = false;
 };
 
-constexpr std::size_t memory_bytes = 64 << 20;
 constexpr std::size_t burst_packets = 64;
 /// What a packet takes in a segment beside its own bytes, without padding.
 constexpr std::size_t block_bytes = 32;
+
+std::vector<std::uint16_t> all_lines() {
+    std::vector<std::uint16_t> lines(lines_count);
+    std::iota(lines.begin(), lines.end(), std::uint16_t{1});
+    return lines;
+}
 
 /// Gives filled chunks back to the poller, as if they were on disk.
 void give_chunks_back(actors::RecorderInput& input) {
@@ -120,7 +125,7 @@ double packet_ns(double seconds, std::size_t packets, Pass&& pass) {
 
 void compare_copies(const Options& options, nic::Port& port) {
     const Frames frames{port};
-    auto [recorder, input] = actors::make_recorder_ends("poller0", memory_bytes);
+    auto [recorder, input] = actors::make_recorder_ends("poller0", {}, all_lines());
     const std::vector<std::uint32_t> interfaces(burst_packets, 1);
     const auto record = [&] {
         for (std::size_t at = 0; at < frames.packets().size(); at += burst_packets) {
@@ -216,7 +221,7 @@ Rate measure_path(const Options& options, nic::Port& port, bool records) {
     std::unique_ptr<actors::PacketRecorder> recorder;
     std::unique_ptr<actors::RecorderInput> input;
     if (records) {
-        auto ends = actors::make_recorder_ends("poller0", memory_bytes);
+        auto ends = actors::make_recorder_ends("poller0", {}, all_lines());
         recorder = std::move(ends.first);
         input = std::make_unique<actors::RecorderInput>(std::move(ends.second));
     }
@@ -268,10 +273,8 @@ void compare_paths(const Options& options, nic::Port& port) {
 
 /// Records to a disk, at a rate.
 int record_to_disk(const Options& options, nic::Port& port) {
-    auto [recorder, input] = actors::make_recorder_ends("poller0", memory_bytes);
-    std::vector<std::uint16_t> lines(lines_count);
-    std::iota(lines.begin(), lines.end(), std::uint16_t{1});
-    input.lines = [lines] { return lines; };
+    auto [recorder, input] = actors::make_recorder_ends("poller0", {}, all_lines());
+    input.lines = all_lines;
     actors::RecorderSetup setup;
     setup.feed = "bench";
     setup.config.folder = options.folder;

@@ -71,8 +71,9 @@ class Snapshots : public testing::Test {
         config.folder = folder_;
         config.free_bytes = 0;
         config.memory_bytes = 4 * nic::chunk_bytes_max;
-        auto [recorder, input] = make_recorder_ends("poller0", config.memory_bytes);
-        input.lines = [] { return std::vector<std::uint16_t>{1}; };
+        const std::vector<std::uint16_t> lines{1};
+        auto [recorder, input] = make_recorder_ends("poller0", config, lines);
+        input.lines = [lines] { return lines; };
         poller_ = std::move(recorder);
         std::vector<RecorderInput> inputs;
         inputs.push_back(std::move(input));
