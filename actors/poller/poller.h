@@ -454,10 +454,10 @@ class Poller final : public PollerTask, private feed::ArbiterSink {
     // Low-rate work at random intervals, so that the pollers do not do it at the same time
     // (poller_housekeeping.h).
 
-    [[gnu::noinline]] void housekeep();  // inline, it would keep the fast path from being so
+    void housekeep();
     void adopt(PollerSettings& settings);
     void adopt_lines(typename Lines::Prepared& more);
-    void look_at_lines();
+    [[gnu::cold]] void look_at_lines();  // otherwise the compiler changes decode() for it
 
     void record_bursts() override;
 

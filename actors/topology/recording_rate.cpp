@@ -29,7 +29,8 @@ double recorded_part(const FeedConfig& config) {
     if (wanted.empty() || config.lines.empty()) {
         return 1;
     }
-    const auto lines = wanted.size() - std::ranges::count(wanted, std::uint16_t{0});
+    const auto lines =
+        std::ranges::count_if(wanted, [](std::uint16_t number) { return number != 0; });
     return static_cast<double>(lines) / static_cast<double>(config.lines.size());
 }
 
