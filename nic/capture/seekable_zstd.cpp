@@ -22,7 +22,7 @@ constexpr std::size_t footer_bytes = 9;  // number of frames, descriptor, magic
 constexpr std::size_t entry_bytes = 8;
 constexpr std::byte has_checksums{0x80};
 constexpr std::byte reserved_bits{0x7C};
-/// Those of a segment of the largest size.
+/// A segment of the largest size has fewer frames.
 constexpr std::uint32_t frames_max = 1 << 21;
 
 CaptureFields fields_of(std::span<const std::byte> bytes) {

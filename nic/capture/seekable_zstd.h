@@ -23,7 +23,7 @@ struct ZstdFrame {
     std::uint32_t bytes = 0;
 };
 
-/// No frame that is read or written is larger when it is decompressed.
+/// A decompressed frame has at most this many bytes. Files with larger frames are refused here.
 inline constexpr std::uint32_t zstd_frame_bytes_max = 1 << 20;
 
 /// The table that ends a file of these frames.
