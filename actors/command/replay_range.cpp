@@ -22,10 +22,6 @@ namespace {
 /// are known when its state is given to the books.
 constexpr std::int64_t before_snapshot_ns = 1'000'000'000;
 
-/// After a crash, the last packets of a recording are missing. A snapshot may have later state if
-/// it ended less than this before its last packet.
-constexpr std::int64_t unwritten_ns_max = 2'000'000'000;
-
 /// The time at which a snapshot was complete. Nothing, with a printed reason, if it is damaged.
 std::optional<std::int64_t> end_of(feed::StateFile& file) {
     std::int64_t end_ns = file.head().begin_ns;
@@ -135,8 +131,7 @@ std::optional<ReplayRange> range_behind_snapshot(const std::string& folder,
     }
     std::optional<Snapshot> snapshot;
     if (feed::trade_date_of(packets->last_ns()) == trade_date) {
-        snapshot = last_before(folder, packets->last_ns() - unwritten_ns_max);
-        snapshot = snapshot ? snapshot : last_before(folder, begun_before_ns);
+        snapshot = last_before(folder, begun_before_ns);
     }
     if (!snapshot) {
         return no_snapshot();

@@ -14,6 +14,7 @@ namespace pinstrike::actors {
 namespace {
 
 constexpr std::uint64_t known_end = std::uint64_t{1} << 32;
+constexpr std::uint64_t stated_end = std::uint64_t{1} << 33;  ///< by a place of the line
 constexpr std::int64_t second_ns = 1'000'000'000;
 /// No more is read from the process while so many records wait for the books.
 constexpr std::size_t queued_records_max = 16384;
@@ -117,6 +118,7 @@ std::size_t StateRecovery::read_frames() {
 }
 
 /// The place of a line comes before its series. A line that was quiet has only those of its series.
+/// A series may have a later place, from a snapshot whose last packets are not on disk.
 void StateRecovery::take(const StateRecord& record) {
     const bool series = record.kind == StateRecord::Kind::series;
     results_.series.add(series ? 1 : 0);
@@ -125,8 +127,11 @@ void StateRecovery::take(const StateRecord& record) {
         return;
     }
     const std::uint32_t place = record.place.sequence;
-    const auto known = static_cast<std::uint32_t>(end->second.read());
-    if (end->second.read() == 0 || sequence_after(place, known)) {
+    const std::uint64_t known = end->second.read();
+    if (!series) {
+        end->second.set(known_end | stated_end | place);
+    } else if (known == 0 || ((known & stated_end) == 0 &&
+                              sequence_after(place, static_cast<std::uint32_t>(known)))) {
         end->second.set(known_end | place);
     }
     if (series) {

@@ -106,7 +106,7 @@ class StateRecovery {
     Phase phase_ = Phase::waiting;
     StepFreeClock clock_;
     Times times_;
-    /// The last number of each line before the start, and known_end; 0: not known.
+    /// The last number of each line before the start, and bits of the source; 0: not known.
     std::map<std::uint16_t, Counter> ends_;
     std::set<std::uint16_t> wanted_;  ///< lines that no peer gave
     peer::FrameReader frames_;

@@ -67,7 +67,9 @@ std::optional<RecordedPackets> RecordedPackets::open(const std::string& folder, 
             packets.add({path, std::move(index->chunks)});
             continue;
         }
-        SegmentScan scan{std::move(*file), nullptr};  // the index is lost, wrong or not finished
+        SegmentIndex beginning = file->beginning();  // the index is lost, wrong or not finished
+        SegmentScan scan{std::move(*file), nullptr};
+        scan.begin_behind(std::move(beginning));
         while (scan.step()) {
         }
         for (const DamagedBytes& damage : scan.damaged()) {
