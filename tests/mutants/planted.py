@@ -371,7 +371,7 @@ plant(("book", "book against a model"), [
     ("earlier quotes outlive a flush", "if (is(own, side_known) || since.flushed) {", "if (is(own, side_known)) {"),
     ("earlier state outlives a start of day", "if (line.day != 0) {", "if (false) {"),
     ("an earlier open yields to the first trade since", "return !decided && ((earlier.flags & has_open) != 0 ||",
-     "return !decided && (false ||"),
+     "return !decided && ((earlier.flags & own_flags) != 0 ||"),
     ("what was cancelled before the start counts", "std::min<std::uint64_t>(earlier.volume, own.excess_cancelled);",
      "0;"),
     ("an older trade sets the open again", "(missing && !older) || (taken_from_trade && older)",
