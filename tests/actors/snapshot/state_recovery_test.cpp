@@ -4,18 +4,20 @@
 #include "actors/snapshot/state_recovery.h"
 
 #include "actors/peer/state_frames.h"
+#include "nic/file_descriptor.h"
 #include "tests/actors/peer/sessions.h"
 
 #include <gtest/gtest.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <cstdint>
 #include <fstream>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <thread>
 #include <utility>
@@ -34,7 +36,8 @@ class Recovery : public testing::Test {
   protected:
     void SetUp() override {
         file_ = testing::TempDir() + "recovery-XXXXXX";
-        ASSERT_GE(::mkstemp(file_.data()), 0);
+        const nic::FileDescriptor made{::mkstemp(file_.data())};
+        ASSERT_TRUE(made.valid());
         auto [near, far] = StateRings::make();
         book_.emplace(std::move(near));
         std::vector<std::optional<StateRings>> rings;
@@ -47,8 +50,11 @@ class Recovery : public testing::Test {
             recovered_ = recovered;
             said_ = std::move(text);
         };
+        setup_ = setup;
         recovery_ = std::make_unique<StateRecovery>(std::move(setup), *exchange_, nullptr);
     }
+
+    void TearDown() override { ::unlink(file_.c_str()); }
 
     /// The process writes these records, then runs the command.
     void write(const std::vector<StateRecord>& records, const std::string& bytes_behind = "") {
@@ -95,6 +101,7 @@ class Recovery : public testing::Test {
     [[nodiscard]] std::string output() const { return "cat " + file_ + "; "; }
 
     std::string file_;
+    StateRecoverySetup setup_;
     std::optional<StateRings> book_;
     std::unique_ptr<peer::StateExchange> exchange_;
     std::unique_ptr<StateRecovery> recovery_;
@@ -209,6 +216,23 @@ TEST_F(Recovery, SaysIfTheProcessCannotBeStarted) {
     run();
     EXPECT_EQ(recovered_, false);
     EXPECT_EQ(said_, "its process cannot be started");
+}
+
+TEST_F(Recovery, WaitsForTheStateOfPeers) {
+    peer::StateTransfer transfer{*exchange_, {line}, 500 * ms, [](const peer::PeerEvent&) {}};
+    recovery_ = std::make_unique<StateRecovery>(setup_, *exchange_, &transfer);
+    write({place_of(9), series_of(line, 9)});
+    begin(output());
+    while (!transfer.over()) {
+        recovery_->step(now_ns_ += ms);
+        EXPECT_TRUE(exchange_->begin());
+        EXPECT_EQ(recovery_->series().read(), 0U);
+        transfer.step(now_ns_, {});
+        book_->in.release(book_->in.peek(StateRings::slots_wanted).size());
+    }
+    EXPECT_EQ(transfer.unjoined(), std::set<std::uint16_t>{line});
+    run();
+    EXPECT_EQ(recovery_->taken().read(), 1U);
 }
 
 TEST_F(Recovery, SaysNothingIfNobodyWantsIt) {
