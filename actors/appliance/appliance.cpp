@@ -88,8 +88,11 @@ Appliance::~Appliance() {
     stop();
 }
 
-void Appliance::start() {
+void Appliance::start(RecordedState recorded) {
     const bool live = !parts_->replays();
+    if (parts_->recovery.earlier) {
+        parts_->recovery.earlier->begin(std::move(recorded));
+    }
     running_ = true;
     for (CoreThread& core : parts_->cores) {
         core.thread = start_thread([&core, this] {
@@ -103,7 +106,7 @@ void Appliance::start() {
         parts_->recovery.thread = start_thread([this] {
             const RecoveryThread& recovery = parts_->recovery;
             run_recovery({recovery.task.get(), recovery.peers.get(), recovery.snapshots.get(),
-                          recovery.loader.get()},
+                          recovery.loader.get(), recovery.earlier.get()},
                          parts_->config.control_cpu, parts_->clock, parts_->recovery.control);
         });
         wait_for(parts_->recovery.control.started);
@@ -197,9 +200,15 @@ Appliance::RecoveryView Appliance::recovery() const {
     };
     const RecoveryThread& recovery = parts_->recovery;
     const RecorderThread& recorder = parts_->recorder;
-    return {recovery.runs(),         recovery.task.get(),         recovery.peers.get(),
-            recovery.transfer.get(), recovery.loader.get(),       failure_of(recovery.control),
-            recorder.task.get(),     failure_of(recorder.control)};
+    return {recovery.runs(),
+            recovery.task.get(),
+            recovery.peers.get(),
+            recovery.transfer.get(),
+            recovery.loader.get(),
+            recovery.earlier.get(),
+            failure_of(recovery.control),
+            recorder.task.get(),
+            failure_of(recorder.control)};
 }
 
 std::vector<Appliance::ChangedPort> Appliance::housekeep() {

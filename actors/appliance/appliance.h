@@ -46,8 +46,8 @@ class Appliance {
 
     /// Starts the cores, waits until all their actors have started, then starts the pollers. The
     /// calling thread is the control thread. It moves to the config's control_cpu last, so that no
-    /// hot thread inherits its CPU.
-    void start();
+    /// hot thread inherits its CPU. The books take the recorded state while the feed runs.
+    void start(RecordedState recorded = {});
 
     /// Whether every poller has reached the end of its input.
     [[nodiscard]] bool input_ended() const;
@@ -123,6 +123,7 @@ class Appliance {
         const peer::PeerTask* peers;          ///< null: no history, and no peer is asked
         const peer::StateTransfer* transfer;  ///< null: no state is requested from a peer
         const SnapshotLoader* loader;         ///< null: no replay begins with a snapshot
+        const StateRecovery* earlier;         ///< null: recorded state is not taken
         std::string_view failure;             ///< why the thread ended by itself; empty: it did not
         const RecorderTask* recorder;         ///< null: nothing is recorded
         std::string_view recorder_failure;

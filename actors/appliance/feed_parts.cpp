@@ -110,6 +110,7 @@ class PartsBuilder {
     bool open_ports(nic::dpdk::LogSink device_log, Problems& problems);
     bool open_publisher(Problems& problems);
     bool open_peers(peer::PeerListener listener, Problems& problems);
+    void make_state_recovery(RecoveredListener listener);
     bool make_recorder(std::function<void(std::string)> listener, Problems& problems);
 
     void make_threads();
@@ -264,6 +265,32 @@ bool PartsBuilder::make_state_exchange(const peer::PeerListener& listener, Probl
         }
     }
     return true;
+}
+
+/// The books of a start take what the feed recorded before it.
+void PartsBuilder::make_state_recovery(RecoveredListener listener) {
+    if (!recovers_state(config_)) {
+        return;
+    }
+    if (!listener) {
+        listener = [](bool /*recovered*/, const std::string& /*nobody listens*/) {};
+    }
+    StateRecoverySetup setup;
+    setup.lines = configured_lines(config_);
+    setup.listener = std::move(listener);
+    setup.first_of = [&pollers = parts_.pollers](std::uint16_t number) -> std::uint64_t {
+        for (const PollerThread& poller : pollers) {
+            for (std::size_t i = 0; i < poller.task->lines_count(); ++i) {
+                if (const PollerLine& line = poller.task->line(i); line.number == number) {
+                    return line.marker.first();
+                }
+            }
+        }
+        return 0;
+    };
+    RecoveryThread& recovery = parts_.recovery;
+    recovery.earlier = std::make_unique<StateRecovery>(std::move(setup), *recovery.exchange,
+                                                       recovery.transfer.get());
 }
 
 bool PartsBuilder::make_loader(Problems& problems) {
@@ -525,6 +552,7 @@ std::unique_ptr<FeedParts> make_parts(const FeedConfig& config, Problems& proble
             !builder.open_peers(std::move(listeners.peer), problems)) {
             return nullptr;
         }
+        builder.make_state_recovery(std::move(listeners.recovered));
         builder.make_threads();
         if (!builder.make_recorder(std::move(listeners.recorder), problems)) {
             return nullptr;

@@ -14,6 +14,7 @@
 #include "actors/recovery/recovery_task.h"
 #include "actors/snapshot/snapshot_loader.h"
 #include "actors/snapshot/snapshot_task.h"
+#include "actors/snapshot/state_recovery.h"
 #include "actors/threads/parking.h"
 #include "actors/topology/feed_config.h"
 #include "actors/topology/series_list.h"
@@ -50,7 +51,7 @@ struct CoreThread {
 };
 
 struct RecoveryThread {
-    [[nodiscard]] bool runs() const { return task || peers || snapshots || loader; }
+    [[nodiscard]] bool runs() const { return task || peers || snapshots || loader || earlier; }
 
     std::unique_ptr<peer::StateExchange> exchange;  ///< null: no state is exchanged
     std::unique_ptr<peer::StateTransfer> transfer;  ///< null: no state is requested
@@ -58,6 +59,7 @@ struct RecoveryThread {
     std::unique_ptr<RecoveryTask> task;             ///< null: there is no recovery
     std::unique_ptr<SnapshotTask> snapshots;        ///< null: none are taken
     std::unique_ptr<SnapshotLoader> loader;         ///< null: no replay begins with a snapshot
+    std::unique_ptr<StateRecovery> earlier;         ///< null: recorded state is not taken
     ThreadControl control;
     std::thread thread;
 };
@@ -75,6 +77,7 @@ struct FeedListeners {
     nic::dpdk::LogSink device;  ///< DPDK's messages, on any thread; empty: errors to standard error
     peer::PeerListener peer;    ///< on the recovery thread
     std::function<void(std::string)> recorder;  ///< what was repaired on disk
+    RecoveredListener recovered;                ///< on the recovery thread
 };
 
 struct FeedParts {

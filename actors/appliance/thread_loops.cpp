@@ -91,9 +91,11 @@ void run_until_stopped(Core& core, Parking* waker, const nic::Clock& clock,
 
 // --- cold ---
 
+/// State is taken before a snapshot of the books can begin.
 std::size_t step(const RecoveryTasks& tasks, std::int64_t now_ns) {
-    return (tasks.peers != nullptr ? tasks.peers->step(now_ns) : 0) +
-           (tasks.snapshots != nullptr ? tasks.snapshots->step(now_ns) : 0) +
+    const std::size_t taken = (tasks.peers != nullptr ? tasks.peers->step(now_ns) : 0) +
+                              (tasks.earlier != nullptr ? tasks.earlier->step(now_ns) : 0);
+    return taken + (tasks.snapshots != nullptr ? tasks.snapshots->step(now_ns) : 0) +
            (tasks.loader != nullptr ? tasks.loader->step() : 0) +
            (tasks.recovery != nullptr ? tasks.recovery->step(now_ns) : 0);
 }
@@ -110,6 +112,9 @@ std::int64_t nap_ns_of(const RecoveryTasks& tasks) {
     }
     if (tasks.loader != nullptr && !tasks.loader->over()) {
         longest_ns = std::min(longest_ns, SnapshotLoader::nap_ns);
+    }
+    if (tasks.earlier != nullptr && !tasks.earlier->over()) {
+        longest_ns = std::min(longest_ns, StateRecovery::nap_ns);
     }
     if (tasks.recovery != nullptr) {
         longest_ns = std::min(longest_ns, tasks.recovery->nap_ns());

@@ -11,6 +11,7 @@
 #include "actors/recovery/recovery_task.h"
 #include "actors/snapshot/snapshot_loader.h"
 #include "actors/snapshot/snapshot_task.h"
+#include "actors/snapshot/state_recovery.h"
 #include "actors/threads/call_filter.h"
 #include "actors/threads/parking.h"
 #include "actors/topology/feed_config.h"
@@ -65,6 +66,7 @@ struct RecoveryTasks {
     peer::PeerTask* peers = nullptr;
     SnapshotTask* snapshots = nullptr;
     SnapshotLoader* loader = nullptr;
+    StateRecovery* earlier = nullptr;
 };
 
 /// Steps the tasks until `control.stop` is set. An exception ends only this thread, and its text

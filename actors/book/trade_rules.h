@@ -157,7 +157,10 @@ class TradeRules {
     }
 
     void cancel(std::uint8_t effects, std::uint32_t volume) {
-        record_.volume -= volume < record_.volume ? volume : record_.volume;
+        const std::uint32_t known =
+            volume < record_.volume ? volume : static_cast<std::uint32_t>(record_.volume);
+        record_.volume -= known;
+        record_.excess_cancelled += volume - known;
         if ((effects & feed::effect_cancel_all) != 0) {
             cancel_all();
             return;
@@ -168,6 +171,7 @@ class TradeRules {
         }
         if ((effects & feed::effect_cancel_open) != 0 && newest_of_open()) {
             lower(has_open | open_stated);
+            raise(open_cancelled);
             touch_open();
         }
     }
@@ -181,6 +185,7 @@ class TradeRules {
         }
         record_.volume = 0;
         lower(has_open | open_stated | has_range | has_last);
+        raise(all_cancelled);
         touch_last();
         touch_open();
     }

@@ -26,6 +26,7 @@ namespace pinstrike::command {
 
 void add_export(CLI::App& record, Outcome& outcome);
 void add_record_cut(CLI::App& record, Outcome& outcome);
+void add_record_state(CLI::App& record, Outcome& outcome);
 
 namespace {
 
@@ -291,6 +292,7 @@ void add_record(CLI::App& app, Outcome& outcome) {
     add_mark("keep", "Protect segments from removal (record.keep, keep_bytes, free)", true);
     add_mark("release", "Take this protection away", false);
     add_record_cut(*command, outcome);
+    add_record_state(*command, outcome);
     add_export(*command, outcome);
 }
 

@@ -104,10 +104,7 @@ void print_replay(const actors::FeedConfig& config, const nic::PortConfig& captu
 
 /// Keeps the config's threads and lines, and makes the captures its only input.
 void feed_from(actors::FeedConfig& config, const ReplaySource& source) {
-    nic::PortConfig port;
-    port.name = "capture";
-    port.kind = nic::PortKind::capture;
-    port.own.get<nic::CaptureConfig>() = {source.files, source.pace, source.range.part};
+    nic::PortConfig port = capture_port({source.files, source.pace, source.range.part});
     if (!source.config.empty()) {
         port.udp_checksum = check_of(config.ports);
         port.sources = senders_of(config.ports);
@@ -154,6 +151,14 @@ bool readable(const std::vector<std::string>& files) {
 }
 
 }  // namespace
+
+nic::PortConfig capture_port(nic::CaptureConfig capture) {
+    nic::PortConfig port;
+    port.name = "capture";
+    port.kind = nic::PortKind::capture;
+    port.own.get<nic::CaptureConfig>() = std::move(capture);
+    return port;
+}
 
 std::optional<actors::FeedConfig> replay_config(const ReplaySource& source, Exit& status) {
     std::optional<actors::FeedConfig> config;

@@ -25,6 +25,9 @@ struct ReplaySource {
     ReplayRange range{};  ///< without frames: all packets of the files
 };
 
+/// The port that replays captures.
+[[nodiscard]] nic::PortConfig capture_port(nic::CaptureConfig capture);
+
 /// If a file or the config is wrong, prints all problems on standard error, sets `status` and
 /// returns nothing.
 [[nodiscard]] std::optional<actors::FeedConfig> replay_config(const ReplaySource& source,

@@ -108,4 +108,43 @@ std::optional<ReplayRange> replay_range(const std::string& folder, const RangeOp
     return found;
 }
 
+std::optional<ReplayRange> range_behind_snapshot(const std::string& folder,
+                                                 std::int64_t begun_before_ns, Exit& status) {
+    const std::uint32_t trade_date = feed::trade_date_of(begun_before_ns);
+    const auto no_snapshot = [trade_date] {
+        complain("the recording has no whole snapshot of the trade date {}", trade_date);
+        return std::nullopt;
+    };
+    Problems problems;
+    const std::vector<feed::FoundState> states = feed::states_in(folder, problems);
+    if (states.empty() && problems.empty()) {
+        return no_snapshot();
+    }
+    feed::SegmentSpan span;
+    span.since_ns = states.empty() ? span.since_ns : states.back().begin_ns;
+    span.begun_before_ns = begun_before_ns;
+    const auto packets = feed::RecordedPackets::open(folder, problems, span);
+    print_problems(problems);
+    if (!packets) {
+        status = Exit::failed;
+        return std::nullopt;
+    }
+    std::optional<Snapshot> snapshot;
+    if (feed::trade_date_of(packets->last_ns()) == trade_date) {
+        snapshot = last_before(folder, begun_before_ns);
+    }
+    if (!snapshot) {
+        return no_snapshot();
+    }
+    feed::PacketRange range;
+    range.from_ns = snapshot->begin_ns - before_snapshot_ns;
+    span.since_ns = range.from_ns;
+    ReplayRange found;
+    found.part.from_ns = packets->last_ns() + 1;
+    found.part.gate = std::make_shared<nic::ReplayGate>();
+    found.from = actors::ReplayFrom{snapshot->path, found.part.from_ns, found.part.gate};
+    found.part.frames = std::make_shared<feed::RecordingPart>(folder, std::move(range), span);
+    return found;
+}
+
 }  // namespace pinstrike::command

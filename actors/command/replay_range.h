@@ -26,4 +26,10 @@ struct ReplayRange {
 [[nodiscard]] std::optional<ReplayRange> replay_range(const std::string& folder,
                                                       const RangeOptions& options, Exit& status);
 
+/// The recording behind its last snapshot of the trade date of `begun_before_ns`, with segments
+/// that were begun before. Nothing, with the status and a printed reason, if there is none.
+[[nodiscard]] std::optional<ReplayRange> range_behind_snapshot(const std::string& folder,
+                                                               std::int64_t begun_before_ns,
+                                                               Exit& status);
+
 }  // namespace pinstrike::command

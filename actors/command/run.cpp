@@ -71,6 +71,7 @@ void add_run(CLI::App& app, Outcome& outcome) {
         if (given->options.admin_socket.empty() && folder != nullptr && *folder != '\0') {
             given->options.admin_socket = std::string{folder} + "/admin.sock";
         }
+        given->options.recovers = true;
         outcome.status = actors::run_feed(*config, given->options);
     });
 }

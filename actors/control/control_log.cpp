@@ -94,6 +94,13 @@ std::function<void(std::string)> ControlLog::recorder_sink() const {
     };
 }
 
+RecoveredListener ControlLog::recovered_sink() const {
+    return [queue = queue_](bool recovered, std::string text) {
+        queue->put({recovered ? LogCode::state_recovered : LogCode::state_unrecovered, "recorder",
+                    std::move(text)});
+    };
+}
+
 void ControlLog::log_remarks(const Appliance& appliance) {
     for (const std::string& remark : appliance.remarks()) {
         if (std::find(remarks_logged_.begin(), remarks_logged_.end(), remark) ==

@@ -42,6 +42,9 @@ class ControlLog {
     /// The same for repaired segments of the recording.
     [[nodiscard]] std::function<void(std::string)> recorder_sink() const;
 
+    /// Whether the books took recorded state.
+    [[nodiscard]] RecoveredListener recovered_sink() const;
+
     /// Logs the appliance's remarks that were not logged before.
     void log_remarks(const Appliance& appliance);
 

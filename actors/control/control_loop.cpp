@@ -18,6 +18,7 @@
 #include "config/print_problems.h"
 #include "config/units.h"
 #include "config/version.h"
+#include "config/wall_time.h"
 #include "config/whole_file.h"
 #include "nic/port_kind.h"
 
@@ -26,9 +27,11 @@
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <ctime>
 #include <memory>
 #include <optional>
@@ -337,8 +340,9 @@ struct OpenFeed {
 OpenFeed open_feed(const FeedConfig& config, const RunFeedOptions& options, const ControlLog& log,
                    const ServiceNotify& service, Problems& problems) {
     OpenFeed feed;
-    feed.appliance = Appliance::build(config, problems,
-                                      {log.device_sink(), log.peer_sink(), log.recorder_sink()});
+    feed.appliance = Appliance::build(
+        config, problems,
+        {log.device_sink(), log.peer_sink(), log.recorder_sink(), log.recovered_sink()});
     if (feed.appliance == nullptr) {
         return feed;
     }
@@ -377,6 +381,23 @@ void log_running(const Appliance& appliance, const std::string& subject, Control
     }
 }
 
+/// Starts the process that sends the state recorded before `until_ns`. It begins with the rights
+/// that remain.
+RecordedState recorded_state(const FeedConfig& config, const RunFeedOptions& options,
+                             std::int64_t until_ns) {
+    RecordedState recorded;
+    if (options.recovers && recovers_state(config)) {
+        recorded.process = StateProcess::start(
+            "/proc/self/exe", {"record", "state", config.record.folder_of(config.name), "--config",
+                               options.config_file, "--until-ns", std::to_string(until_ns)});
+        if (recorded.process == nullptr) {
+            recorded.failure =
+                fmt::format("its process cannot be started: {}", std::strerror(errno));
+        }
+    }
+    return recorded;
+}
+
 /// Ends the program without an account if a poller is blocked.
 void stop(Appliance& appliance, ControlLog& log) {
     if (!appliance.pollers_end_within(read_patience_ns)) {
@@ -397,6 +418,7 @@ Exit run_feed(const FeedConfig& config, const RunFeedOptions& options) {
     const ServiceManager manager = ServiceManager::of_environment();
     ServiceNotify service(manager);
     const std::string subject = "feed " + config.name;
+    const std::int64_t begin_ns = pinstrike::wall_ns();
     log.add(LogCode::starting, subject, starting_text(config, options.config_file));
     std::vector<std::string> outputs = options.files_at_end;
     outputs.insert(outputs.end(), {options.account_file, options.book_file});
@@ -421,7 +443,7 @@ Exit run_feed(const FeedConfig& config, const RunFeedOptions& options) {
         return Exit::failed;
     }
     Appliance& appliance = *feed.appliance;
-    appliance.start();
+    appliance.start(recorded_state(config, options, begin_ns));
     log_running(appliance, subject, log);
     service.ready(take_counter_snapshot(appliance));
     const RunEnd end = control(appliance, config, options, std::move(feed.admin),

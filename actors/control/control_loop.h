@@ -24,6 +24,7 @@ struct RunFeedOptions {
     std::string book_file;     ///< empty: none is written
     std::string admin_socket;  ///< path; empty: no admin socket
     bool view = false;         ///< show live figures on standard output once a second
+    bool recovers = false;     ///< the books take recorded state; needs config_file
     bool metrics = false;      ///< serve metrics at the config's address
     /// Called often by the control thread. A text ends the run, and is its cause. May be empty.
     std::function<std::string()> at_step;

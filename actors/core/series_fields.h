@@ -70,6 +70,11 @@ enum TradeFlag : std::uint16_t {
     touched_here = last_touched | open_touched | open_interest_touched,
     covered_here = 2048,       ///< includes state of a peer, up to covered_sequence
     covered_elsewhere = 4096,  ///< the same, on a line that it left or in an earlier numbering
+    has_earlier = 8192,        ///< includes what the feed recorded before this start
+    open_cancelled = 16384,    ///< the open of the time before was cancelled
+    all_cancelled = 32768,     ///< all reports of the time before were cancelled
+    /// Bits that say nothing about the series and are not given to others.
+    own_flags = covered_here | covered_elsewhere | has_earlier | open_cancelled | all_cancelled,
 };
 
 /// A touched bit, shifted left by this, says that the value was touched on a line that the series
@@ -82,8 +87,7 @@ static_assert(sizeof(TradeRecord) == cache_line_bytes);
 
 /// False if the record is equivalent to no record.
 inline bool says_anything(const TradeRecord& record) {
-    constexpr unsigned kept = covered_here | covered_elsewhere;
-    return (record.flags & ~kept) != 0 || record.volume != 0 || record.trades != 0;
+    return (record.flags & ~unsigned{own_flags}) != 0 || record.volume != 0 || record.trades != 0;
 }
 
 }  // namespace pinstrike::actors

@@ -38,11 +38,13 @@ enum class StateVerdict : std::uint8_t {
     other_reset,  ///< there is a reset between the two places
     moved,        ///< the series is on another line here
     no_room,      ///< the book is full
+    repeated,     ///< of kind earlier: state of the time before was taken already
 };
 
 struct alignas(64) StateRecord {
     enum class Kind : std::uint8_t {
         series,    ///< both ways: the state of one series
+        earlier,   ///< to a core: the state of one series before the feed's start, as recorded
         lost,      ///< both ways: messages of `line` up to place.sequence were lost, known late
         place,     ///< both ways: the place of a core on `line` before it gave any series
         unplaced,  ///< to a core: not all cores of the peer gave a place on `line`
@@ -51,7 +53,8 @@ struct alignas(64) StateRecord {
         round,     ///< to a core: send this record back after all earlier answers
         finish,    ///< to a core: no more state comes
         partial,   ///< to a core: some series of `line` are unknown until its next start of day
-        refused,   ///< from a core: the `verdict` on a series of `line`, also `taken`
+        refused,   ///< from a core: the `verdict` on a series of `line`, also `taken`; of kind
+                   ///< earlier with the whole record
         apart,     ///< from a core: its journal does not join a place of `line`, see `verdict`
     };
 

@@ -65,7 +65,7 @@ void StateExchange::leave() {
 }
 
 StateExchange::Posted StateExchange::post(const StateRecord& record) {
-    if (record.kind == StateRecord::Kind::series) {
+    if (record.kind == StateRecord::Kind::series || record.kind == StateRecord::Kind::earlier) {
         return post(cores_[core_of(record.key, sharding_, cores_.size())], record);
     }
     Posted posted = Posted::yes;
@@ -90,6 +90,14 @@ std::size_t StateExchange::post_to_all(StateRecord::Kind kind, std::uint16_t lin
 std::uint16_t StateExchange::books() const {
     return static_cast<std::uint16_t>(std::count_if(
         cores_.begin(), cores_.end(), [](const Core& core) { return core.rings.has_value(); }));
+}
+
+std::size_t StateExchange::queued() const {
+    std::size_t records = 0;
+    for (const Core& core : cores_) {
+        records += core.posted.size();
+    }
+    return records;
 }
 
 bool StateExchange::answer(StateRecord& into) {

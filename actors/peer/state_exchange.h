@@ -30,12 +30,15 @@ class StateExchange final : public StateGiver {
 
     enum class Posted : std::uint8_t { yes, no_book, full };
 
-    /// Queues a record of a peer: a series for the book that keeps it, and a record of another kind
-    /// for all books. If a queue is full, not all books get it.
+    /// Queues a record of a peer or a recording: a series for the book that keeps it, and a record
+    /// of another kind for all books. If a queue is full, not all books get it.
     [[nodiscard]] Posted post(const StateRecord& record);
 
     /// Queues a record for every book, also if its queue is full. Returns the number of books.
     std::size_t post_to_all(StateRecord::Kind kind, std::uint16_t line = 0);
+
+    /// Records that are not in the rings yet.
+    [[nodiscard]] std::size_t queued() const;
 
     /// Reads the next answer of a book to a posted record. Returns false if there is none, or if no
     /// state is being received.

@@ -34,6 +34,8 @@ StateCount count_of(StateVerdict verdict) {
             return StateCount::moved;
         case StateVerdict::no_room:
             return StateCount::no_room;
+        case StateVerdict::repeated:
+            break;  // not of a peer's state
     }
     return StateCount::foreign;
 }
@@ -218,8 +220,8 @@ void StateTransfer::finish(bool whole, std::int64_t now_ns) {
     phase_ = Phase::over;
     if (!whole) {
         // The books tell this to peers that take state from here.
-        const bool some = !first_ && !round_.wanted.empty();
-        for (const std::uint16_t line : some ? round_.wanted : all_) {
+        unjoined_ = !first_ && !round_.wanted.empty() ? round_.wanted : all_;
+        for (const std::uint16_t line : unjoined_) {
             exchange_.post_to_all(StateRecord::Kind::partial, line);
         }
     }

@@ -77,6 +77,9 @@ class StateTransfer final : public StateTaker {
 
     [[nodiscard]] bool over() const { return phase_ == Phase::over; }
 
+    /// Once it is over: the lines that did not join.
+    [[nodiscard]] const std::set<std::uint16_t>& unjoined() const { return unjoined_; }
+
     // Any thread may call these.
 
     [[nodiscard]] const Counters<StateCount, StateCount_count>& counts() const { return counts_; }
@@ -112,6 +115,7 @@ class StateTransfer final : public StateTaker {
 
     StateExchange& exchange_;
     std::set<std::uint16_t> all_;
+    std::set<std::uint16_t> unjoined_;
     std::int64_t within_ns_;
     PeerListener listener_;
     Phase phase_ = Phase::waiting;

@@ -4,6 +4,7 @@
 // line's messages, so it cannot know this from the messages.
 #pragma once
 
+#include "config/counter.h"
 #include "feed/arbitration/arbiter.h"
 #include "feed/event/event.h"
 #include "feed/lines/line_day.h"
@@ -29,12 +30,23 @@ class LineMarker {
         into.header.ts_exchange_ns = reached_ts_ns;
         // All numbers from the first one on were delivered or declared lost.
         const feed::LineCounters& counts = arbiter.counters();
-        into.body.line_mark.first =
+        const std::uint64_t first =
             expected - counts.read(feed::LineCount::delivered) - counts.read(feed::LineCount::lost);
-        return expected != 0 && reached_ts_ns > tests_ts_ns_;
+        into.body.line_mark.first = first;
+        if (expected == 0 || reached_ts_ns <= tests_ts_ns_) {
+            return false;
+        }
+        if (first_.read() == 0 && first <= expected) {
+            first_.set(first);
+        }
+        return true;
     }
 
+    /// The number of the first message since the start; 0: not known yet. Any thread may call it.
+    [[nodiscard]] std::uint64_t first() const { return first_.read(); }
+
   private:
+    Counter first_;
     /// The block time reached while no data went to the cores. The session hours may begin before
     /// the start of day.
     std::int64_t tests_ts_ns_ = std::numeric_limits<std::int64_t>::min();

@@ -92,7 +92,8 @@ struct pinstrike_trades {
     char last_type;
     uint16_t flags; /* pinstrike_trade_flag, and bits of the writer alone */
     uint32_t covered_sequence;
-    uint8_t reserved[4];
+    uint32_t excess_cancelled; /* contracts: cancelled beyond `volume`, of reports from before the
+                                  start of the feed */
 };
 
 enum pinstrike_trade_flag {

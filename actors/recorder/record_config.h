@@ -28,6 +28,7 @@ struct RecordConfig {
     unsigned compress_cpu_percent = 50;  ///< of one processor
     /// From the begin of a snapshot of the books to that of the next; 0: none is written.
     std::int64_t snapshot_interval_ns = 60'000'000'000;
+    bool recover = true;  ///< at the start, the books take what was recorded before
 
     /// The folder for a feed of this name.
     [[nodiscard]] std::string folder_of(const std::string& feed) const {

@@ -55,7 +55,11 @@ Section<RecordConfig> record_section() {
         .key("snapshot_interval", &RecordConfig::snapshot_interval_ns,
              or_word<std::int64_t>("none", 0, duration_ns(second_ns, day_ns)),
              "How often the state of all series is written beside the segments. A replay from a "
-             "moment begins with the last snapshot before it.");
+             "moment begins with the last snapshot before it.")
+        .key("recover", &RecordConfig::recover, boolean(),
+             "At the start, take the state of all series from the recording: the last snapshot of "
+             "the trade date, and the packets since. Another process reads them, and needs memory "
+             "for a second book meanwhile. Needs snapshots.");
     return section;
 }
 

@@ -158,7 +158,7 @@ void SnapshotLoader::end_round() {
                   [&](const StateRecord& record) { return !round_.again.contains(record.line); });
     if (last) {
         refused_.add(round_.unjoined);
-        round_.records.clear();
+        unjoined_ = std::exchange(round_.records, {});
     }
     round_.unjoined = 0;
     round_.again.clear();

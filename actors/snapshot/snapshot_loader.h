@@ -52,6 +52,9 @@ class SnapshotLoader {
     /// True from the time on at which the range of the replay begins.
     [[nodiscard]] const std::atomic<bool>& begins() const { return begins_; }
 
+    /// Once it is over: the records of lines on which some joined no message.
+    [[nodiscard]] const std::vector<StateRecord>& unjoined() const { return unjoined_; }
+
     // Any thread may call these.
 
     /// States of series in the snapshot, of the lines that are replayed.
@@ -91,6 +94,7 @@ class SnapshotLoader {
     std::int64_t held_ns_ = 0;  ///< the time at which packets are held back
     std::uint64_t marks_wanted_ = 0;
     Round round_;
+    std::vector<StateRecord> unjoined_;
     Counter series_;
     Counter refused_;
     std::atomic<bool> begins_{false};

@@ -1,7 +1,6 @@
 // path: cold
 #include "actors/snapshot/snapshot_reader.h"
 
-#include "actors/peer/frames.h"
 #include "actors/peer/state_frames.h"
 
 #include <fmt/format.h>
@@ -10,22 +9,26 @@ namespace pinstrike::actors {
 
 namespace {
 
-std::optional<peer::StateFrame> read_record(const peer::Frame& frame) {
+std::optional<StateRecord> record_of(const std::optional<peer::StateFrame>& frame) {
+    return frame ? std::optional{frame->record} : std::nullopt;
+}
+
+}  // namespace
+
+std::optional<StateRecord> read_state_frame(const peer::Frame& frame) {
     switch (frame.type) {
         case peer::FrameType::state_series: {
-            auto series = peer::parse_state_series(frame.body);
-            return series && peer::is_possible(series->record) ? series : std::nullopt;
+            const auto series = record_of(peer::parse_state_series(frame.body));
+            return series && peer::is_possible(*series) ? series : std::nullopt;
         }
         case peer::FrameType::state_lost:
-            return peer::parse_state_lost(frame.body);
+            return record_of(peer::parse_state_lost(frame.body));
         case peer::FrameType::state_place:
-            return peer::parse_state_place(frame.body);
+            return record_of(peer::parse_state_place(frame.body));
         default:
             return std::nullopt;
     }
 }
-
-}  // namespace
 
 std::optional<std::vector<StateRecord>> read_state_frames(std::span<const std::byte> frames,
                                                           std::size_t count) {
@@ -35,11 +38,11 @@ std::optional<std::vector<StateRecord>> read_state_frames(std::span<const std::b
     peer::Frame frame;
     std::size_t read_bytes = 0;
     while (reader.next(frame) == peer::FrameReader::Result::frame) {
-        const auto record = read_record(frame);
+        const auto record = read_state_frame(frame);
         if (!record) {
             return std::nullopt;
         }
-        records.push_back(record->record);
+        records.push_back(*record);
         read_bytes += peer::header_bytes + frame.body.size();
     }
     const bool whole = read_bytes == frames.size() && records.size() == count;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "actors/core/state_record.h"
+#include "actors/peer/frames.h"
 #include "feed/recording/state_file.h"
 
 #include <cstddef>
@@ -15,6 +16,10 @@
 #include <vector>
 
 namespace pinstrike::actors {
+
+/// The record of a frame of a snapshot. Nothing if the frame is another one, is malformed, or has
+/// values that no book can have.
+[[nodiscard]] std::optional<StateRecord> read_state_frame(const peer::Frame& frame);
 
 /// The records of the frames of a chunk. Nothing if a frame is malformed, is not one of a snapshot,
 /// or has values that no book can have, and if there are more or fewer than `count`.

@@ -180,7 +180,8 @@ Json recording_json(const CounterSnapshot& counters) {
             {"compressed", counts[RecorderCount::compressed]},
             {"compressed_from", counts[RecorderCount::compressed_from]},
             {"compressed_to", counts[RecorderCount::compressed_to]},
-            {"snapshots", counts[RecorderCount::snapshots]}};
+            {"snapshots", counts[RecorderCount::snapshots]},
+            {"recovered_series", counters.recorder->recovered_series}};
 }
 
 Json counts_json(const std::vector<AccountRow>& counts) {
@@ -229,6 +230,9 @@ Json line_json(const LineSnapshot& line) {
         {"streams", {{"A", stream_json(line.streams[0])}, {"B", stream_json(line.streams[1])}}}};
     if (line.left_out != 0) {  // only in replays of cuts
         out["left_out"] = line.left_out;
+    }
+    if (line.missed_before_start) {  // only if the books took recorded state
+        out["missed_before_start"] = *line.missed_before_start;
     }
     return out;
 }

@@ -157,6 +157,20 @@ void add_cores(std::string& out, const CounterSnapshot& counters) {
     }
 }
 
+/// Empty if the books began without recorded state.
+std::string recovered_text(const CounterSnapshot& counters) {
+    if (counters.recorder->recovered_series == 0) {
+        return "";
+    }
+    std::uint64_t missed = 0;
+    for (const LineSnapshot& line : parts_of(counters, &PollerSnapshot::lines)) {
+        missed += line.missed_before_start.value_or(0);
+    }
+    return fmt::format(
+        "{} series began with recorded state; {} messages are missing before the first ones\n",
+        counters.recorder->recovered_series, missed);
+}
+
 }  // namespace
 
 std::string account_text(const CounterSnapshot& counters) {
@@ -173,6 +187,7 @@ std::string account_text(const CounterSnapshot& counters) {
                 {counts[RecorderCount::written], not_recorded(counters),
                  filtered_by_recorder(counters), counts[RecorderCount::segments],
                  counts[RecorderCount::bytes], counts[RecorderCount::snapshots]});
+        out += recovered_text(counters);
     }
     if (const std::string reasons = reasons_text(rejects_of(counters)); !reasons.empty()) {
         out += fmt::format("blocks rejected or accepted with a remark: {}\n", reasons);

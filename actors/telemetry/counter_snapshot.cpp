@@ -290,6 +290,7 @@ std::optional<RecorderSnapshot> recorder_snapshot(const Appliance& appliance) {
                             counters.longest_write_ns.read(),
                             counters.longest_pause_ns.read(),
                             std::string{view.recorder_failure},
+                            view.earlier == nullptr ? 0 : view.earlier->taken().read(),
                             counters.snapshot_ns.read(),
                             counters.snapshot_series.read(),
                             static_cast<int>(counters.snapshot_error.read())};
@@ -306,6 +307,13 @@ CounterSnapshot take_counter_snapshot(Appliance& appliance, Running running) {
     }
     for (std::size_t i = 0; i < appliance.pollers_count(); ++i) {
         snapshot.pollers.push_back(poller_snapshot(appliance, i, cores, running));
+    }
+    if (const StateRecovery* const earlier = appliance.recovery().earlier) {
+        for (PollerSnapshot& poller : snapshot.pollers) {
+            for (LineSnapshot& line : poller.lines) {
+                line.missed_before_start = earlier->missed(line.line);
+            }
+        }
     }
     for (std::size_t i = 0; i < appliance.cores_count(); ++i) {
         snapshot.cores.push_back(core_snapshot(appliance, i, snapshot.pollers, running));

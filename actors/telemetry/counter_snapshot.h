@@ -96,6 +96,8 @@ struct LineSnapshot {
     std::uint16_t line = 0;
     LineTotals counts;
     std::uint64_t left_out = 0;  ///< numbers that a cut of a recording left out
+    /// Messages between the recording before the start and the first one since; nullopt: unknown.
+    std::optional<std::uint64_t> missed_before_start;
     std::array<StreamTotals, feed::streams_count> streams;
     std::array<Histogram::Snapshot, feed::streams_count> skews;  ///< stream skew, sampled
     std::array<feed::LineState, feed::streams_count> states{};
@@ -228,7 +230,8 @@ struct RecorderSnapshot {
     int error = 0;  ///< errno of the failure that keeps it from writing; 0: it writes
     std::uint64_t longest_write_ns = 0;
     std::uint64_t longest_pause_ns = 0;
-    std::string failure;  ///< why its thread failed; empty: it runs
+    std::string failure;                 ///< why its thread failed; empty: it runs
+    std::uint64_t recovered_series = 0;  ///< that the books took from it at the start
     // As in RecorderCounters.
     std::uint64_t snapshot_ns = 0;
     std::uint64_t snapshot_series = 0;

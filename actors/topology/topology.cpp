@@ -199,8 +199,15 @@ std::string memory_text(std::size_t bytes) {
     return fmt::format("{:.1f} MiB", static_cast<double>(bytes) / static_cast<double>(mebibyte));
 }
 
+/// Memory of the process that reads recorded state at the start.
+std::size_t recovery_bytes(const FeedConfig& config) {
+    const FeedConfig other = recovery_config(config);
+    return plan_topology(other).memory_bytes() + transfer_bytes(other.cores.front(), true);
+}
+
 /// If the program uses more memory than is free, the kernel kills a process, most likely this one.
-void check_memory(const Topology& topology, const Machine& machine, TopologyFindings& findings) {
+void check_memory(const Topology& topology, const FeedConfig& config, const Machine& machine,
+                  TopologyFindings& findings) {
     const std::size_t free_bytes =
         machine.free_bytes != 0 ? machine.free_bytes : machine.memory_bytes;
     if (free_bytes != 0 && topology.memory_bytes() > free_bytes) {
@@ -218,6 +225,12 @@ void check_memory(const Topology& topology, const Machine& machine, TopologyFind
             machine.memory_bytes != 0 && topology.memory_bytes() > machine.memory_bytes
                 ? Remedy::change
                 : Remedy::retry);
+    } else if (recovers_state(config) && free_bytes != 0 &&
+               topology.memory_bytes() + recovery_bytes(config) > free_bytes) {
+        findings.remarks.push_back(fmt::format(
+            "record.recover: the process that reads recorded state at the start needs {} more than "
+            "the feed, of {} that are free: the books begin empty if it does not get them",
+            memory_text(recovery_bytes(config)), memory_text(free_bytes)));
     }
 }
 
@@ -369,6 +382,37 @@ bool takes_snapshots(const FeedConfig& config) {
            !reads_captures(config);
 }
 
+bool recovers_state(const FeedConfig& config) {
+    return config.record.recover && takes_snapshots(config);
+}
+
+FeedConfig recovery_config(const FeedConfig& config) {
+    FeedConfig other = config;
+    other.ports.clear();
+    other.pollers.assign(1, {});
+    other.pollers.front().name = "poller";
+    for (const feed::LineConfig& line : config.lines) {
+        other.pollers.front().lines.push_back(line.number);
+    }
+    other.cores.assign(1, {});
+    other.cores.front().name = "core";
+    other.cores.front().actors.clear();
+    for (const ActorKind* kind : actor_kinds()) {
+        if (kind->transfer_bytes(true) != 0) {
+            other.cores.front().actors.emplace_back(kind->name());
+        }
+    }
+    other.when_full = WhenFull::wait;
+    other.recovery = {};
+    other.history = {};
+    other.peer = {};
+    other.publish = {};
+    other.record = {};
+    other.series_map.clear();
+    other.metrics_address.clear();
+    return other;
+}
+
 bool loads_state(const FeedConfig& config) {
     return takes_state(config) || config.replay_from.has_value();
 }
@@ -513,7 +557,7 @@ TopologyFindings check_topology(const Topology& topology, const FeedConfig& conf
     check_rings(topology, findings);
     check_cpus(topology, machine, findings);
     check_nodes(topology, config, machine, findings);
-    check_memory(topology, machine, findings);
+    check_memory(topology, config, machine, findings);
     check_open_files(topology, machine, findings);
     if (machine.publish_space && topology.published_bytes != 0) {
         check_space(*machine.publish_space, topology.published_bytes, findings.problems);
@@ -574,6 +618,10 @@ std::string to_text(const Topology& topology, const FeedConfig& config) {
     if (takes_snapshots(config)) {
         text += fmt::format("snapshots         of the books each {}\n",
                             duration_text(config.record.snapshot_interval_ns));
+    }
+    if (recovers_state(config)) {
+        text += fmt::format("recorded state    taken at the start; its process needs {}\n",
+                            memory_text(recovery_bytes(config)));
     }
     text += fmt::format(
         "memory rings {}, lines {}, actors {}{}{}; control {}\n",

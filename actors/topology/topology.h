@@ -99,6 +99,12 @@ struct TopologyFindings {
 /// Whether snapshots of the books are written beside the recording.
 [[nodiscard]] bool takes_snapshots(const FeedConfig& config);
 
+/// Whether the books take, at the start, the state that the feed recorded before.
+[[nodiscard]] bool recovers_state(const FeedConfig& config);
+
+/// The config of the process that reads it: all lines at one poller, and one core. It has no port.
+[[nodiscard]] FeedConfig recovery_config(const FeedConfig& config);
+
 /// Records in the ring from a poller to the history. Fewer are needed if the ports keep packets.
 [[nodiscard]] std::size_t history_slots(const FeedConfig& config, const PollerConfig& poller);
 

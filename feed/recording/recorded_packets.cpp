@@ -25,6 +25,21 @@ std::string damage_text(const std::string& path, std::uint64_t offset, std::uint
     return fmt::format("{}: {} bytes from byte {} on are damaged", path, bytes, offset);
 }
 
+/// A segment ends when its poller's next one begins, which comes next in the list.
+std::vector<std::string> segments_of(const std::vector<std::string>& segments,
+                                     const SegmentSpan& span) {
+    std::vector<std::string> selected;
+    for (std::size_t i = 0; i < segments.size(); ++i) {
+        const bool last =
+            i + 1 == segments.size() || poller_of(segments[i + 1]) != poller_of(segments[i]);
+        const bool ended = !last && time_in_name(segments[i + 1]).value_or(0) < span.since_ns;
+        if (!ended && time_in_name(segments[i]).value_or(0) < span.begun_before_ns) {
+            selected.push_back(segments[i]);
+        }
+    }
+    return selected;
+}
+
 }  // namespace
 
 bool PacketRange::selects(const RecordedInterface& from) const {
@@ -35,20 +50,26 @@ bool PacketRange::selects(const RecordedInterface& from) const {
            (!stream || *stream == from.stream);
 }
 
-std::optional<RecordedPackets> RecordedPackets::open(const std::string& folder,
-                                                     Problems& problems) {
+std::optional<RecordedPackets> RecordedPackets::open(const std::string& folder, Problems& problems,
+                                                     const SegmentSpan& span) {
     RecordedPackets packets;
     const std::size_t problems_before = problems.size();
-    for (const std::string& path : segments_in(folder, problems)) {
+    for (const std::string& path : segments_of(segments_in(folder, problems), span)) {
         auto file = SegmentFile::open(path, problems);
         if (!file) {
+            if (span.begun_before_ns != SegmentSpan::never_ns) {
+                packets.damage_.push_back(path + ": " + problems.back().text);
+                problems.pop_back();
+            }
             continue;
         }
         if (auto index = file->index()) {
             packets.add({path, std::move(index->chunks)});
             continue;
         }
-        SegmentScan scan{std::move(*file), nullptr};  // the index is lost, wrong or not finished
+        SegmentIndex beginning = file->beginning();  // the index is lost, wrong or not finished
+        SegmentScan scan{std::move(*file), nullptr};
+        scan.begin_behind(std::move(beginning));
         while (scan.step()) {
         }
         for (const DamagedBytes& damage : scan.damaged()) {

@@ -26,11 +26,22 @@ struct PacketRange {
     [[nodiscard]] bool selects(const RecordedInterface& from) const;
 };
 
+/// Which segments of a recording are opened.
+struct SegmentSpan {
+    static constexpr std::int64_t never_ns = std::numeric_limits<std::int64_t>::max();
+
+    /// Without segments that were ended before. Wall time, as the next.
+    std::int64_t since_ns = std::numeric_limits<std::int64_t>::min();
+    /// Without segments that were begun later. If set, a segment that cannot be read is damage.
+    std::int64_t begun_before_ns = never_ns;
+};
+
 class RecordedPackets {
   public:
     /// Nothing, with a Problem, if the folder or a segment cannot be read, or holds no packet.
     [[nodiscard]] static std::optional<RecordedPackets> open(const std::string& folder,
-                                                             Problems& problems);
+                                                             Problems& problems,
+                                                             const SegmentSpan& span = {});
 
     // Receive times of the earliest and the latest packet of the recording.
 

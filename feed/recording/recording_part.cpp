@@ -39,7 +39,7 @@ class RecordedFrames final : public nic::FrameStream {
 }  // namespace
 
 std::unique_ptr<nic::FrameStream> RecordingPart::open(Problems& problems) const {
-    auto packets = RecordedPackets::open(folder_, problems);
+    auto packets = RecordedPackets::open(folder_, problems, span_);
     if (!packets) {
         return nullptr;
     }

@@ -14,14 +14,15 @@ namespace pinstrike::feed {
 
 class RecordingPart final : public nic::FrameStreams {
   public:
-    RecordingPart(std::string folder, PacketRange range)
-        : folder_(std::move(folder)), range_(std::move(range)) {}
+    RecordingPart(std::string folder, PacketRange range, SegmentSpan span = {})
+        : folder_(std::move(folder)), range_(std::move(range)), span_(span) {}
 
     [[nodiscard]] std::unique_ptr<nic::FrameStream> open(Problems& problems) const override;
 
   private:
     std::string folder_;
     PacketRange range_;
+    SegmentSpan span_;
 };
 
 }  // namespace pinstrike::feed

@@ -224,7 +224,7 @@ std::span<const std::byte> SegmentFile::read(std::uint64_t offset) {
     return std::span{buffer_}.first(read_at(file_.get(), buffer_, offset));
 }
 
-std::optional<SegmentIndex> SegmentFile::index() const {
+std::optional<SegmentIndex> SegmentFile::stored_index() const {
     const nic::FileDescriptor file{::open(index_path(path_).c_str(), O_RDONLY | O_CLOEXEC)};
     const std::uint64_t bytes = file.valid() ? size_of(file.get()) : 0;
     if (bytes == 0 || bytes > index_bytes_max) {
@@ -235,8 +235,25 @@ std::optional<SegmentIndex> SegmentFile::index() const {
         return std::nullopt;
     }
     auto index = read_index(content);
-    const bool fits = index && index->first_chunk_at == head_.bytes && index->end() == bytes_;
-    return fits ? std::move(index) : std::nullopt;
+    return index && index->first_chunk_at == head_.bytes ? std::move(index) : std::nullopt;
+}
+
+std::optional<SegmentIndex> SegmentFile::index() const {
+    auto index = stored_index();
+    return index && index->end() == bytes_ ? std::move(index) : std::nullopt;
+}
+
+SegmentIndex SegmentFile::beginning() const {
+    SegmentIndex index = stored_index().value_or(SegmentIndex{});
+    index.first_chunk_at = head_.bytes;
+    std::uint64_t end = head_.bytes;
+    const auto hole = std::ranges::find_if(index.chunks, [&](const ChunkRecord& chunk) {
+        const bool adjoins = chunk.offset == end && chunk.offset + chunk.bytes <= bytes_;
+        end += adjoins ? chunk.bytes : 0;
+        return !adjoins;
+    });
+    index.chunks.erase(hole, index.chunks.end());
+    return index;
 }
 
 bool SegmentFile::is_being_written() const {

@@ -71,6 +71,10 @@ class SegmentFile {
     /// The index beside it. Nothing if it is lost or wrong, or does not end where the segment ends.
     [[nodiscard]] std::optional<SegmentIndex> index() const;
 
+    /// What an index that was not finished has of the segment, without a hole: chunks from the
+    /// first one on.
+    [[nodiscard]] SegmentIndex beginning() const;
+
     /// Whether a recorder writes to it now: it holds the file's lock.
     [[nodiscard]] bool is_being_written() const;
 
@@ -87,6 +91,8 @@ class SegmentFile {
     [[nodiscard]] bool is_compressed() const { return frames_.has_value(); }
 
   private:
+    [[nodiscard]] std::optional<SegmentIndex> stored_index() const;
+
     SegmentFile(std::string path, nic::FileDescriptor file, std::uint64_t bytes)
         : path_(std::move(path)), file_(std::move(file)), file_bytes_(bytes), bytes_(bytes) {}
 
@@ -111,6 +117,12 @@ class SegmentScan {
     SegmentScan(SegmentFile file, NumbersOf numbers_of)
         : file_(std::move(file)), numbers_of_(numbers_of), at_(file_.head().bytes) {
         index_.first_chunk_at = at_;
+    }
+
+    /// Begins behind these chunks, which count as found.
+    void begin_behind(SegmentIndex beginning) {
+        index_ = std::move(beginning);
+        at_ = index_.end();
     }
 
     /// Reads one chunk. False: there was none left.

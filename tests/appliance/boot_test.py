@@ -277,6 +277,24 @@ def stall(box):
     expect("Watchdog timeout" in box.ask("journalctl --no-pager").stdout, "and the watchdog")
 
 
+def kill_while_it_records(box):
+    """After kill -9 the books of a feed without a peer are back within 5 s, from its recording."""
+    unit = "pinstrike@again"
+    box.write("/etc/pinstrike/again.yaml", CONFIG[:CONFIG.index("publish")].replace("wire", "again") +
+              "record: {snapshot_interval: 1s, free: 0B}\n")
+    box.run(f"systemctl start {unit}")
+    box.ask("pinstrike generate --interface feed0 --lines 1-4 --messages 300000 --rate 20000 --series 20000"
+            " --roots 200 >/dev/null 2>&1 &")
+    time.sleep(7)
+    box.run(f"systemctl kill -s KILL {unit}")
+    rows = f"journalctl --no-pager -o cat -u {unit} PINSTRIKE_CODE=state_recovered | grep 'states of'"
+    box.wait("it starts again and takes its recorded state", lambda: box.ask(rows).returncode == 0)
+    taken = re.search(r"states of (\d+) series taken in ([\d.]+) s", box.run(rows))
+    expect(int(taken[1]) > 1000 and float(taken[2]) < 5, "within 5 s")
+    expect("call_refused" not in box.ask(f"journalctl -u {unit}").stdout, "no call was refused")
+    box.run(f"systemctl stop {unit}; rm -r /etc/pinstrike/again.yaml /var/lib/pinstrike/again")
+
+
 def inner_number(path):
     """The number of a process in its innermost namespace, if the process is pinstrike."""
     try:
@@ -368,6 +386,7 @@ def main():
         compile_reader(box, sys.argv[3:])
         reattach(box)
         stall(box)
+        kill_while_it_records(box)
         refuse(box, "bad", "lines: 1-500\n", "a bad config")
         retry(box, "host", CONFIG.replace("feed1", "nowhere9").replace("9464", "9465"),
               "a host without the interface")

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Two instances of one feed, one of which is killed during the day.
 
-    state_test.py PINSTRIKE killed|alone
+    state_test.py PINSTRIKE killed|recorded|alone
 
 killed: SIGKILL ends A while messages come, and A is started again. It copies the state of every series
 from B, and finally its book equals B's and the generator's, byte for byte; B lost nothing and was not
-affected. alone: the same without B. A reports that no peer had state, and its book has only the
-messages since its start.
+affected. recorded: the same, with a recording of A, of which nothing is taken because B gave all. alone:
+the same without B. A reports that no peer had state, and its book has only the messages since its start.
 """
 
 import json
@@ -97,15 +97,15 @@ def rows_of(path):
                 for row in map(json.loads, file)}
 
 
-def killed(a, b, path):
+def killed(a, b, path, record=""):
     b.run(config_of("b", "a", 1, path))
-    a.run(config_of("a", "b", 2, path))
+    a.run(config_of("a", "b", 2, path) + record)
     both_began(a, b)
     generator = generate(b)
     time.sleep(SECONDS / 4)
     kill(a)
     time.sleep(1)
-    a.run(config_of("a", "b", 2, path))
+    a.run(config_of("a", "b", 2, path) + record)
     wait_for(lambda: "peer_state_taken" in a.said(), lambda: f"not whole: {a.tail()}")
     live.expect(generator.poll() is None, "the traffic ended before: the test shows nothing")
     finish(generator)
@@ -119,6 +119,8 @@ def killed(a, b, path):
     live.expect(missed > 0, "A missed nothing: the test shows nothing")
     live.expect(a.file("book.json").read_bytes() == b.file("book.json").read_bytes(),
                 f"the books differ: {live.compare_books(a.file('book.json'), b.file('book.json'))}")
+    if record:
+        live.expect(a.account()["recording"]["recovered_series"] == 0, "recorded state was added to a peer's")
     print(f"killed: {missed} messages not heard, the book of {series} series whole again")
 
 
@@ -152,7 +154,11 @@ def main():
     join(a, b)
     join_wires(a, b)
     path = secret(here / "secret", "0123456789abcdef0123456789abcdef")
-    (killed if scenario == "killed" else alone)(a, b, path)
+    if scenario == "alone":
+        alone(a, b, path)
+    else:
+        record = f"record: {{folder: {here / 'record'}, free: 0B, snapshot_interval: 1s}}\n"
+        killed(a, b, path, record if scenario == "recorded" else "")
 
 
 if __name__ == "__main__":

@@ -6,10 +6,12 @@
 // taker whose journal has all messages after it misses nothing. To take a record, the journal must
 // have everything after the place that the record covers. Then the series gets the state of the
 // record, and the messages after that place are applied again by the usual rules. So there is no
-// second set of rules, and a series may be taken twice.
+// second set of rules, and a series may be taken twice. State of the time before this start cannot
+// be taken so, because the messages behind it are lost: earlier_state.h merges it.
 #include "actors/book/transfer/book_transfer.h"
 
 #include "actors/book/book_messages.h"
+#include "actors/book/transfer/earlier_state.h"
 
 namespace pinstrike::actors {
 
@@ -99,8 +101,13 @@ void BookTransfer::join_forced(std::uint16_t number) {
     }
     const std::uint32_t before = row.forced_recorded ? row.origin - 1 : row.from;
     if (sequence_after(row.forced_last, before)) {
-        // The state covers later messages too, so it is dropped.
-        entries_.start_day(number, entries_.clock.skip());
+        // The numbers began anew in between. A recording has all messages before its end, so only
+        // quotes are dropped. Other state covers later messages too, so it is dropped as a whole.
+        if (row.forced_recorded) {
+            entries_.store.lines[number].flush_quotes(entries_.clock.skip());
+        } else {
+            entries_.start_day(number, entries_.clock.skip());
+        }
     } else if (sequence_after(before, row.forced_first)) {
         entries_.store.lines[number].lose(entries_.clock.skip(), row.forced_first, before,
                                           PINSTRIKE_MISSING_UNKNOWN);
@@ -148,6 +155,8 @@ bool BookTransfer::obey(const StateRecord& record) {
     switch (record.kind) {
         case StateRecord::Kind::series:
             return load_series(record);
+        case StateRecord::Kind::earlier:
+            return load_earlier(record);
         case StateRecord::Kind::lost:
             load_loss(record);
             return true;
@@ -189,6 +198,20 @@ bool BookTransfer::load_series(const StateRecord& record) {
     answer->kind = StateRecord::Kind::refused;
     answer->line = record.line;
     answer->verdict = load_state(record);
+    return true;
+}
+
+bool BookTransfer::load_earlier(const StateRecord& record) {
+    StateRecord* const answer = rings_.out.claim(1);
+    if (answer == nullptr) {
+        return false;
+    }
+    *answer = record;
+    answer->kind = StateRecord::Kind::refused;
+    answer->verdict = merge_earlier(entries_, places_.at(record.line), record);
+    if (answer->verdict == StateVerdict::taken) {
+        note_forced(record);
+    }
     return true;
 }
 
@@ -378,7 +401,7 @@ std::size_t BookTransfer::walk() {
     while (lines_given && slots < slots_each_step && records < given_each_step &&
            entries_.walk_slot < entries_.store.table.slots()) {
         BookEntry& entry = entries_.store.table.at(entries_.walk_slot);
-        if (has_state(entry) && places_.at(entry.line()).heard) {
+        if (has_state(entry) && places_.at(entry.line()).is_stated()) {
             StateRecord* const record = rings_.out.claim(1);
             if (record == nullptr) {
                 break;
@@ -422,16 +445,16 @@ void BookTransfer::give(BookEntry& entry, StateRecord& record) {
     }
     record = StateRecord{};
     record.line = entry.line();
-    record.place = places_.at(entry.line()).here;
+    record.place = places_.at(entry.line()).stated();
     record.key = entry.key();
     record.quotes = entry.quotes;
     record.bid = resolved(entry.bid, entries_.state_of(entry, entry.bid));
     record.offer = resolved(entry.offer, entries_.state_of(entry, entry.offer));
     if (entry.has_trades()) {
         record.trades = entries_.store.trades_at(entry);
-        record.trades.covered_sequence = 0;
-        constexpr unsigned own = covered_here | covered_elsewhere;
-        record.trades.flags = static_cast<std::uint16_t>(record.trades.flags & ~own);
+        record.trades.covered_sequence = record.trades.excess_cancelled = 0;
+        record.trades.flags =
+            static_cast<std::uint16_t>(record.trades.flags & ~unsigned{own_flags});
         record.has_trades = says_anything(record.trades);
     }
     entries_.counters.bump(BookCount::state_given);

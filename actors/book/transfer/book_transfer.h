@@ -50,6 +50,7 @@ class BookTransfer {
     std::size_t read();
     [[nodiscard]] bool obey(const StateRecord& record);
     [[nodiscard]] bool load_series(const StateRecord& record);
+    [[nodiscard]] bool load_earlier(const StateRecord& record);
     void load_loss(const StateRecord& record);
     [[nodiscard]] bool join(const StateRecord& record);
     [[nodiscard]] StateVerdict judge(const StateRecord& record) const;

@@ -50,6 +50,14 @@ struct LinePlace {
         return heard && (origin_known || resets_seen() || !forced_recorded);
     }
 
+    /// Whether the state of series of the line has a place: it was heard, or they were taken from a
+    /// recording.
+    [[nodiscard]] bool is_stated() const { return heard || (forced && forced_recorded); }
+
+    [[nodiscard]] CoveredPlace stated() const {
+        return heard ? here : CoveredPlace{.sequence = forced_last};
+    }
+
     [[nodiscard]] bool resets_seen() const { return here.reset_ts_ns != 0; }
 
     /// Whether a number means the same message in `other`, a place of a peer, as it does here.

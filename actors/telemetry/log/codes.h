@@ -157,6 +157,12 @@ namespace pinstrike::actors {
     ROW(peer_state_missing, warning, 1, \
         "no peer sent the state of every series in time: unknown series stay unknown until their " \
         "next message") \
+    ROW(state_recovered, info, 1, \
+        "the books took the state that the feed recorded before its start: of how many series, " \
+        "how old it was, how long it took, and how many messages are missing between") \
+    ROW(state_unrecovered, warning, 1, \
+        "the books did not take the state that the feed recorded before its start, or only a " \
+        "part of it: unknown series stay unknown until their next message") \
     ROW(dpdk_error, error, 50, "an error of DPDK or a library below it") \
     ROW(dpdk_warning, warning, 50, "a warning of DPDK or a library below it") \
     ROW(dpdk_info, info, 100, "a message of DPDK or a library below it") \

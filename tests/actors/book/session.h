@@ -38,6 +38,26 @@ class Session {
         out.stamp(++time_ns_);
     }
 
+    /// The feed stops and starts again: some numbers of each line are missed, and what was lost
+    /// before does not come any more. Adds the gaps, as a feed that went on would report them.
+    void stop(Events& gaps) {
+        for (std::uint16_t number = 1; number <= lines_count; ++number) {
+            LineSource& line = lines_[number - 1U];
+            line.lost.clear();
+            if (const unsigned missed = below(4); missed != 0) {
+                const std::uint32_t first = next(line);
+                for (unsigned more = 1; more < missed; ++more) {
+                    next(line);
+                }
+                gaps.gap(number, first, line.sequence);
+            }
+        }
+        gaps.stamp(++time_ns_);
+    }
+
+    /// The last number of a line.
+    std::uint32_t sequence(std::uint16_t number) const { return lines_[number - 1U].sequence; }
+
     feed::SeriesKey key(unsigned index) const {
         return key_of(index % 2 == 0 ? "SPY" : "QQQ", static_cast<char>('A' + index % 24), 16, 27,
                       index / 8 * 50'000'000, index % 3 == 0);

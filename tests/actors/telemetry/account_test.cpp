@@ -158,9 +158,24 @@ TEST(Account, StatesWhatWasRecorded) {
                                                     {"compressed", 0},
                                                     {"compressed_from", 0},
                                                     {"compressed_to", 0},
-                                                    {"snapshots", 1}}));
+                                                    {"snapshots", 1},
+                                                    {"recovered_series", 0}}));
     EXPECT_NE(account_text(counters).find("recording"), std::string::npos);
     EXPECT_FALSE(nlohmann::json::parse(account_json(balanced_counters())).contains("recording"));
+}
+
+TEST(Account, SaysWhatIsMissingBeforeRecordedState) {
+    CounterSnapshot counters = recorded_counters();
+    EXPECT_FALSE(
+        nlohmann::json::parse(account_json(counters))["lines"][0].contains("missed_before_start"));
+    counters.recorder->recovered_series = 7;
+    counters.pollers[0].lines[0].missed_before_start = 3;
+    EXPECT_TRUE(imbalances(counters).empty());
+    const auto account = nlohmann::json::parse(account_json(counters));
+    EXPECT_EQ(account["recording"]["recovered_series"], 7);
+    EXPECT_EQ(account["lines"][0]["missed_before_start"], 3);
+    EXPECT_NE(account_text(counters).find("7 series began with recorded state; 3 messages"),
+              std::string::npos);
 }
 
 TEST(Account, NamesARecordingThatDoesNotBalance) {

@@ -177,6 +177,35 @@ TEST(Topology, counts_what_lines_may_hold) {
     EXPECT_THAT(to_text(topology, config), HasSubstr(", lines "));
 }
 
+/// The process that reads recorded state has one poller for all lines and one core, and records
+/// nothing. A lack of memory for it prevents no start.
+TEST(Topology, names_the_memory_that_recorded_state_needs) {
+    FeedConfig config = config_of(0, 2, -1, -1);
+    EXPECT_FALSE(recovers_state(config));
+    config.record.on = true;
+    EXPECT_TRUE(recovers_state(config));
+    const FeedConfig other = recovery_config(config);
+    EXPECT_EQ(other.pollers.size(), 1U);
+    EXPECT_EQ(other.pollers[0].lines.size(), config.lines.size());
+    EXPECT_EQ(other.cores.size(), 1U);
+    EXPECT_FALSE(other.record.on);
+    const Topology topology = plan_topology(config);
+    EXPECT_THAT(to_text(topology, config), HasSubstr("recorded state    taken at the start"));
+    Machine machine = two_sockets();
+    machine.free_bytes = topology.memory_bytes();
+    const TopologyFindings found = check_topology(topology, config, machine);
+    EXPECT_THAT(texts(found.problems), IsEmpty());
+    EXPECT_THAT(found.remarks, Contains(HasSubstr("record.recover: the process")));
+    machine.free_bytes = 3 * topology.memory_bytes();
+    EXPECT_THAT(check_topology(topology, config, machine).remarks,
+                Not(Contains(HasSubstr("record.recover"))));
+    config.record.snapshot_interval_ns = 0;
+    EXPECT_FALSE(recovers_state(config));
+    config.record.snapshot_interval_ns = 1;
+    config.record.recover = false;
+    EXPECT_FALSE(recovers_state(config));
+}
+
 TEST(Topology, a_ring_that_nobody_drains_is_a_problem) {
     const FeedConfig config = config_of(0, 2, -1, -1);
     Topology topology = plan_topology(config);
