@@ -71,6 +71,9 @@ class SegmentFile {
     /// The index beside it. Nothing if it is lost or wrong, or does not end where the segment ends.
     [[nodiscard]] std::optional<SegmentIndex> index() const;
 
+    /// The index of a segment that is being written, as read_growing_index().
+    [[nodiscard]] std::optional<SegmentIndex> growing_index() const;
+
     /// Whether a recorder writes to it now: it holds the file's lock.
     [[nodiscard]] bool is_being_written() const;
 
@@ -87,6 +90,8 @@ class SegmentFile {
     [[nodiscard]] bool is_compressed() const { return frames_.has_value(); }
 
   private:
+    [[nodiscard]] std::vector<std::byte> index_bytes() const;
+
     SegmentFile(std::string path, nic::FileDescriptor file, std::uint64_t bytes)
         : path_(std::move(path)), file_(std::move(file)), file_bytes_(bytes), bytes_(bytes) {}
 

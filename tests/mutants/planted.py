@@ -646,6 +646,13 @@ plant(("export_range",), [
      "if (time_ns < times_->from_ns || time_ns >= times_->to_ns) {", "if (time_ns >= times_->to_ns) {"),
 ])
 
+plant(("gateway_unit",), [
+    ("a replay does not wait for each line", "return at != reached_.lines.end() && is_up_to(live.second, at->second);",
+     "return true;"),
+    ("a replay brings records that come live as well", ": is_up_to(frame.place, place->place);", ": true;"),
+    ("live records before the end of a replay are lost", "kept_.put(schema, id, record, end_ns);", ""),
+])
+
 plant(("export_unit",), [
     ("only the first records of a large file are moved up", "for (std::uint64_t end = size_bytes_; end > 0;) {",
      "for (std::uint64_t end = std::min<std::uint64_t>(size_bytes_, copied_bytes); end > 0;) {"),
