@@ -9,6 +9,7 @@
 
 #include <gtest/gtest.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -264,6 +265,45 @@ TEST_F(Recorder, counts_what_a_failed_disk_never_took) {
     task_->finish(now_ns_);
     EXPECT_EQ(count(RecorderCount::unwritten), 2U);
     EXPECT_EQ(count(RecorderCount::written), 0U);
+}
+
+/// The bytes that the file system has for a file.
+std::uint64_t reserved_bytes(const std::string& path) {
+    struct stat status {};
+
+    return ::stat(path.c_str(), &status) == 0 ? static_cast<std::uint64_t>(status.st_blocks) * 512
+                                              : 0;
+}
+
+/// As after `ctl record stop`.
+TEST_F(Recorder, gives_back_the_space_of_a_segment_that_gets_no_packets) {
+    RecordConfig config;
+    config.segment_bytes = std::size_t{16} << 20;
+    open(config);
+    const auto write = [this] {
+        recorder_->close();
+        while (task_->counters().read(RecorderCount::written) != sent_) {
+            now_ns_ += ms;
+            task_->step(now_ns_);
+        }
+    };
+    record();
+    write();
+    const std::string path = segments().at(0);
+    if (reserved_bytes(path) < config.segment_bytes) {
+        GTEST_SKIP() << "this file system reserves no space";
+    }
+    for (int second = 0; second < 12; ++second) {
+        now_ns_ += 1000 * ms;
+        task_->step(now_ns_);
+    }
+    EXPECT_LT(reserved_bytes(path), config.segment_bytes / 2);
+    record();
+    write();
+    EXPECT_GE(reserved_bytes(path), config.segment_bytes) << "packets come again";
+    finish();
+    EXPECT_EQ(segments().size(), 1U);
+    EXPECT_EQ(replayed(), (std::vector<std::size_t>{0, 1}));
 }
 
 TEST_F(Recorder, begins_a_segment_for_added_lines) {
