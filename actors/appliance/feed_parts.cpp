@@ -128,8 +128,7 @@ class PartsBuilder {
         return !state_rings_.empty() && state_rings_[core].has_value();
     }
 
-    [[nodiscard]] std::unique_ptr<Actor> make_actor_of(const std::string& kind, std::size_t core,
-                                                       CoreMemory* memory);
+    [[nodiscard]] bool give_rings(Actor& actor, std::size_t core);
 
     FeedParts& parts_;
     const FeedConfig& config_;
@@ -470,16 +469,14 @@ void PartsBuilder::make_core(std::size_t index) {
     std::vector<std::string_view> calls;
     std::optional<std::size_t> with_state;  // the actor that has the core's rings
     for (const std::string& kind : thread.config.actors) {
-        const bool had_rings = has_rings(index);
-        actors.push_back(make_actor_of(kind, index, memory ? &*memory : nullptr));
-        if (had_rings && !has_rings(index)) {
-            with_state = actors.size() - 1;
-        }
+        actors.push_back(make_actor(kind, config_, memory ? &*memory : nullptr));
+        with_state = give_rings(*actors.back(), index) ? actors.size() - 1 : with_state;
         const std::vector<std::string_view> more = actors.back()->system_calls();
         calls.insert(calls.end(), more.begin(), more.end());
     }
     if (thread.config.make_own) {
         actors.push_back(thread.config.make_own());
+        with_state = give_rings(*actors.back(), index) ? actors.size() - 1 : with_state;
     }
     CoreOptions options;
     options.info = {thread.config.name, static_cast<unsigned>(index),
@@ -506,13 +503,13 @@ void PartsBuilder::make_core(std::size_t index) {
 }
 
 /// The first actor of a core that exchanges state gets the core's rings to the peers' thread.
-std::unique_ptr<Actor> PartsBuilder::make_actor_of(const std::string& kind, std::size_t core,
-                                                   CoreMemory* memory) {
-    auto actor = make_actor(kind, config_, memory);
-    if (has_rings(core) && actor->join_transfer(loads_state(config_), *state_rings_[core])) {
+bool PartsBuilder::give_rings(Actor& actor, std::size_t core) {
+    const bool given =
+        has_rings(core) && actor.join_transfer(loads_state(config_), *state_rings_[core]);
+    if (given) {
         state_rings_[core].reset();
     }
-    return actor;
+    return given;
 }
 
 }  // namespace

@@ -2,10 +2,15 @@
 //
 // `pinstrike record export`: captures as files of records. The records are those that a gateway
 // sends.
+#include "actors/book/book_config.h"
+#include "actors/book/transfer/book_transfer.h"
 #include "actors/command/command.h"
 #include "actors/command/export_progress.h"
+#include "actors/command/range_options.h"
 #include "actors/command/replay_config.h"
+#include "actors/command/replay_range.h"
 #include "actors/command/root_option.h"
+#include "actors/command/single_core.h"
 #include "actors/control/control_loop.h"
 #include "actors/control/end_while_opening.h"
 #include "actors/export/csv_columns.h"
@@ -37,26 +42,46 @@ struct Arguments {
     std::string out;
     std::vector<std::string> underlyings;
     std::string account;
+    RangeOptions range;
     bool columns = false;
 };
 
-/// One poller and one core, so that the records have the order of the packets.
-void make_threads(actors::FeedConfig& config) {
-    actors::PollerConfig poller;
-    poller.name = "poll0";
-    poller.ports = {config.ports.front().name};
-    poller.wait = actors::WaitStrategy::park;
-    for (const feed::LineConfig& line : config.lines) {
-        poller.lines.push_back(line.number);
+/// The state before a range, so that its first records are those of an export of all: of the
+/// interval that is open at its beginning, and of the second before, because a best that a flush
+/// removed is reported within a second. Clocks of exchanges may be ahead of the receive times.
+constexpr std::int64_t before_range_ns = 2'000'000'000;
+
+/// A snapshot has neither the time of a last trade nor series of which messages stated nothing.
+bool takes_snapshot(feed::dbn::Schema schema) {
+    using feed::dbn::Schema;
+    return schema != Schema::cbbo_1s && schema != Schema::cbbo_1m && schema != Schema::definition;
+}
+
+RangeNeeds needs_of(feed::dbn::Schema schema) {
+    RangeNeeds needs;
+    needs.before_ns = before_range_ns;
+    needs.takes_snapshot = takes_snapshot(schema);
+    needs.needs_state = true;
+    if (needs.takes_snapshot && feed::dbn::interval_ns_of(schema) != 0) {
+        // A bar has the time of its begin, and its trades come until some time behind its end.
+        needs.behind_ns = feed::dbn::interval_ns_of(schema) + actors::bar_grace_ns;
     }
-    actors::CoreConfig core;
-    core.name = "core0";
-    core.wait = actors::WaitStrategy::park;
-    core.actors.clear();
-    config.pollers = {std::move(poller)};
-    config.cores = {std::move(core)};
-    config.publish = {};
-    config.metrics_address.clear();
+    return needs;
+}
+
+/// The times of the records that are wanted; nullopt: of all.
+std::optional<actors::RecordTimes> times_of(const ReplayRange& range) {
+    if (!range.from_ns && !range.to_ns) {
+        return std::nullopt;
+    }
+    actors::RecordTimes times;
+    if (range.from_ns) {
+        times.from_ns = static_cast<std::uint64_t>(std::max<std::int64_t>(*range.from_ns, 0));
+    }
+    if (range.to_ns) {
+        times.to_ns = static_cast<std::uint64_t>(std::max<std::int64_t>(*range.to_ns, 0));
+    }
+    return times;
 }
 
 /// What the run and the threads of an export share.
@@ -64,14 +89,15 @@ class Export {
   public:
     Export(const Arguments& given, feed::dbn::Schema schema)
         : out_(given.out),
-          progress_(given.files),
+          progress_(given.range.any() ? std::vector<std::string>{} : given.files),
           writer_(given.format == "csv" ? actors::csv_format(schema) : actors::dbn_format(schema),
                   actors::record_bytes(schema), given.out) {}
 
-    [[nodiscard]] std::unique_ptr<actors::Actor> make_actor(
-        feed::dbn::Schema schema, const std::vector<std::string>& underlyings) {
-        return std::make_unique<actors::ExportActor>(schema, underlyings, writer_.blocks(),
-                                                     [this] { writer_.start(); });
+    [[nodiscard]] std::unique_ptr<actors::Actor> make_actor(const actors::ExportWanted& wanted) {
+        auto actor = std::make_unique<actors::ExportActor>(wanted, writer_.blocks(),
+                                                           [this] { writer_.start(); });
+        actor_ = actor.get();
+        return actor;
     }
 
     /// Empty: goes on.
@@ -88,6 +114,7 @@ class Export {
         }
     }
 
+    /// The actor still exists.
     Exit finish() {
         std::optional<actors::EndWhileOpening> writing;
         if (out_ == "-" || is_written_directly(out_)) {
@@ -101,6 +128,10 @@ class Export {
             return Exit::failed;
         }
         complain("{} records written", writer_.records());
+        if (const std::uint64_t refused = actor_->refused(); refused != 0) {
+            complain("{} messages made no record: {}", refused, actors::MarketActor::refused_text);
+            return Exit::failed;
+        }
         return Exit::ok;
     }
 
@@ -108,26 +139,57 @@ class Export {
     std::string out_;
     ExportProgress progress_;
     actors::ExportWriter writer_;
+    const actors::ExportActor* actor_ = nullptr;
     bool is_whole_ = false;
 };
 
+/// What an export of this range makes of the replay.
+actors::ExportWanted wanted_of(const Arguments& given, const ReplayRange& range,
+                               const actors::FeedConfig& config) {
+    actors::ExportWanted wanted;
+    wanted.schema = *feed::dbn::schema_of(given.schema);
+    wanted.underlyings = given.underlyings;
+    wanted.times = times_of(range);
+    if (range.from) {
+        wanted.beginning = {config.actors.get<actors::BookConfig>(), range.from->from_ns};
+    }
+    return wanted;
+}
+
 Exit run_export(const Arguments& given) {
     Exit status = Exit::ok;
-    auto config = replay_config({given.files, given.config, {}, false}, status);
+    const feed::dbn::Schema schema = *feed::dbn::schema_of(given.schema);
+    ReplaySource source{given.files, given.config, {}, false};
+    if (given.range.any()) {
+        auto range = replay_range(given.files, given.range, needs_of(schema), status);
+        if (!range) {
+            return status;
+        }
+        source.range = std::move(*range);
+    }
+    auto config = replay_config(source, status);
     if (!config) {
         return status;
     }
-    const feed::dbn::Schema schema = *feed::dbn::schema_of(given.schema);
-    make_threads(*config);
+    make_single_core(*config);
     Export exported{given, schema};
-    config->cores.front().make_own = [&] { return exported.make_actor(schema, given.underlyings); };
+    const actors::ExportWanted wanted = wanted_of(given, source.range, *config);
+    actors::CoreConfig& core = config->cores.front();
+    core.make_own = [&] { return exported.make_actor(wanted); };
+    if (wanted.beginning) {
+        core.own_transfer_bytes = actors::BookTransfer::memory_bytes({.takes = true});
+    }
     actors::RunFeedOptions options;
     options.config_file = given.config;
     options.account_file = given.account;
     options.files_at_end = {given.out};
     options.at_step = [&exported] { return exported.step(); };
     options.at_stop = [&exported](const actors::RunEnd& end) { exported.stop(end); };
-    options.at_end = [&exported](actors::Appliance&) { return exported.finish(); };
+    options.at_end = [&exported](actors::Appliance& appliance) {
+        const Exit of_snapshot = finish_snapshot(appliance.recovery().loader);
+        const Exit of_output = exported.finish();
+        return of_output == Exit::ok ? of_snapshot : of_output;
+    };
     return actors::run_feed(*config, options);
 }
 
@@ -188,6 +250,10 @@ void add_export(CLI::App& record, Outcome& outcome) {
         "sends to its clients: those of one schema, of all series. Values that are stale because\n"
         "messages were lost have the flag 4 (MAYBE_BAD_BOOK). DBN is read by the published\n"
         "programs for it, such as databento.DBNStore.from_file(); the metadata has all symbols.\n"
+        "A part of a recording (--from, --to, --lines) has the records of these times, with the\n"
+        "values that an export of all has: the replay begins with the last snapshot before, or,\n"
+        "for cbbo and definition and without a snapshot, with the recording. Times are those by\n"
+        "which records are ordered: of ohlcv the begin of the interval, else ts_recv.\n"
         "CSV has a heading, exact decimals, times in UTC with nanoseconds, and nothing where a\n"
         "value is unknown. A file appears under its name when it is complete. With --out - DBN\n"
         "waits in a file of the folder for temporary files (TMPDIR), because its beginning names\n"
@@ -198,6 +264,7 @@ void add_export(CLI::App& record, Outcome& outcome) {
         "Examples:\n"
         "  pinstrike record export day.pcap --schema cmbp-1 --out day.cmbp-1.dbn.zst\n"
         "  pinstrike record export day.pcap --schema trades --format csv --out trades.csv\n"
+        "  pinstrike record export recording --schema cmbp-1 --from 14:00 --to 14:05 --out 14.dbn\n"
         "  pinstrike record export captures --schema ohlcv-1m --underlyings SPY,SPXW --out "
         "bars.dbn");
     command
@@ -228,6 +295,7 @@ void add_export(CLI::App& record, Outcome& outcome) {
                      "Only series of these underlyings, by OPRA's root (default: all)")
         ->delimiter(',')
         ->check(root_error);
+    add_range(*command, given->range);
     command->add_option("--config", given->config,
                         "Lines, arbitration and series map of this config; of its ports, "
                         "udp_checksum and sources");

@@ -17,6 +17,9 @@
 #include <system_error>
 
 namespace pinstrike::command {
+
+void add_gateway_replay(CLI::App& gateway, Outcome& outcome);
+
 namespace {
 
 /// The state folder of the gateway's unit, in which its documents place the access log.
@@ -123,8 +126,9 @@ void add_gateway(CLI::App& app, Outcome& outcome) {
     usage->add_option("--month", given->month, "YYYY-MM, in UTC")->required();
     usage->add_flag("--csv", given->csv, "A header and a row per user");
     usage->callback([given, &outcome] { outcome.status = report_usage(*given); });
-    command->callback([given, usage, &outcome] {
-        if (usage->parsed()) {
+    add_gateway_replay(*command, outcome);
+    command->callback([given, command, &outcome] {
+        if (!command->get_subcommands().empty()) {
             return;
         }
         if (given->config.empty()) {

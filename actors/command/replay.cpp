@@ -10,10 +10,8 @@
 #include "config/form.h"
 #include "config/print_problems.h"
 
-#include <filesystem>
 #include <memory>
 #include <string>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -30,36 +28,11 @@ struct Arguments {
     actors::RunFeedOptions options;
 };
 
-/// What became of the snapshot that a replay began with.
-Exit finish_snapshot(const actors::Appliance& appliance) {
-    const actors::SnapshotLoader* const loader = appliance.recovery().loader;
-    if (loader == nullptr) {
-        return Exit::ok;
-    }
-    if (!loader->over()) {
-        complain("the replay ended before --from");
-        return Exit::failed;
-    }
-    complain("the snapshot had the states of {} series", loader->series().read());
-    if (const std::uint64_t refused = loader->refused().read(); refused != 0) {
-        complain(
-            "{} of them join no message of the recording: what they say is unknown until the "
-            "series' next message",
-            refused);
-    }
-    return Exit::ok;
-}
-
 Exit replay(const Arguments& given) {
     Exit status = Exit::ok;
     ReplaySource source{given.files, given.config, *nic::parse_pace(given.pace), false};
     if (given.range.any()) {
-        std::error_code unknown;
-        if (given.files.size() != 1 || !std::filesystem::is_directory(given.files[0], unknown)) {
-            complain("--from, --to and --lines: expected one folder, a recording");
-            return Exit::usage;
-        }
-        auto range = replay_range(given.files[0], given.range, status);
+        auto range = replay_range(given.files, given.range, {}, status);
         if (!range) {
             return status;
         }
@@ -82,7 +55,9 @@ Exit replay(const Arguments& given) {
     }
     actors::RunFeedOptions options = given.options;
     options.config_file = given.config;
-    options.at_end = finish_snapshot;
+    options.at_end = [](const actors::Appliance& appliance) {
+        return finish_snapshot(appliance.recovery().loader);
+    };
     return actors::run_feed(*config, options);
 }
 

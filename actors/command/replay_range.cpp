@@ -12,15 +12,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
+#include <system_error>
 #include <utility>
 
 namespace pinstrike::command {
 namespace {
-
-/// The packets of this time before a snapshot are replayed, too, so that the numbers of the lines
-/// are known when its state is given to the books.
-constexpr std::int64_t before_snapshot_ns = 1'000'000'000;
 
 /// The time at which a snapshot was complete. Nothing, with a printed reason, if it is damaged.
 std::optional<std::int64_t> end_of(feed::StateFile& file) {
@@ -38,13 +36,39 @@ std::optional<std::int64_t> end_of(feed::StateFile& file) {
     return end_ns;
 }
 
-struct Snapshot {
-    std::string path;
-    std::int64_t begin_ns = 0;
-};
+/// Sets where the replay begins, for a range with --from.
+void set_beginning(const std::string& folder, const RangeNeeds& needs, std::int64_t first_ns,
+                   feed::PacketRange& range, ReplayRange& found) {
+    const std::int64_t state_ns = range.from_ns - needs.before_ns;
+    found.part.from_ns = range.from_ns;
+    const auto snapshot =
+        needs.takes_snapshot ? snapshot_before(folder, state_ns) : std::optional<SnapshotPlace>{};
+    if (snapshot) {
+        found.part.gate = std::make_shared<nic::ReplayGate>();
+        found.from = actors::ReplayFrom{snapshot->path, state_ns, found.part.gate};
+        range.from_ns = snapshot->begin_ns - before_snapshot_ns;
+        complain("the books begin with the snapshot of {}", actors::time_text(snapshot->begin_ns));
+        if (first_ns > snapshot->begin_ns) {
+            complain("the recording lacks the packets from there to {}",
+                     actors::time_text(first_ns));
+        }
+    } else if (needs.takes_snapshot && needs.needs_state) {
+        complain(
+            "there is no snapshot of this day before --from: the recording is replayed from its "
+            "beginning");
+    } else if (needs.takes_snapshot) {
+        complain(
+            "there is no snapshot of this day before --from: a series is unknown until its first "
+            "message");
+    }
+    if (!snapshot && (needs.needs_state || !needs.takes_snapshot)) {
+        range.from_ns = feed::PacketRange{}.from_ns;
+    }
+}
 
-/// The last snapshot of the trade date of `from_ns` that was complete by then.
-std::optional<Snapshot> last_before(const std::string& folder, std::int64_t from_ns) {
+}  // namespace
+
+std::optional<SnapshotPlace> snapshot_before(const std::string& folder, std::int64_t from_ns) {
     Problems problems;
     std::vector<feed::FoundState> states = feed::states_in(folder, problems);
     std::ranges::reverse(states);
@@ -61,17 +85,23 @@ std::optional<Snapshot> last_before(const std::string& folder, std::int64_t from
         }
         if (const auto end_ns = end_of(*file); end_ns && *end_ns <= from_ns) {
             print_problems(problems);
-            return Snapshot{state.path, file->head().begin_ns};
+            return SnapshotPlace{state.path, file->head().begin_ns};
         }
     }
     print_problems(problems);
     return std::nullopt;
 }
 
-}  // namespace
-
-std::optional<ReplayRange> replay_range(const std::string& folder, const RangeOptions& options,
+std::optional<ReplayRange> replay_range(const std::vector<std::string>& files,
+                                        const RangeOptions& options, const RangeNeeds& needs,
                                         Exit& status) {
+    std::error_code unknown;
+    if (files.size() != 1 || !std::filesystem::is_directory(files[0], unknown)) {
+        complain("--from, --to and --lines: expected one folder, a recording");
+        status = Exit::usage;
+        return std::nullopt;
+    }
+    const std::string& folder = files[0];
     Problems problems;
     const auto packets = feed::RecordedPackets::open(folder, problems);
     print_problems(problems);
@@ -86,23 +116,13 @@ std::optional<ReplayRange> replay_range(const std::string& folder, const RangeOp
     }
     ReplayRange found;
     found.lines = range->lines;
+    if (!options.to.empty()) {
+        found.to_ns = range->to_ns;
+        range->to_ns += needs.behind_ns;
+    }
     if (!options.from.empty()) {
-        found.part.from_ns = range->from_ns;
-        if (const auto snapshot = last_before(folder, range->from_ns)) {
-            found.part.gate = std::make_shared<nic::ReplayGate>();
-            found.from = actors::ReplayFrom{snapshot->path, range->from_ns, found.part.gate};
-            range->from_ns = snapshot->begin_ns - before_snapshot_ns;
-            complain("the books begin with the snapshot of {}",
-                     actors::time_text(snapshot->begin_ns));
-            if (packets->first_ns() > snapshot->begin_ns) {
-                complain("the recording lacks the packets from there to {}",
-                         actors::time_text(packets->first_ns()));
-            }
-        } else {
-            complain(
-                "there is no snapshot of this day before --from: a series is unknown until "
-                "its first message");
-        }
+        found.from_ns = range->from_ns;
+        set_beginning(folder, needs, packets->first_ns(), *range, found);
     }
     found.part.frames = std::make_shared<feed::RecordingPart>(folder, std::move(*range));
     return found;
@@ -129,9 +149,9 @@ std::optional<ReplayRange> range_behind_snapshot(const std::string& folder,
         status = Exit::failed;
         return std::nullopt;
     }
-    std::optional<Snapshot> snapshot;
+    std::optional<SnapshotPlace> snapshot;
     if (feed::trade_date_of(packets->last_ns()) == trade_date) {
-        snapshot = last_before(folder, begun_before_ns);
+        snapshot = snapshot_before(folder, begun_before_ns);
     }
     if (!snapshot) {
         return no_snapshot();
@@ -145,6 +165,24 @@ std::optional<ReplayRange> range_behind_snapshot(const std::string& folder,
     found.from = actors::ReplayFrom{snapshot->path, found.part.from_ns, found.part.gate};
     found.part.frames = std::make_shared<feed::RecordingPart>(folder, std::move(range), span);
     return found;
+}
+
+Exit finish_snapshot(const actors::SnapshotLoader* loader) {
+    if (loader == nullptr) {
+        return Exit::ok;
+    }
+    if (!loader->over()) {
+        complain("the replay ended before --from");
+        return Exit::failed;
+    }
+    complain("the snapshot had the states of {} series", loader->series().read());
+    if (const std::uint64_t refused = loader->refused().read(); refused != 0) {
+        complain(
+            "{} of them join no message of the recording: what they say is unknown until the "
+            "series' next message",
+            refused);
+    }
+    return Exit::ok;
 }
 
 }  // namespace pinstrike::command

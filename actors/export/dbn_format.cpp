@@ -19,26 +19,6 @@ namespace {
 
 using feed::dbn::Schema;
 
-/// Where records of a schema have the time by which readers order them and look up symbols.
-std::size_t time_at(Schema schema) {
-    switch (schema) {
-        case Schema::ohlcv_1s:
-        case Schema::ohlcv_1m:
-        case Schema::ohlcv_1h:
-            return offsetof(feed::dbn::RecordHeader, event_ns);
-        case Schema::definition:
-            return offsetof(feed::dbn::DefinitionRecord, receive_ns);
-        case Schema::statistics:
-            return offsetof(feed::dbn::StatisticRecord, receive_ns);
-        default:
-            static_assert(offsetof(feed::dbn::TradeRecord, receive_ns) == 32);
-            static_assert(offsetof(feed::dbn::ConsolidatedRecord, receive_ns) == 32);
-            static_assert(offsetof(feed::dbn::IntervalRecord, receive_ns) == 32);
-            static_assert(offsetof(feed::dbn::VenueRecord, receive_ns) == 32);
-            return 32;
-    }
-}
-
 template <class Value>
 Value value_at(const std::byte* at) {
     Value value;
@@ -49,7 +29,7 @@ Value value_at(const std::byte* at) {
 class DbnFormat final : public RecordFormat {
   public:
     explicit DbnFormat(Schema schema)
-        : schema_(schema), record_bytes_(record_bytes(schema)), time_at_(time_at(schema)) {}
+        : schema_(schema), record_bytes_(record_bytes(schema)), time_at_(record_time_at(schema)) {}
 
     [[nodiscard]] bool begins_late() const override { return true; }
 
@@ -137,6 +117,25 @@ std::size_t record_bytes(Schema schema) {
             static_assert(sizeof(feed::dbn::ConsolidatedRecord) ==
                           sizeof(feed::dbn::IntervalRecord));
             return sizeof(feed::dbn::ConsolidatedRecord);
+    }
+}
+
+std::size_t record_time_at(Schema schema) {
+    switch (schema) {
+        case Schema::ohlcv_1s:
+        case Schema::ohlcv_1m:
+        case Schema::ohlcv_1h:
+            return offsetof(feed::dbn::RecordHeader, event_ns);
+        case Schema::definition:
+            return offsetof(feed::dbn::DefinitionRecord, receive_ns);
+        case Schema::statistics:
+            return offsetof(feed::dbn::StatisticRecord, receive_ns);
+        default:
+            static_assert(offsetof(feed::dbn::TradeRecord, receive_ns) == 32);
+            static_assert(offsetof(feed::dbn::ConsolidatedRecord, receive_ns) == 32);
+            static_assert(offsetof(feed::dbn::IntervalRecord, receive_ns) == 32);
+            static_assert(offsetof(feed::dbn::VenueRecord, receive_ns) == 32);
+            return 32;
     }
 }
 

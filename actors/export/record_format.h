@@ -35,6 +35,9 @@ class RecordFormat {
 /// Bytes of each record of a schema.
 [[nodiscard]] std::size_t record_bytes(feed::dbn::Schema schema);
 
+/// Where records of a schema have the time by which readers order them and look up symbols.
+[[nodiscard]] std::size_t record_time_at(feed::dbn::Schema schema);
+
 /// A DBN file, with all series of its records in the metadata.
 [[nodiscard]] std::unique_ptr<RecordFormat> dbn_format(feed::dbn::Schema schema);
 

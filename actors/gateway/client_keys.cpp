@@ -98,7 +98,10 @@ Section<ClientKey> client_key_section() {
              "Most records sent to a session in a second; the others are skipped, and an error "
              "record "
              "says how many.")
-        .unit("records");
+        .unit("records")
+        .key("replays", &ClientKey::replays, integer(0U, 64U),
+             "Most replays of the recording at once, of all its sessions; 0: none is allowed.")
+        .unit("replays");
     return section;
 }
 

@@ -29,6 +29,7 @@ struct ClientKey {
     unsigned sessions = 10;                ///< most open at once
     unsigned subscriptions = 1000;         ///< most lines in a session
     std::uint64_t records_per_second = 0;  ///< most in a session; 0: no limit
+    unsigned replays = 1;                  ///< most replays of the recording at once
 
     friend bool operator==(const ClientKey&, const ClientKey&) = default;
 

@@ -60,8 +60,13 @@ struct ClientSessions::Client {
         : session(host, std::move(origin)), connection(at) {}
 };
 
-ClientSessions::ClientSessions(const GatewayConfig& config, Market& market, const NoteGateway& note)
-    : config_(config), market_(market), note_(note), access_(config.access_log) {}
+ClientSessions::ClientSessions(const GatewayConfig& config, Market& market, ReplayHost& replays,
+                               const NoteGateway& note)
+    : config_(config),
+      market_(market),
+      replays_(replays),
+      note_(note),
+      access_(config.access_log) {}
 
 ClientSessions::~ClientSessions() {
     server_.reset();  // it may be sending from the queues of clients
@@ -73,7 +78,7 @@ bool ClientSessions::open(int inherited, Problems& problems) {
         return false;
     }
     users_.keep(std::move(keys_read));
-    opened_ns_ = wall_ns();
+    times_.opened_ns = wall_ns();
     const Endpoint at = endpoint_of(config_.address);
     server_ =
         SocketServer::open(at.host, at.port, inherited, config_.connections_max, *this, problems);
@@ -87,7 +92,7 @@ bool ClientSessions::open(int inherited, Problems& problems) {
 
 std::size_t ClientSessions::step(std::int64_t now_ns) {
     now_ns_ = now_ns;
-    if (const std::int64_t hour = now_ns / hour_ns; hour > std::exchange(hour_, hour)) {
+    if (const std::int64_t hour = now_ns / hour_ns; hour > std::exchange(times_.hour, hour)) {
         log_open_sessions(hour * hour_ns);
     }
     for (auto& [connection, client] : clients_) {
@@ -187,7 +192,7 @@ void ClientSessions::write_access(Client& client, std::int64_t to_ns) {
     Session& session = client.session;
     const SessionCounters& counters = session.output().counters();
     AccessEntry entry{
-        .session = fmt::format("{}-{}", time_text(opened_ns_), session.origin().number),
+        .session = fmt::format("{}-{}", time_text(times_.opened_ns), session.origin().number),
         .user = session.key().user,
         .address = session.origin().address,
         .client = session.client(),

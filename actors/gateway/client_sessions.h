@@ -25,7 +25,8 @@ namespace pinstrike::actors::gateway {
 class ClientSessions final : private SocketEvents, private SessionHost {
   public:
     /// All references must outlive the object.
-    ClientSessions(const GatewayConfig& config, Market& market, const NoteGateway& note);
+    ClientSessions(const GatewayConfig& config, Market& market, ReplayHost& replays,
+                   const NoteGateway& note);
     ~ClientSessions() override;
 
     /// Reads the keys, opens the access log, and listens. False, with problems.
@@ -97,13 +98,17 @@ class ClientSessions final : private SocketEvents, private SessionHost {
 
     [[nodiscard]] ChunkPool& chunks() override { return chunks_; }
 
-    [[nodiscard]] std::size_t queue_bytes() const override { return config_.queue_bytes; }
+    [[nodiscard]] const GatewayConfig& config() const override { return config_; }
 
-    [[nodiscard]] const std::vector<std::string>& roots() const override {
-        return config_.underlyings;
-    }
+    [[nodiscard]] ReplayHost& replays() override { return replays_; }
 
     [[nodiscard]] const std::string& feed_problem() const override { return feed_problem_; }
+
+    /// Of the access log.
+    struct AccessTimes {
+        std::int64_t hour = 0;       ///< since the Unix epoch
+        std::int64_t opened_ns = 0;  ///< distinguishes its sessions from those of other processes
+    };
 
     void step_client(Client& client);
     void write_access(Client& client, std::int64_t to_ns);
@@ -111,6 +116,7 @@ class ClientSessions final : private SocketEvents, private SessionHost {
 
     const GatewayConfig& config_;
     Market& market_;
+    ReplayHost& replays_;
     const NoteGateway& note_;
     Users users_;
     AccessLog access_;
@@ -121,8 +127,7 @@ class ClientSessions final : private SocketEvents, private SessionHost {
     std::uint64_t next_number_ = 1;
     Totals totals_;
     std::string feed_problem_;
-    std::int64_t hour_ = 0;       ///< of the access log, since the Unix epoch
-    std::int64_t opened_ns_ = 0;  ///< distinguishes its sessions from those of other processes
+    AccessTimes times_;
     std::int64_t now_ns_ = 0;
 };
 

@@ -66,6 +66,11 @@ class FeedSource {
 
     [[nodiscard]] bool is_live() const { return live_; }
 
+    /// The id of a series in the feed; 0: it has none.
+    [[nodiscard]] std::uint32_t id_of(const pinstrike_key& key) {
+        return feed_ ? feed_->id_of(key) : 0;
+    }
+
     /// Events that wait for the id of their series.
     [[nodiscard]] std::size_t waiting() const { return waiting_count_; }
 

@@ -30,7 +30,8 @@ Gateway::Gateway(GatewayConfig config, NoteGateway note)
     : config_(std::move(config)),
       note_(std::move(note)),
       source_(config_.feed, config_.underlyings, *this),
-      clients_(config_, market_, note_) {}
+      replays_(config_, *this),
+      clients_(config_, market_, replays_, note_) {}
 
 /// A client connects again after an error record, and does not after a plain end.
 void Gateway::run(Requests& requests) {
@@ -81,8 +82,10 @@ std::size_t Gateway::step() {
 
 /// Without events, the time of the data advances with the clock.
 void Gateway::advance_market() {
-    if (data_ns_ != 0) {
-        market_.advance(data_ns_ + std::max<std::int64_t>(now_ns_ - data_read_ns_ - quiet_ns, 0));
+    if (data_.event_ns != 0) {
+        data_.market_ns =
+            data_.event_ns + std::max<std::int64_t>(now_ns_ - data_.read_ns - quiet_ns, 0);
+        market_.advance(data_.market_ns);
     }
 }
 
@@ -90,6 +93,7 @@ void Gateway::on_state(std::span<const pinstrike_value> values, StatePart part) 
     if (part.is_fresh) {
         is_fresh_ = true;
         market_.forget_values();
+        places_.clear();
         note_(GatewayNote::feed_attached, "feed " + config_.feed,
               fmt::format("{} series", values.size()));
         clients_.set_feed_problem("");
@@ -129,13 +133,16 @@ void Gateway::on_batch(std::int64_t received_ns) {
 
 void Gateway::on_event(const pinstrike_record& record) {
     const bool has_time = record.receive_ns != 0;  // series maps of a file have none
-    if (has_time && std::exchange(is_fresh_, false) && record.receive_ns < data_ns_) {
+    if (has_time && std::exchange(is_fresh_, false) && record.receive_ns < data_.event_ns) {
         market_.restart_time();
-        data_ns_ = 0;
+        data_.event_ns = 0;
     }
-    if (record.receive_ns > data_ns_) {
-        data_ns_ = record.receive_ns;
-        data_read_ns_ = now_ns_;
+    if (record.receive_ns > data_.event_ns) {
+        data_.event_ns = record.receive_ns;
+        data_.read_ns = now_ns_;
+    }
+    if (!config_.record.empty()) {
+        places_.note(record);
     }
     if (!market_.apply(record)) {
         forget_series();

@@ -69,6 +69,21 @@ Section<GatewayConfig> make_section() {
         .key("access_log", &GatewayConfig::access_log, or_word<std::string>("none", "", file),
              "File to which a line is appended for each session that ends (`pinstrike gateway "
              "usage` reads it); relative to the folder of this config.")
+        .key("record", &GatewayConfig::record, or_word<std::string>("none", "", file),
+             "Folder of the feed's recording (record.folder of its config), from which clients get "
+             "the records of the present trade date that they ask for by start; relative to the "
+             "folder of this config. none: there are no replays.")
+        .key("record_config", &GatewayConfig::record_config, or_word<std::string>("none", "", file),
+             "Config of the feed, for its lines, arbitration and series capacity in replays; "
+             "relative to the folder of this config. none: all published lines.")
+        .key("replays_max", &GatewayConfig::replays_max, integer(1U, 64U),
+             "Most replays at once, of all clients. Each is a process of idle priority.")
+        .unit("replays")
+        .key("replay_kept", &GatewayConfig::replay_kept_bytes,
+             converted<std::size_t>(bytes64(std::uint64_t{1} << 20, std::uint64_t{1} << 32)),
+             "Most bytes of live records that are kept for one client until its replay is over, "
+             "which takes some seconds.")
+        .unit("bytes")
         .key("cpu", &GatewayConfig::cpu, cpu_form(),
              "Processor that the gateway's thread is pinned to; any: not pinned.")
         .key("wait", &GatewayConfig::wait, wait_form(),
@@ -102,6 +117,8 @@ std::optional<GatewayConfig> load_gateway_config(const std::string& path, Proble
     }
     config.keys = beside(path, config.keys);
     config.access_log = beside(path, config.access_log);
+    config.record = beside(path, config.record);
+    config.record_config = beside(path, config.record_config);
     return problems.size() == before ? std::optional{config} : std::nullopt;
 }
 

@@ -22,6 +22,10 @@ struct GatewayConfig {
     std::vector<std::string> underlyings;
     std::string metrics_address;
     std::string access_log;
+    std::string record{};         ///< folder of the feed's recording; empty: no replays
+    std::string record_config{};  ///< path of the feed's config; empty: all published lines
+    unsigned replays_max = 2;     ///< of all clients
+    std::size_t replay_kept_bytes = std::size_t{64} << 20;  ///< of live records, for each replay
     std::size_t queue_bytes = std::size_t{16} << 20;
     unsigned connections_max = 1000;
     unsigned connections_each_second = 20;  ///< from one address

@@ -40,7 +40,7 @@ struct SubscribeRequest {
     feed::dbn::Schema schema = feed::dbn::Schema::trades;
     SymbolList list;
     bool has_start = false;
-    std::int64_t start_ns = 0;  ///< the place for records of the past, of which there are none yet
+    std::int64_t start_ns = 0;  ///< 0: all there is
     bool snapshot = false;
     std::uint32_t id = 0;
     bool is_last = true;

@@ -1,6 +1,7 @@
 // path: cold
 #include "actors/gateway/session.h"
 
+#include "actors/gateway/access_log.h"
 #include "actors/gateway/limits.h"
 #include "config/wall_time.h"
 #include "config/yaml.h"
@@ -48,11 +49,11 @@ void put_symbol(std::array<char, Count>& field, std::string_view text) {
 Session::Session(SessionHost& host, SessionOrigin origin)
     : host_(host),
       origin_(std::move(origin)),
-      challenge_(new_challenge()),
+      login_{new_challenge(), {}},
       output_(host.chunks()),
       now_ns_(origin_.began_ns) {
     // In one write, because one client library expects a complete line in its first read.
-    output_.put_line(fmt::format("lsg_version=pinstrike\ncram={}\n", challenge_));
+    output_.put_line(fmt::format("lsg_version=pinstrike\ncram={}\n", login_.challenge));
 }
 
 void Session::read(std::string_view text, std::int64_t now_ns) {
@@ -101,7 +102,7 @@ void Session::read_login(std::string_view line) {
     if (!parsed.value) {
         return refuse_login(SessionEnding::login, parsed.error);
     }
-    const ClientKey* const key = authenticate(host_.keys(), challenge_, parsed.value->auth);
+    const ClientKey* const key = authenticate(host_.keys(), login_.challenge, parsed.value->auth);
     if (key == nullptr) {
         return refuse_login(SessionEnding::login, "CRAM authentication failed");
     }
@@ -113,9 +114,11 @@ void Session::read_login(std::string_view line) {
             fmt::format("User has reached their open connection limit: sessions {} of {}",
                         key->sessions, key->user));
     }
-    login_ = std::move(*parsed.value);
-    subscriptions_ = std::make_unique<Subscriptions>(static_cast<RecordReceiver&>(*this),
-                                                     host_.market(), key_, host_.roots());
+    login_.request = std::move(*parsed.value);
+    subscriptions_ = std::make_unique<Subscriptions>(
+        static_cast<RecordReceiver&>(*this), host_.market(), key_, host_.config().underlyings);
+    replays_ = std::make_unique<SessionReplays>(host_, output_, key_, *subscriptions_,
+                                                [this](InstrumentId id) { map(id); });
     phase_ = Phase::subscribing;
     output_.put_line(fmt::format("success=1|session_id={}\n", origin_.number));
 }
@@ -168,24 +171,28 @@ void Session::read_request(std::string_view line) {
 }
 
 std::string Session::objection_to(const SubscribeRequest& request) const {
-    const bool has_state =
-        request.schema == Schema::definition || request.schema == Schema::statistics;
-    if (request.has_start && !has_state) {
+    if (!is_recorded(request)) {
+        return "";
+    }
+    if (!host_.replays().has_recording()) {
         return fmt::format(
             "start: found with schema {}, expected with definition or statistics: "
             "the gateway has no recording",
             feed::dbn::name_of(request.schema));
     }
-    return "";
+    return request.start_ns <= now_ns_
+               ? ""
+               : fmt::format("start: found {}, expected a moment of the past",
+                             time_text(request.start_ns));
 }
 
 void Session::put_metadata() {
-    output_.start({.ts_out = login_.ts_out,
-                   .zstd = login_.zstd,
-                   .slow_reader = login_.slow_reader,
-                   .heartbeat_seconds = login_.heartbeat_seconds,
+    output_.start({.ts_out = login_.request.ts_out,
+                   .zstd = login_.request.zstd,
+                   .slow_reader = login_.request.slow_reader,
+                   .heartbeat_seconds = login_.request.heartbeat_seconds,
                    .records_per_second = key_.records_per_second,
-                   .queue_bytes = host_.queue_bytes()},
+                   .queue_bytes = host_.config().queue_bytes},
                   now_ns_);
 }
 
@@ -216,7 +223,9 @@ void Session::start() {
 void Session::apply(const SubscribeRequest& request) {
     put_objections(request.list);
     const Selection selection = subscriptions_->add(request.schema, request.list);
-    if (request.has_start || request.snapshot) {
+    if (is_recorded(request)) {
+        replays_->add(request);
+    } else if (request.has_start || request.snapshot) {
         jobs_.add(request.schema, selection, host_.market().instruments().end(), request.has_start);
     }
     if (request.is_last) {
@@ -250,6 +259,7 @@ void Session::put_objections(const SymbolList& list) {
 
 void Session::apply(const UnsubscribeRequest& request) {
     jobs_.remove(request.schema, subscriptions_->remove(request.schema, request.list));
+    replays_->look_again();
     if (request.is_last) {
         output_.put_system(SystemCode::unsubscribed,
                            fmt::format("Unsubscription request for {} data succeeded",
@@ -281,6 +291,7 @@ void Session::end(SessionEnding why, ErrorCode code, std::string_view text) {
     ending_ = why;
     phase_ = Phase::ended;
     jobs_.clear();
+    replays_->clear();
     subscriptions_->remove_all();
 }
 
@@ -294,8 +305,12 @@ void Session::send_states(const CoreSeries* only) {
     if (phase_ != Phase::started) {
         return;
     }
+    replays_->live_missed();
     for (std::size_t i = 0; i < feed::dbn::schemas_count; ++i) {
         const auto schema = static_cast<Schema>(i);
+        if (replays_->has(schema)) {
+            continue;  // the records follow
+        }
         if (subscriptions_->has(schema) && (has_values(schema) || jobs_.replays(schema))) {
             jobs_.add(schema, subscriptions_->all_of(schema, only),
                       host_.market().instruments().end(), false);
@@ -321,9 +336,12 @@ void Session::step(std::int64_t now_ns) {
         return end(SessionEnding::slow, ErrorCode::internal,
                    fmt::format("Internal error: the client stayed behind by more than its queue of "
                                "{} bytes holds",
-                               host_.queue_bytes()));
+                               host_.config().queue_bytes));
     }
     output_.step(now_ns);
+    if (const auto ending = replays_->work(now_ns)) {
+        return end(ending->why, ending->code, ending->text);
+    }
     if (!jobs_.empty() && host_.market().has_state() && !output_.is_skipping()) {
         work_on_states();
     }
@@ -372,6 +390,9 @@ void Session::map(InstrumentId id) {
 }
 
 void Session::receive(Schema schema, InstrumentId id, std::span<const std::byte> record) {
+    if (replays_->receive(schema, id, record)) {
+        return;
+    }
     if (schema == Schema::definition) {  // many may come at once
         return jobs_.add(schema, id);
     }
@@ -389,10 +410,9 @@ void Session::receive(Schema schema, InstrumentId id, std::span<const std::byte>
 }
 
 void Session::interval_ended(Schema schema, std::int64_t end_ns) {
-    if (phase_ == Phase::started && subscriptions_->has(schema)) {
-        output_.put_own(feed::dbn::bytes_of(system_record(
-            SystemCode::interval_ended,
-            fmt::format("End of interval for {}", feed::dbn::name_of(schema)), end_ns)));
+    if (phase_ == Phase::started && subscriptions_->has(schema) &&
+        !replays_->interval_ended(schema, end_ns)) {
+        output_.put_interval_end(schema, end_ns);
     }
 }
 

@@ -7,7 +7,9 @@
 
 #include "actors/gateway/client_keys.h"
 #include "actors/gateway/protocol.h"
+#include "actors/gateway/session_host.h"
 #include "actors/gateway/session_output.h"
+#include "actors/gateway/session_replays.h"
 #include "actors/gateway/state_jobs.h"
 #include "actors/gateway/subscriptions.h"
 #include "actors/market/market.h"
@@ -28,22 +30,6 @@ inline constexpr unsigned lines_each_step = 8;
 /// How long a fatal error waits for the start of the session, before which some clients read
 /// nothing.
 inline constexpr std::int64_t start_ns_max = 3'000'000'000;
-
-/// What a session needs of the gateway.
-class SessionHost {
-  public:
-    virtual ~SessionHost() = default;
-    [[nodiscard]] virtual const ClientKeys& keys() const = 0;
-    /// Sessions of a user that are logged in.
-    [[nodiscard]] virtual unsigned sessions_of(const std::string& user) const = 0;
-    [[nodiscard]] virtual Market& market() = 0;
-    [[nodiscard]] virtual ChunkPool& chunks() = 0;
-    [[nodiscard]] virtual std::size_t queue_bytes() const = 0;
-    /// Roots that are served; none: all.
-    [[nodiscard]] virtual const std::vector<std::string>& roots() const = 0;
-    /// Why the feed's values are old; empty: they are not.
-    [[nodiscard]] virtual const std::string& feed_problem() const = 0;
-};
 
 /// Where a session comes from.
 struct SessionOrigin {
@@ -91,7 +77,7 @@ class Session final : private RecordReceiver {
 
     [[nodiscard]] const SessionOrigin& origin() const { return origin_; }
 
-    [[nodiscard]] const std::string& client() const { return login_.client; }
+    [[nodiscard]] const std::string& client() const { return login_.request.client; }
 
     [[nodiscard]] SessionEnding ending() const { return ending_; }
 
@@ -101,6 +87,11 @@ class Session final : private RecordReceiver {
         std::string text;
         std::size_t searched = 0;  ///< so many bytes of it have no end of a line
         bool has_lines = false;
+    };
+
+    struct Login {
+        std::string challenge;
+        LoginRequest request;
     };
 
     struct HeldError {
@@ -133,13 +124,13 @@ class Session final : private RecordReceiver {
     SessionHost& host_;
     SessionOrigin origin_;
     Phase phase_ = Phase::login;
-    std::string challenge_;
     Input input_;
     ClientKey key_;
-    LoginRequest login_;
+    Login login_;
     SessionOutput output_;
     std::unique_ptr<Subscriptions> subscriptions_;
-    std::vector<Request> early_requests_;  ///< apply with the start
+    std::unique_ptr<SessionReplays> replays_;  ///< null before the login
+    std::vector<Request> early_requests_;      ///< apply with the start
     std::optional<HeldError> held_error_;
     SessionEnding ending_ = SessionEnding::client;
     StateJobs jobs_;

@@ -16,6 +16,7 @@ namespace pinstrike::actors::gateway {
     ROW(subscriptions, lines, "subscription lines that were accepted") \
     ROW(refusals, lines, \
         "refused logins above the limit of sessions, subscription lines and symbols") \
+    ROW(replayed, records, "of the records for the client, those of the recording") \
     ROW(bytes, bytes, "bytes given to the client's socket")
 
 #define PINSTRIKE_GATEWAY_ENDS(ROW) \
@@ -23,6 +24,7 @@ namespace pinstrike::actors::gateway {
     ROW(login, sessions, "the login failed or took too long") \
     ROW(limit, sessions, "a limit of the key") \
     ROW(request, sessions, "a request that cannot be served") \
+    ROW(replay, sessions, "the recording cannot be replayed as the client asked") \
     ROW(slow, sessions, "the client stayed behind by more than its queue holds") \
     ROW(key, sessions, "the key was removed or changed") \
     ROW(feed, sessions, "the feed's list of series changed") \

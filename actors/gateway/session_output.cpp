@@ -129,6 +129,12 @@ void SessionOutput::put_system(SystemCode code, std::string_view text) {
     put_always(feed::dbn::bytes_of(system_record(code, text, now_ns_)));
 }
 
+void SessionOutput::put_interval_end(Schema schema, std::int64_t end_ns) {
+    put_own(feed::dbn::bytes_of(
+        system_record(SystemCode::interval_ended,
+                      fmt::format("End of interval for {}", feed::dbn::name_of(schema)), end_ns)));
+}
+
 void SessionOutput::put_error(ErrorCode code, std::string_view text, bool is_last) {
     feed::dbn::ErrorRecord record = error_record(code, text, now_ns_);
     record.is_last = is_last ? 1 : 0;

@@ -26,6 +26,7 @@ enum class ErrorCode : std::uint8_t {
     invalid_subscription = 5,
     internal = 6,
     skipped = 7,
+    aged_out = 8,
 };
 
 /// Codes of system records.
@@ -78,6 +79,7 @@ class SessionOutput {
     /// Puts a mapping or state, which count for the key's rate.
     void put_own(std::span<const std::byte> record);
     void put_system(SystemCode code, std::string_view text);
+    void put_interval_end(feed::dbn::Schema schema, std::int64_t end_ns);
     /// `is_last`: no other error about the same request follows.
     void put_error(ErrorCode code, std::string_view text, bool is_last = true);
 

@@ -21,7 +21,12 @@ using feed::dbn::SymbolType;
 
 constexpr std::string_view parent_ending = ".OPT";
 
-/// "AAPL.OPT" as "AAPL"; empty: no parent symbol.
+std::size_t index(Schema schema) {
+    return static_cast<std::size_t>(schema);
+}
+
+}  // namespace
+
 std::string root_of_parent(std::string_view symbol) {
     const bool is_parent = symbol.ends_with(parent_ending) &&
                            symbol.size() <= parent_ending.size() + 5 &&
@@ -30,18 +35,12 @@ std::string root_of_parent(std::string_view symbol) {
                                  : std::string_view{}};
 }
 
-std::optional<InstrumentId> number_of(std::string_view text) {
+std::optional<InstrumentId> number_of_symbol(std::string_view text) {
     InstrumentId id = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), id);
     return error == std::errc{} && end == text.data() + text.size() ? std::optional{id}
                                                                     : std::nullopt;
 }
-
-std::size_t index(Schema schema) {
-    return static_cast<std::size_t>(schema);
-}
-
-}  // namespace
 
 std::string Subscriptions::objection_to(const std::string& symbol, SymbolType type) {
     if (symbol.size() >= feed::dbn::symbol_bytes) {
@@ -64,7 +63,7 @@ std::string Subscriptions::objection_to(const std::string& symbol, SymbolType ty
         }
         root = name->root;
     } else {
-        const auto id = number_of(symbol);
+        const auto id = number_of_symbol(symbol);
         if (!id || market_.instruments().find(*id) == nullptr) {
             return failed("the instrument id of a series of this day");
         }
@@ -127,6 +126,17 @@ void Subscriptions::add_everything(Schema schema) {
     }
 }
 
+std::optional<std::vector<std::string>> Subscriptions::roots_of_all() const {
+    if (key_.underlyings.empty()) {
+        return served_.empty() ? std::nullopt : std::optional{served_};
+    }
+    std::vector<std::string> roots = key_.underlyings;
+    std::erase_if(roots, [this](const std::string& root) {
+        return !served_.empty() && std::find(served_.begin(), served_.end(), root) == served_.end();
+    });
+    return roots;
+}
+
 void Subscriptions::add_symbol(Schema schema, SymbolType type, const std::string& symbol) {
     Followed& followed = followed_[index(schema)];
     Interests& interests = market_.interests();
@@ -135,7 +145,7 @@ void Subscriptions::add_symbol(Schema schema, SymbolType type, const std::string
         roots_.insert(root);
         add_root(schema, root);
     } else if (type == SymbolType::instrument_id) {
-        const InstrumentId id = number_of(symbol).value_or(0);
+        const InstrumentId id = number_of_symbol(symbol).value_or(0);
         schemas_.insert(schema);
         numbers_.insert(id);
         followed.numbers.insert(id);
@@ -166,7 +176,7 @@ Selection Subscriptions::add(Schema schema, const SymbolList& list) {
             const auto ids = market_.instruments().of_root(root_of_parent(symbol));
             selection.ids.insert(selection.ids.end(), ids.begin(), ids.end());
         } else if (list.type == SymbolType::instrument_id) {
-            selection.ids.push_back(number_of(symbol).value_or(0));
+            selection.ids.push_back(number_of_symbol(symbol).value_or(0));
         } else {
             raw.insert(symbol);
         }
@@ -198,7 +208,7 @@ Selection Subscriptions::remove(Schema schema, const SymbolList& list) {
                 ids.insert(ids.end(), of_root.begin(), of_root.end());
             }
         } else if (list.type == SymbolType::instrument_id) {
-            if (const auto id = number_of(symbol); id && followed.numbers.erase(*id) != 0) {
+            if (const auto id = number_of_symbol(symbol); id && followed.numbers.erase(*id) != 0) {
                 ids.push_back(*id);
             }
         } else if (followed.symbols.erase(symbol) != 0) {

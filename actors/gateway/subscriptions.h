@@ -15,6 +15,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <unordered_set>
 #include <utility>
 #include <vector>
@@ -26,6 +27,12 @@ struct Selection {
     bool everything = false;
     std::vector<InstrumentId> ids;  ///< rising, those that are known
 };
+
+/// "AAPL.OPT" as "AAPL"; empty: no parent symbol.
+[[nodiscard]] std::string root_of_parent(std::string_view symbol);
+
+/// An instrument id as a symbol.
+[[nodiscard]] std::optional<InstrumentId> number_of_symbol(std::string_view text);
 
 class Subscriptions {
   public:
@@ -55,6 +62,15 @@ class Subscriptions {
     [[nodiscard]] bool has(feed::dbn::Schema schema) const {
         return !followed_[static_cast<std::size_t>(schema)].empty();
     }
+
+    /// Whether the client has subscribed a known series.
+    [[nodiscard]] bool follows(feed::dbn::Schema schema, InstrumentId id) const {
+        const Followed& followed = followed_[static_cast<std::size_t>(schema)];
+        return followed.everything || names(followed, id);
+    }
+
+    /// What ALL_SYMBOLS means; nullopt: all roots.
+    [[nodiscard]] std::optional<std::vector<std::string>> roots_of_all() const;
 
     /// All series of a schema, or of these those of `only`.
     [[nodiscard]] Selection all_of(feed::dbn::Schema schema, const CoreSeries* only = nullptr);

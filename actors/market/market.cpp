@@ -14,10 +14,6 @@ namespace {
 using feed::dbn::bytes_of;
 using feed::dbn::Schema;
 
-/// How long after the end of an interval its last trades may come: a message is received
-/// later than it is stamped, by the latency of the network.
-constexpr std::int64_t bar_grace_ns = 50'000'000;
-
 constexpr std::array bar_schemas{Schema::ohlcv_1s, Schema::ohlcv_1m, Schema::ohlcv_1h};
 
 /// Whether a message stated something of the series.

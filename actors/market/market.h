@@ -22,6 +22,10 @@
 
 namespace pinstrike::actors {
 
+/// How long after the end of an interval its last trades may come: a message is received later than
+/// it is stamped, by the latency of the network.
+inline constexpr std::int64_t bar_grace_ns = 50'000'000;
+
 /// The series of one core of the feed.
 struct CoreSeries {
     std::uint16_t core;
@@ -106,13 +110,24 @@ class Market {
     Interests interests_;
     MarketCounters counters_;
     std::array<Interval, 2> intervals_{
-        Interval{
-            feed::dbn::Schema::cbbo_1s, feed::dbn::RecordType::cbbo_1s, 1'000'000'000, 1, 0, {}},
-        Interval{
-            feed::dbn::Schema::cbbo_1m, feed::dbn::RecordType::cbbo_1m, 60'000'000'000, 2, 0, {}}};
-    std::array<Bars, 3> bars_{Bars{feed::dbn::RecordType::ohlcv_1s, 1'000'000'000},
-                              Bars{feed::dbn::RecordType::ohlcv_1m, 60'000'000'000},
-                              Bars{feed::dbn::RecordType::ohlcv_1h, 3'600'000'000'000}};
+        Interval{feed::dbn::Schema::cbbo_1s,
+                 feed::dbn::RecordType::cbbo_1s,
+                 feed::dbn::interval_ns_of(feed::dbn::Schema::cbbo_1s),
+                 1,
+                 0,
+                 {}},
+        Interval{feed::dbn::Schema::cbbo_1m,
+                 feed::dbn::RecordType::cbbo_1m,
+                 feed::dbn::interval_ns_of(feed::dbn::Schema::cbbo_1m),
+                 2,
+                 0,
+                 {}}};
+    std::array<Bars, 3> bars_{Bars{feed::dbn::RecordType::ohlcv_1s,
+                                   feed::dbn::interval_ns_of(feed::dbn::Schema::ohlcv_1s)},
+                              Bars{feed::dbn::RecordType::ohlcv_1m,
+                                   feed::dbn::interval_ns_of(feed::dbn::Schema::ohlcv_1m)},
+                              Bars{feed::dbn::RecordType::ohlcv_1h,
+                                   feed::dbn::interval_ns_of(feed::dbn::Schema::ohlcv_1h)}};
     LineChanges line_changes_;
     std::vector<std::uint8_t> rounds_ = std::vector<std::uint8_t>(65536);  ///< by core
     bool has_state_ = false;

@@ -68,6 +68,11 @@ void CompressorTask::begin_next() {
 
 /// For example because the disk is full. The segment stays as it is.
 void CompressorTask::fail(std::int64_t now_ns) {
+    if (!problems_.empty()) {
+        const std::lock_guard lock{failure_mutex_};
+        const Problem& problem = problems_.front();
+        failure_ = problem.place.text() + ": " + problem.text;
+    }
     problems_.clear();
     counters_.bump(RecorderCount::compress_failures);
     next_look_ns_ = now_ns + retry_interval_ns;

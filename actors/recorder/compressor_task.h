@@ -10,6 +10,7 @@
 #include "feed/recording/segment_compressor.h"
 
 #include <cstdint>
+#include <mutex>
 #include <optional>
 #include <string>
 
@@ -31,6 +32,12 @@ class CompressorTask {
     /// How long it sleeps if there is nothing to compress.
     static constexpr std::int64_t idle_nap_ns = 100'000'000;
 
+    /// Why the latest segment that could not be compressed was not. Any thread.
+    [[nodiscard]] std::string failure() const {
+        const std::lock_guard lock{failure_mutex_};
+        return failure_;
+    }
+
   private:
     void begin_next();
     void fail(std::int64_t now_ns);
@@ -41,6 +48,8 @@ class CompressorTask {
     std::optional<feed::SegmentCompressor> current_;
     Problems problems_;
     std::int64_t next_look_ns_ = 0;
+    mutable std::mutex failure_mutex_;
+    std::string failure_;
 };
 
 }  // namespace pinstrike::actors

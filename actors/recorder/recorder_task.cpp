@@ -26,6 +26,8 @@ constexpr std::size_t writes_max = 8;  ///< of each poller at a time
 constexpr unsigned ring_entries = 256;
 constexpr std::int64_t retry_interval_ns = 1'000'000'000;
 constexpr std::int64_t look_interval_ns = 1'000'000'000;
+/// A poller hands over a chunk each second while it records.
+constexpr std::int64_t idle_ns_min = 10'000'000'000;
 /// How long finish() waits for a disk that answers nothing.
 constexpr std::int64_t patience_ns = 10'000'000'000;
 
@@ -153,12 +155,23 @@ std::size_t RecorderTask::step(std::int64_t now_ns) {
     return work != 0 || repair_step() || remove_old(now_ns) ? 1 : 0;
 }
 
+/// Gives back the space that is reserved for a segment which gets no packets, because the lines are
+/// quiet or recording was stopped (`ctl record stop`).
+void RecorderTask::release_idle(std::int64_t now_ns) {
+    for (Output& output : outputs_) {
+        if (output.writes.empty() && now_ns - output.begun_ns >= idle_ns_min) {
+            output.writer.set_reserved(false);
+        }
+    }
+}
+
 /// Removes at most one segment beyond the limits of the config.
 bool RecorderTask::remove_old(std::int64_t now_ns) {
     if (now_ns < next_look_ns_) {
         return false;
     }
     next_look_ns_ = now_ns + look_interval_ns;
+    release_idle(now_ns);
     const RecordConfig& config = setup_.config;
     const std::int64_t oldest_ns = config.keep_ns == 0 ? INT64_MIN : now_ns - config.keep_ns;
     const std::string path =
@@ -272,6 +285,8 @@ void RecorderTask::begin_write(std::size_t input, const FilledChunk& chunk, std:
     const std::span<std::byte> bytes{chunk.bytes, nic::chunk_bytes_max};
     feed::write_statistics(bytes, {chunk.first_ts_ns, chunk.received, chunk.filtered,
                                    chunk.not_recorded, chunk.not_recorded_before});
+    writer.set_reserved(true);
+    output.begun_ns = now_ns;
     nic::ChunkHead head;
     head.packets = chunk.packets;
     head.number = writer.chunks();

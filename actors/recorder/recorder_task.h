@@ -106,6 +106,7 @@ class RecorderTask {
         bool broken = false;  ///< a write of the segment failed, so it gets no more
         int error = 0;        ///< errno of the latest failure; 0: it writes
         std::int64_t retry_ns = 0;
+        std::int64_t begun_ns = 0;  ///< when the latest write began
     };
 
     RecorderTask(RecorderSetup setup, std::vector<RecorderInput> inputs);
@@ -113,6 +114,7 @@ class RecorderTask {
     std::size_t collect(std::int64_t now_ns);
     std::size_t write_chunks(std::size_t input, std::int64_t now_ns);
     [[nodiscard]] bool ready(std::size_t input, std::int64_t now_ns);
+    void release_idle(std::int64_t now_ns);
     void begin_write(std::size_t input, const FilledChunk& chunk, std::int64_t now_ns);
     void submit(Write& write);
     void end_write(Write& write, std::int64_t now_ns);

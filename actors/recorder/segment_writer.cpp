@@ -82,7 +82,7 @@ bool SegmentWriter::open(const std::string& path, const feed::SegmentHead& head,
     next_ = end_ = first.size();
     chunks_ = added_ = 0;
     interfaces_ = head.interfaces.size();
-    index_whole_ = true;
+    index_whole_ = reserved_ = true;
     std::vector<std::byte> index_head;
     feed::append_index_head(index_head, first.size());
     write_index(index_head);
@@ -105,6 +105,28 @@ void SegmentWriter::add(const feed::ChunkRecord& record) {
 void SegmentWriter::write_index(std::span<const std::byte> bytes) {
     index_whole_ = index_whole_ && ::write(index_.get(), bytes.data(), bytes.size()) ==
                                        static_cast<ssize_t>(bytes.size());
+}
+
+void SegmentWriter::set_reserved(bool reserved) {
+    if (!is_open() || reserved == reserved_ || next_ >= bytes_) {
+        return;
+    }
+    reserved_ = reserved;
+    // Not every file system can do it, and a full disk shows with the next write.
+    const auto behind = static_cast<off_t>(next_);
+    const auto bytes = static_cast<off_t>(bytes_ - next_);
+    if (reserved) {
+        static_cast<void>(::fallocate(file_.get(), FALLOC_FL_KEEP_SIZE, behind, bytes));
+        return;
+    }
+
+    struct stat status {};
+
+    if (::fstat(file_.get(), &status) == 0) {  // ext4 gives it back with a truncation to the size
+        static_cast<void>(::ftruncate(file_.get(), status.st_size));
+    }
+    static_cast<void>(::fallocate(file_.get(), FALLOC_FL_KEEP_SIZE | FALLOC_FL_PUNCH_HOLE, behind,
+                                  bytes));  // others
 }
 
 void SegmentWriter::close() {

@@ -38,6 +38,10 @@ class SegmentWriter {
     /// The chunk is on disk. Writes its record to the index.
     void add(const feed::ChunkRecord& record);
 
+    /// Gives back the space that is reserved behind the chunks, or reserves it again. A write fails
+    /// if the disk has no space then.
+    void set_reserved(bool reserved);
+
     /// Ends the segment behind its last chunk that was added. A segment without one is removed.
     void close();
 
@@ -54,6 +58,7 @@ class SegmentWriter {
     std::uint64_t added_ = 0;
     std::size_t interfaces_ = 0;
     bool index_whole_ = true;
+    bool reserved_ = true;
 };
 
 }  // namespace pinstrike::actors

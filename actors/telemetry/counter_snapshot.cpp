@@ -285,6 +285,7 @@ std::optional<RecorderSnapshot> recorder_snapshot(const Appliance& appliance) {
         return std::nullopt;
     }
     const RecorderCounters& counters = view.recorder->counters();
+    const CompressorTask* const compressor = view.recorder->compressor();
     return RecorderSnapshot{counters,
                             static_cast<int>(counters.error.read()),
                             counters.longest_write_ns.read(),
@@ -293,7 +294,9 @@ std::optional<RecorderSnapshot> recorder_snapshot(const Appliance& appliance) {
                             view.earlier == nullptr ? 0 : view.earlier->taken().read(),
                             counters.snapshot_ns.read(),
                             counters.snapshot_series.read(),
-                            static_cast<int>(counters.snapshot_error.read())};
+                            static_cast<int>(counters.snapshot_error.read()),
+                            appliance.config().record.snapshot_interval_ns,
+                            compressor == nullptr ? "" : compressor->failure()};
 }
 
 }  // namespace

@@ -236,6 +236,8 @@ struct RecorderSnapshot {
     std::uint64_t snapshot_ns = 0;
     std::uint64_t snapshot_series = 0;
     int snapshot_error = 0;
+    std::int64_t snapshot_interval_ns = 0;  ///< of the config; 0: no snapshots are written
+    std::string compress_failure;           ///< of the latest segment; empty: none
 };
 
 /// The memory published for readers.

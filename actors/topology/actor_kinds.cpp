@@ -85,7 +85,7 @@ std::size_t transfer_bytes(const CoreConfig& core, bool takes) {
             return bytes;
         }
     }
-    return 0;
+    return core.own_transfer_bytes;
 }
 
 SeriesRoom series_room(const FeedConfig& config) {

@@ -59,6 +59,8 @@ struct CoreConfig {
     std::vector<std::string> actors = default_actors();  ///< kinds of actors
     /// Makes one more actor, of a command, which no config file can name; empty: there is none.
     std::function<std::unique_ptr<Actor>()> make_own{};
+    /// Memory for the state that this actor takes; 0: it takes none.
+    std::size_t own_transfer_bytes = 0;
 };
 
 struct FeedConfig {

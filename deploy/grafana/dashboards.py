@@ -326,6 +326,17 @@ NIC = Dashboard(
                 [worst("pinstrike_recorder_failing{{S}}")],
                 width=12, height=8, mappings=states(writes=(0, GREEN), fails=(1, RED)),
                 empty="The config has no section record", alerts=["PinstrikeRecordingFailed"]),
+        lines("Age of the latest snapshot", "Time since the latest snapshot of the books began that is on disk. A "
+              "replay from a moment begins with one", "s",
+              [worst("time() - (pinstrike_recorder_snapshot_timestamp_seconds{{S}} > 0)")],
+              least=0, empty="The config has no section record, or no snapshot was written",
+              alerts=["PinstrikeSnapshotOld"]),
+        lines("Packets not wanted on disk", "Packets that record.streams and record.lines leave out", "pps",
+              [worst(f"rate(pinstrike_recorder_filtered_packets_total{{{{S}}}}{RATE})", of="sum")],
+              least=0, empty="The config has no section record"),
+        lines("Segments not compressed", "Closed segments that could not be compressed", "short",
+              [worst("increase(pinstrike_recorder_compress_failures_total{{S}}[$__range])", of="sum")],
+              least=0, empty="The config has no section record", alerts=["PinstrikeCompressionFailed"]),
     ])
 
 

@@ -46,6 +46,23 @@ inline constexpr std::size_t schemas_count = schema_names.size();
     return numbers[static_cast<std::size_t>(schema)];
 }
 
+/// The length of the intervals of a schema; 0: it has none.
+[[nodiscard]] constexpr std::int64_t interval_ns_of(Schema schema) {
+    constexpr std::int64_t second_ns = 1'000'000'000;
+    switch (schema) {
+        case Schema::cbbo_1s:
+        case Schema::ohlcv_1s:
+            return second_ns;
+        case Schema::cbbo_1m:
+        case Schema::ohlcv_1m:
+            return 60 * second_ns;
+        case Schema::ohlcv_1h:
+            return 3600 * second_ns;
+        default:
+            return 0;
+    }
+}
+
 [[nodiscard]] constexpr std::optional<Schema> schema_of(std::string_view name) {
     for (std::size_t i = 0; i < schemas_count; ++i) {
         if (schema_names[i] == name) {

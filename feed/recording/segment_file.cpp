@@ -224,35 +224,31 @@ std::span<const std::byte> SegmentFile::read(std::uint64_t offset) {
     return std::span{buffer_}.first(read_at(file_.get(), buffer_, offset));
 }
 
-std::optional<SegmentIndex> SegmentFile::stored_index() const {
+/// Empty if they cannot be read.
+std::vector<std::byte> SegmentFile::index_bytes() const {
     const nic::FileDescriptor file{::open(index_path(path_).c_str(), O_RDONLY | O_CLOEXEC)};
     const std::uint64_t bytes = file.valid() ? size_of(file.get()) : 0;
-    if (bytes == 0 || bytes > index_bytes_max) {
-        return std::nullopt;
-    }
-    std::vector<std::byte> content(bytes);
-    if (read_at(file.get(), content, 0) != bytes) {
-        return std::nullopt;
-    }
-    auto index = read_index(content);
-    return index && index->first_chunk_at == head_.bytes ? std::move(index) : std::nullopt;
+    std::vector<std::byte> content(bytes > index_bytes_max ? 0 : bytes);
+    return read_at(file.get(), content, 0) == content.size() ? content : std::vector<std::byte>{};
+}
+
+std::optional<SegmentIndex> SegmentFile::growing_index() const {
+    auto index = read_growing_index(index_bytes());
+    const bool fits = index && index->first_chunk_at == head_.bytes;
+    return fits ? std::move(index) : std::nullopt;
 }
 
 std::optional<SegmentIndex> SegmentFile::index() const {
-    auto index = stored_index();
-    return index && index->end() == bytes_ ? std::move(index) : std::nullopt;
+    auto index = read_index(index_bytes());
+    const bool fits = index && index->first_chunk_at == head_.bytes && index->end() == bytes_;
+    return fits ? std::move(index) : std::nullopt;
 }
 
 SegmentIndex SegmentFile::beginning() const {
-    SegmentIndex index = stored_index().value_or(SegmentIndex{});
+    SegmentIndex index = growing_index().value_or(SegmentIndex{});
     index.first_chunk_at = head_.bytes;
-    std::uint64_t end = head_.bytes;
-    const auto hole = std::ranges::find_if(index.chunks, [&](const ChunkRecord& chunk) {
-        const bool adjoins = chunk.offset == end && chunk.offset + chunk.bytes <= bytes_;
-        end += adjoins ? chunk.bytes : 0;
-        return !adjoins;
-    });
-    index.chunks.erase(hole, index.chunks.end());
+    std::erase_if(index.chunks,
+                  [this](const ChunkRecord& chunk) { return chunk.offset + chunk.bytes > bytes_; });
     return index;
 }
 

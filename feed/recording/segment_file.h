@@ -71,6 +71,9 @@ class SegmentFile {
     /// The index beside it. Nothing if it is lost or wrong, or does not end where the segment ends.
     [[nodiscard]] std::optional<SegmentIndex> index() const;
 
+    /// The index of a segment that is being written, as read_growing_index().
+    [[nodiscard]] std::optional<SegmentIndex> growing_index() const;
+
     /// What an index that was not finished has of the segment, without a hole: chunks from the
     /// first one on.
     [[nodiscard]] SegmentIndex beginning() const;
@@ -91,7 +94,7 @@ class SegmentFile {
     [[nodiscard]] bool is_compressed() const { return frames_.has_value(); }
 
   private:
-    [[nodiscard]] std::optional<SegmentIndex> stored_index() const;
+    [[nodiscard]] std::vector<std::byte> index_bytes() const;
 
     SegmentFile(std::string path, nic::FileDescriptor file, std::uint64_t bytes)
         : path_(std::move(path)), file_(std::move(file)), file_bytes_(bytes), bytes_(bytes) {}

@@ -4,6 +4,7 @@
 #include "feed/event/cursor.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace pinstrike::feed {
 
@@ -77,6 +78,30 @@ std::optional<ChunkRecord> read_record(Cursor& cursor) {
     return record;
 }
 
+/// The records up to the first wrong byte, sorted by offset. Nothing if the head is wrong.
+std::optional<SegmentIndex> read_records(std::span<const std::byte> bytes, bool& is_whole) {
+    Cursor cursor{bytes};
+    SegmentIndex index;
+    const auto begin = cursor.take_little<std::uint64_t>();
+    const auto first_chunk_at = cursor.take_little<std::uint64_t>();
+    if (begin != magic || !first_chunk_at) {
+        return std::nullopt;
+    }
+    index.first_chunk_at = *first_chunk_at;
+    is_whole = true;
+    while (is_whole && cursor.left() != 0) {
+        auto record = read_record(cursor);
+        is_whole = record.has_value();
+        if (record) {
+            index.chunks.push_back(std::move(*record));
+        }
+    }
+    // Several writes may be under way at once, so the records are in the order of their ends.
+    std::sort(index.chunks.begin(), index.chunks.end(),
+              [](const auto& a, const auto& b) { return a.offset < b.offset; });
+    return index;
+}
+
 }  // namespace
 
 ChunkRecord record_of(const nic::ChunkHead& head, std::uint64_t offset,
@@ -135,27 +160,28 @@ void append_record(std::vector<std::byte>& out, const ChunkRecord& record) {
     out.insert(out.end(), fields.begin(), fields.end());
 }
 
-std::optional<SegmentIndex> read_index(std::span<const std::byte> bytes) {
-    Cursor cursor{bytes};
-    SegmentIndex index;
-    const auto begin = cursor.take_little<std::uint64_t>();
-    const auto first_chunk_at = cursor.take_little<std::uint64_t>();
-    if (begin != magic || !first_chunk_at) {
+std::optional<SegmentIndex> read_growing_index(std::span<const std::byte> bytes) {
+    bool is_whole = false;
+    auto index = read_records(bytes, is_whole);
+    if (!index) {
         return std::nullopt;
     }
-    index.first_chunk_at = *first_chunk_at;
-    while (cursor.left() != 0) {
-        auto record = read_record(cursor);
-        if (!record) {
-            return std::nullopt;
-        }
-        index.chunks.push_back(std::move(*record));
+    std::uint64_t end = index->first_chunk_at;
+    const auto hole = std::ranges::find_if(index->chunks, [&end](const ChunkRecord& chunk) {
+        return chunk.offset != std::exchange(end, chunk.offset + chunk.bytes);
+    });
+    index->chunks.erase(hole, index->chunks.end());
+    return index;
+}
+
+std::optional<SegmentIndex> read_index(std::span<const std::byte> bytes) {
+    bool is_whole = false;
+    auto index = read_records(bytes, is_whole);
+    if (!index || !is_whole) {
+        return std::nullopt;
     }
-    // Several writes may be under way at once, so the records are in the order of their ends.
-    std::sort(index.chunks.begin(), index.chunks.end(),
-              [](const auto& a, const auto& b) { return a.offset < b.offset; });
-    std::uint64_t end = index.first_chunk_at;
-    for (const ChunkRecord& chunk : index.chunks) {
+    std::uint64_t end = index->first_chunk_at;
+    for (const ChunkRecord& chunk : index->chunks) {
         if (chunk.offset < end) {
             return std::nullopt;
         }

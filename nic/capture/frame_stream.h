@@ -8,7 +8,9 @@
 #include "nic/capture/capture_reader.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,8 +21,12 @@ class FrameStream {
     virtual ~FrameStream() = default;
 
     /// The next frame, in the order of their times, valid until the next call. False: there is
-    /// none.
+    /// none, or none yet.
     [[nodiscard]] virtual bool next(CapturedFrame& out) = 0;
+
+    /// After next() returned false: the time of the earliest frame that may come yet. nullopt: none
+    /// comes.
+    [[nodiscard]] virtual std::optional<std::int64_t> waits_from() const { return std::nullopt; }
 
     /// What could not be read so far, in sentences.
     [[nodiscard]] virtual std::vector<std::string> unread() const = 0;

@@ -37,23 +37,28 @@ std::unique_ptr<PartPort> PartPort::open(std::string name, const CapturePart& pa
     }
     port->advance();
     port->start_number_ =
-        port->start_->add_port(port->ended_ ? std::numeric_limits<std::int64_t>::max()
-                                            : std::max(port->head_.ts_ns, part.from_ns));
+        port->start_->add_port(port->has_head_ ? std::max(port->head_.ts_ns, part.from_ns)
+                                               : std::numeric_limits<std::int64_t>::max());
     if (part.gate) {
         port->gate_number_ = part.gate->add_port();
     }
     return port;
 }
 
-/// Reads up to the next frame of this queue, or to the end.
+/// Reads up to the next frame of this queue, if there is one.
 void PartPort::advance() {
-    while (!ended_) {
-        ended_ = !frames_->next(head_);
-        if (!ended_ && filter_.selects(head_)) {
-            return;
-        }
+    do {
+        has_head_ = frames_->next(head_);
+    } while (has_head_ && !filter_.selects(head_));
+    if (!has_head_) {
+        ended_ = !frames_->waits_from();
+        unread_.set(frames_->unread().size());
     }
-    unread_.set(frames_->unread().size());
+}
+
+/// The time of the earliest frame that is not delivered yet.
+std::int64_t PartPort::next_ns() const {
+    return has_head_ ? head_.ts_ns : frames_->waits_from().value_or(ReplayGate::never_ns);
 }
 
 bool PartPort::is_due(std::int64_t now_ns) {
@@ -66,13 +71,16 @@ std::size_t PartPort::receive(std::span<Packet> burst, std::int64_t now_ns) {
     ReplayGate* const gate = part_.gate.get();
     std::size_t count = 0;
     std::size_t used_bytes = 0;
-    while (count < wanted && !ended_ && (gate == nullptr || gate->passes(head_.ts_ns)) &&
+    if (!has_head_ && !ended_) {
+        advance();
+    }
+    while (count < wanted && has_head_ && (gate == nullptr || gate->passes(head_.ts_ns)) &&
            is_due(now_ns)) {
         burst[count++] = copy_of(head_, buffer_.get(), used_bytes);
         advance();
     }
     if (gate != nullptr && count == 0) {
-        gate->hold(gate_number_, ended_ ? ReplayGate::never_ns : head_.ts_ns);
+        gate->hold(gate_number_, next_ns());
     }
     if (ended_) {
         start_->end(start_number_);

@@ -49,6 +49,7 @@ class PartPort final : public Port {
              GroupFilter filter, std::shared_ptr<ReplayStart> start);
 
     void advance();
+    [[nodiscard]] std::int64_t next_ns() const;
     [[nodiscard]] bool is_due(std::int64_t now_ns);
 
     std::unique_ptr<FrameStream> frames_;
@@ -58,7 +59,8 @@ class PartPort final : public Port {
     std::shared_ptr<ReplayStart> start_;
     std::size_t start_number_ = 0;
     std::size_t gate_number_ = 0;
-    CapturedFrame head_;  ///< the next frame, unless ended_
+    CapturedFrame head_;     ///< the next frame, if has_head_
+    bool has_head_ = false;  ///< false: none yet, or none any more
     bool ended_ = false;
     std::size_t burst_packets_;
     std::unique_ptr<std::byte[]> buffer_;  ///< the frames of the last burst

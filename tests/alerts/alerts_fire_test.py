@@ -175,7 +175,9 @@ class Instances:
         live.at_the_end(lambda: live.run("umount", "--lazy", self.disk))
         record = "record: {{folder: {}, segment: 4MiB, memory: 4MiB, free: 0B}}"
         self.simulate("filled", more=record.format(self.disk))
-        self.simulate("slowly", more=record.format(folder / "recording"))
+        self.simulate("slowly", more=record.format(folder / "recording").replace("}", ", snapshot_interval: 2s}"))
+        self.packed = folder / "packed"
+        self.simulate("packed", more=record.format(self.packed).replace("}", ", compress: 1}"))
         for name in ("door", "gone"):
             self.serve(name, "well")
         self.serve("slow", "well", "queue: 1MiB")
@@ -253,7 +255,8 @@ def simulated_cases(instances, watch):
         Case(faults.Held(held, "core0"),
              [("ThreadStalled", "held"), ("RingFull", "held")]),
         Case(faults.FullDisk(instances["filled"], instances.disk), [("RecordingFailed", "filled")]),
-        Case(faults.Held(instances["slowly"], "recorder"), [("RecordingShort", "slowly")]),
+        Case(faults.Held(instances["slowly"], "recorder"), [("RecordingShort", "slowly"), ("SnapshotOld", "slowly")]),
+        Case(faults.Unpackable(instances["packed"], instances.packed), [("CompressionFailed", "packed")]),
         Case(faults.HeldInPulses(left, "core0"),
              [("LatencyHigh", "left"), ("RingNearlyFull", "left")]),
         Case(faults.Otherwise(instances["busy"], "more traffic than a thread can take",

@@ -272,6 +272,25 @@ class RecoveryEnded(Misbehaviour):
         self.subject.start()
 
 
+class Unpackable:
+    """Its oldest segment cannot be compressed: a folder has the name of the file."""
+    what = "a folder has the name of a compressed segment"
+
+    def __init__(self, subject, folder):
+        self.subject, self.folder, self.blocked = subject, folder, None
+
+    def begin(self):
+        self.subject.stop()
+        newest = max(path for path in self.folder.iterdir() if path.suffix == ".pcapng")
+        self.blocked = newest.with_name(f"{newest.name}.zst.part") / "blocked"
+        self.blocked.mkdir(parents=True)
+        self.subject.start()
+
+    def end(self):
+        self.blocked.rmdir()
+        self.blocked.parent.rmdir()
+
+
 class FullDisk:
     what = "the disk of its recording is full when it starts"
 

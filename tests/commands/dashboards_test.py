@@ -16,7 +16,7 @@ import time
 from pathlib import Path
 
 from endpoint import fail
-from scraped import BY_DRIVER, TRAFFIC, filled_in, instant, watched
+from scraped import BY_DRIVER, RECORDED, TRAFFIC, filled_in, instant, watched
 
 NAMES = ["pinstrike-overview", "pinstrike-lines", "pinstrike-latency", "pinstrike-cores",
          "pinstrike-nic", "pinstrike-gateway"]
@@ -115,7 +115,7 @@ def main():
         check_overlaps(dashboard)
     check_alerts(dashboards, (root / "deploy/prometheus/pinstrike.rules.yml").read_text())
     with tempfile.TemporaryDirectory() as name:
-        with watched(pinstrike, Path(name), [TRAFFIC + PUBLISHED], "traffic") as server:
+        with watched(pinstrike, Path(name), [TRAFFIC + PUBLISHED + RECORDED], "traffic") as server:
             asked = check_queries(dashboards, server)
             check_variables(dashboards, server)
     panels = sum(len(dashboard["panels"]) for dashboard in dashboards)

@@ -64,6 +64,12 @@ metrics_address: 127.0.0.1:{port}
 """
 
 
+# Of the feed above. The instance that has one of everything gets no packets, so it writes no snapshot.
+RECORDED = """
+record: {{folder: {folder}/recorded, segment: 4MiB, memory: 4MiB, free: 0B, snapshot_interval: 2s}}
+"""
+
+
 def fetch(url):
     with urllib.request.urlopen(url, timeout=10) as answer:
         return answer.read().decode()
@@ -195,8 +201,8 @@ scrape_configs:{jobs}
 
 @contextlib.contextmanager
 def watched(pinstrike, folder, configs, served, rules=None, seconds=120):
-    """The instance that has one of everything, instances of `configs` (texts with a place for `port`), a gateway of
-    the feed `served` of these, and a Prometheus that scrapes them all; yields its port."""
+    """The instance that has one of everything, instances of `configs` (texts with places for `port` and `folder`), a
+    gateway of the feed `served` of these, and a Prometheus that scrapes them all; yields its port."""
     with contextlib.ExitStack() as running:
         url = running.enter_context(everything(pinstrike, folder, seconds))
         ports = [urllib.parse.urlsplit(url).port]
@@ -204,7 +210,7 @@ def watched(pinstrike, folder, configs, served, rules=None, seconds=120):
         for number, text in enumerate(configs):
             port = free_port()
             config = folder / f"config{number}.yaml"
-            config.write_text(text.format(port=port))
+            config.write_text(text.format(port=port, folder=folder))
             running.enter_context(instance(pinstrike, config, port, seconds))
             ports.append(port)
         addresses = [f"127.0.0.1:{port}" for port in ports]

@@ -60,6 +60,7 @@ book: {{series_capacity: 20000}}
 publish: {{memory: shm, stream: on}}
 traffic: {{lines_count: 4, series_count: 10000, rate_messages_per_second: 3000,
   a: {{loss: 1}}, b: {{loss: 0.0005}}}}
+record: {{folder: {folder}/recorded, segment: 4MiB, memory: 4MiB, free: 0B, snapshot_interval: 5s}}
 metrics_address: 127.0.0.1:{port}
 """
 

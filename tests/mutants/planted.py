@@ -631,7 +631,7 @@ plant(("export",), [
     ("an interrupted export keeps its file",
      "return !failed() && !cancelled_.load(std::memory_order_relaxed) && file_.commit();",
      "return !failed() && file_.commit();"),
-    ("open intervals are not exported", "market_.restart_time(); // closes the intervals that are open", ""),
+    ("open intervals are not exported", "market().restart_time(); // closes the intervals that are open", ""),
     ("losses do not reach exported values", "follower_.apply_to_line(event, stamp); pinstrike_record record{};",
      "pinstrike_record record{};"),
     ("a loss reaches a series with its next quote", "|| (at.has_sides && comes_after(line.loss, at.stamp));", ";"),
@@ -645,6 +645,22 @@ plant(("export",), [
     ("an export waits for a pipe that nobody reads",
      "if (cancelled_.load(std::memory_order_relaxed)) { return fail(path_, ECANCELED);",
      "if (false) { return fail(path_, ECANCELED);"),
+])
+
+plant(("export_range",), [
+    ("bars at the end of a range lack their last trades",
+     "needs.behind_ns = feed::dbn::interval_ns_of(schema) + actors::bar_grace_ns;", "needs.behind_ns = 0;"),
+    ("a part of an export begins without the book's series",
+     "if (series == nullptr) { return; } pinstrike_value value{};", "return; pinstrike_value value{};"),
+    ("a part of an export has records before its range",
+     "if (time_ns < times_->from_ns || time_ns >= times_->to_ns) {", "if (time_ns >= times_->to_ns) {"),
+])
+
+plant(("gateway_unit",), [
+    ("a replay does not wait for each line", "return at != reached_.lines.end() && is_up_to(live.second, at->second);",
+     "return true;"),
+    ("a replay brings records that come live as well", ": is_up_to(frame.place, place->place);", ": true;"),
+    ("live records before the end of a replay are lost", "kept_.put(schema, id, record, end_ns);", ""),
 ])
 
 plant(("export_unit",), [

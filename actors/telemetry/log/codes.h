@@ -101,6 +101,9 @@ namespace pinstrike::actors {
     ROW(snapshot_failed, warning, 1, \
         "a snapshot of the books could not be written: a replay from a moment begins with an " \
         "earlier one. The next is tried after record.snapshot_interval") \
+    ROW(compression_failed, warning, 1, \
+        "a closed segment of the recording could not be compressed and stays as it is, which " \
+        "takes more of the disk. It is tried again each minute") \
     ROW(recording_repaired, warning, 100, \
         "a segment that an earlier start left unfinished, or whose index was lost or wrong, was " \
         "checked: what of it is whole, and what is missing") \

@@ -261,6 +261,12 @@ void Watch::watch_recorder(const CounterSnapshot& now) {
                         std::strerror(recorder.snapshot_error),
                         recorder.counts[RecorderCount::snapshots_failed]));
     }
+    if (recorder.counts[RecorderCount::compress_failures] !=
+        before.counts[RecorderCount::compress_failures]) {
+        add(LogCode::compression_failed, "recorder",
+            fmt::format("{}; {} failed since the start", recorder.compress_failure,
+                        recorder.counts[RecorderCount::compress_failures]));
+    }
     if (!recorder.failure.empty() && before.failure.empty()) {
         add(LogCode::recording_failed, "recorder",
             fmt::format("its thread ended by itself: {}; only a restart starts it again",

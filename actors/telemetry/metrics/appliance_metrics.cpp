@@ -216,6 +216,8 @@ void add_recorder(Families& out, const RecorderSnapshot& recorder) {
     out.value(Metric::recorder_longest_write_seconds, {}, seconds(recorder.longest_write_ns));
     out.value(Metric::recorder_longest_pause_seconds, {}, seconds(recorder.longest_pause_ns));
     out.value(Metric::recorder_snapshot_timestamp_seconds, {}, seconds(recorder.snapshot_ns));
+    out.value(Metric::recorder_snapshot_interval_seconds, {},
+              static_cast<double>(recorder.snapshot_interval_ns) * 1e-9);
     out.value(Metric::recorder_snapshot_series, {}, number(recorder.snapshot_series));
 }
 

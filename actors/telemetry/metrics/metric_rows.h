@@ -117,6 +117,8 @@ inline constexpr std::string_view metric_prefix = "pinstrike_";
     ROW(recorder_snapshot_timestamp_seconds, gauge, \
         "Time at which the latest snapshot of the books began that is on disk. 0: there is none " \
         "yet") \
+    ROW(recorder_snapshot_interval_seconds, gauge, \
+        "From the begin of a snapshot to that of the next, by the config. 0: none is written") \
     ROW(recorder_snapshot_series, gauge, "States of series in that snapshot") \
     ROW(peer_server_open_connections, gauge, "Connections of peers that are open now") \
     ROW(peer_client_connected, gauge, "1: the peer is connected and can be asked") \

@@ -51,7 +51,7 @@ TEST_F(KeyFiles, have_keys_with_their_limits) {
     ASSERT_TRUE(read("keys:\n" + row("research", key_a) +
                      row("quants", key_b,
                          ", underlyings: [SPY, SPXW], sessions: 2, subscriptions: 30, "
-                         "records_per_second: 5000")))
+                         "records_per_second: 5000, replays: 0")))
         << text_of(problems);
     ASSERT_EQ(keys.size(), 2U);
     EXPECT_EQ(keys[0].user, "research");
@@ -59,10 +59,12 @@ TEST_F(KeyFiles, have_keys_with_their_limits) {
     EXPECT_EQ(keys[0].sessions, 10U);
     EXPECT_EQ(keys[0].subscriptions, 1000U);
     EXPECT_EQ(keys[0].records_per_second, 0U);
+    EXPECT_EQ(keys[0].replays, 1U);
     EXPECT_TRUE(keys[0].allows("AAPL"));
     EXPECT_EQ(keys[1].sessions, 2U);
     EXPECT_EQ(keys[1].subscriptions, 30U);
     EXPECT_EQ(keys[1].records_per_second, 5000U);
+    EXPECT_EQ(keys[1].replays, 0U);
     EXPECT_TRUE(keys[1].allows("SPXW"));
     EXPECT_FALSE(keys[1].allows("SPX"));
     EXPECT_FALSE(keys[1].allows("AAPL"));

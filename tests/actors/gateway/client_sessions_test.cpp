@@ -75,12 +75,13 @@ class ClientSessionsTest : public testing::Test {
                          .metrics_address = "",
                          .access_log = scratch.file("access.log")};
     Market market;
+    FakeReplays replays;
     std::vector<std::string> notes;
     NoteGateway note = [this](GatewayNote, const std::string& subject,
                               const std::string& sentence) {
         notes.push_back(subject + ": " + sentence);
     };
-    ClientSessions sessions{config, market, note};
+    ClientSessions sessions{config, market, replays, note};
     std::int64_t now_ns = 1'796'083'170'250'000'000;  ///< 2026-11-30 23:59:30.250 UTC
 };
 
@@ -108,7 +109,7 @@ TEST_F(ClientSessionsTest, a_session_over_the_end_of_a_month_is_logged_in_both_m
 TEST_F(ClientSessionsTest, a_line_that_the_access_log_lacks_is_noted_whole) {
     GatewayConfig full = config;
     full.access_log = "/dev/full";
-    ClientSessions others{full, market, note};
+    ClientSessions others{full, market, replays, note};
     Problems problems;
     ASSERT_TRUE(others.open(-1, problems)) << text_of(problems);
     {

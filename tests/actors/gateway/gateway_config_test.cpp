@@ -53,13 +53,18 @@ TEST_F(ConfigTest, has_defaults_for_all_but_feed_and_keys) {
     EXPECT_EQ(config->wait, WaitStrategy::park);
     EXPECT_EQ(config->metrics_address, "");
     EXPECT_EQ(config->access_log, "");
+    EXPECT_EQ(config->record, "");
+    EXPECT_EQ(config->record_config, "");
+    EXPECT_EQ(config->replays_max, 2U);
+    EXPECT_EQ(config->replay_kept_bytes, std::size_t{64} << 20);
 }
 
 TEST_F(ConfigTest, takes_every_key) {
     const auto config = load(
         "feed: opra\naddress: 192.0.2.5:1\nkeys: /etc/keys.yaml\nunderlyings: [SPY, SPXW]\n"
         "queue: 4GiB\nconnections_max: 10000\nmetrics_address: 127.0.0.1:9465\n"
-        "access_log: logs/access.log\ncpu: 4095\nwait: spin\n");
+        "access_log: logs/access.log\ncpu: 4095\nwait: spin\nrecord: /data/record\n"
+        "record_config: opra.yaml\nreplays_max: 64\nreplay_kept: 4GiB\n");
     ASSERT_TRUE(config) << text_of(problems);
     EXPECT_EQ(config->address, "192.0.2.5:1");
     EXPECT_EQ(config->keys, "/etc/keys.yaml");
@@ -70,6 +75,10 @@ TEST_F(ConfigTest, takes_every_key) {
     EXPECT_EQ(config->access_log, scratch.file("logs/access.log"));
     EXPECT_EQ(config->cpu, 4095);
     EXPECT_EQ(config->wait, WaitStrategy::spin);
+    EXPECT_EQ(config->record, "/data/record");
+    EXPECT_EQ(config->record_config, scratch.file("opra.yaml"));
+    EXPECT_EQ(config->replays_max, 64U);
+    EXPECT_EQ(config->replay_kept_bytes, std::size_t{1} << 32);
 }
 
 TEST_F(ConfigTest, takes_the_words_for_nothing) {
@@ -104,13 +113,21 @@ TEST_F(ConfigTest, refuses_values_beyond_the_limits_of_their_keys) {
                                                                  {"cpu", "4096"},
                                                                  {"wait", "sleep"},
                                                                  {"access_log", "\"\""},
+                                                                 {"record", "\"\""},
+                                                                 {"record_config", "\"\""},
+                                                                 {"replays_max", "0"},
+                                                                 {"replays_max", "65"},
+                                                                 {"replay_kept", "1023KiB"},
+                                                                 {"replay_kept", "4097MiB"},
                                                                  {"colour", "red"}};
     for (const auto& [key, value] : lines) {
         EXPECT_FALSE(load_with(key + ": " + value)) << key << ": " << value;
         EXPECT_THAT(text_of(problems), HasSubstr(key)) << value;
         EXPECT_THAT(text_of(problems), HasSubstr("gateway.yaml:3")) << key;
     }
-    EXPECT_TRUE(load_with("queue: 1MiB\nconnections_max: 1\ncpu: 0")) << text_of(problems);
+    EXPECT_TRUE(
+        load_with("queue: 1MiB\nconnections_max: 1\ncpu: 0\nreplays_max: 1\nreplay_kept: 1MiB"))
+        << text_of(problems);
 }
 
 TEST_F(ConfigTest, refuses_a_config_without_a_required_key_or_file) {

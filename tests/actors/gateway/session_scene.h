@@ -40,9 +40,50 @@ inline ClientKeys test_keys() {
     return {first, limited};
 }
 
+/// What the gateway has read of the feed.
+class FakeFeed final : public LiveFeed {
+  public:
+    [[nodiscard]] InstrumentId id_of(const pinstrike_key& key) override {
+        const auto found = ids.find(hash_of(key));
+        return found == ids.end() ? 0 : found->second;
+    }
+
+    [[nodiscard]] const LivePlaces& places() const override { return read; }
+
+    [[nodiscard]] std::int64_t market_ns() const override { return time_ns; }
+
+    std::map<std::uint32_t, InstrumentId> ids;  ///< by hash_of()
+    LivePlaces read;
+    std::int64_t time_ns = 0;
+};
+
+/// Gives the source that a test has set.
+class FakeReplays final : public ReplayHost {
+  public:
+    [[nodiscard]] LiveFeed& feed() override { return live; }
+
+    [[nodiscard]] bool has_recording() const override { return recording; }
+
+    [[nodiscard]] Started start(const ClientKey& /*key*/,
+                                const std::vector<ReplayWanted>& wanted) override {
+        asked.push_back(wanted);
+        return {std::move(source), refusal};
+    }
+
+    [[nodiscard]] std::size_t kept_bytes() const override { return kept_max; }
+
+    FakeFeed live;
+    bool recording = false;
+    std::vector<std::vector<ReplayWanted>> asked;
+    std::unique_ptr<ReplaySource> source;
+    std::string refusal = "refused";
+    std::size_t kept_max = std::size_t{1} << 20;
+};
+
 class FakeHost final : public SessionHost {
   public:
     explicit FakeHost(bool has_state = true) {
+        the_config.queue_bytes = std::size_t{1} << 20;
         if (has_state) {
             static_cast<void>(the_market.take_state({}));
         }
@@ -59,19 +100,19 @@ class FakeHost final : public SessionHost {
 
     [[nodiscard]] ChunkPool& chunks() override { return pool; }
 
-    [[nodiscard]] std::size_t queue_bytes() const override { return queue_max; }
-
-    [[nodiscard]] const std::vector<std::string>& roots() const override { return served; }
+    [[nodiscard]] const GatewayConfig& config() const override { return the_config; }
 
     [[nodiscard]] const std::string& feed_problem() const override { return problem; }
+
+    [[nodiscard]] ReplayHost& replays() override { return the_replays; }
 
     ClientKeys client_keys = test_keys();
     std::map<std::string, unsigned> sessions;
     Market the_market;
     ChunkPool pool;
-    std::size_t queue_max = std::size_t{1} << 20;
-    std::vector<std::string> served;
+    GatewayConfig the_config;
     std::string problem;
+    FakeReplays the_replays;
 };
 
 /// All that waits in a queue, taken in pieces of at most `piece` bytes.

@@ -80,7 +80,7 @@ TEST_F(SessionStateTest, state_is_sent_in_steps_at_the_pace_of_the_client) {
 }
 
 TEST_F(SessionStateTest, definitions_of_many_new_series_wait_for_the_client) {
-    host.queue_max = std::size_t{512} << 10;
+    host.the_config.queue_bytes = std::size_t{512} << 10;
     scene.start("schema=definition|symbols=ALL_SYMBOLS|id=0");
     scene.read();
     for (InstrumentId id = 1; id <= 5000; ++id) {
@@ -90,7 +90,7 @@ TEST_F(SessionStateTest, definitions_of_many_new_series_wait_for_the_client) {
     std::size_t definitions = 0;
     for (int i = 0; i < 20; ++i) {
         scene.step();
-        EXPECT_LE(scene.session.output().queue().bytes(), host.queue_max);
+        EXPECT_LE(scene.session.output().queue().bytes(), host.the_config.queue_bytes);
         for (const std::string& text : scene.read()) {
             definitions += text.starts_with("definition ") ? 1 : 0;
         }

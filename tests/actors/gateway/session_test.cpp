@@ -427,7 +427,7 @@ TEST_F(SessionTest, a_report_goes_to_clients_that_have_started) {
 }
 
 TEST_F(SessionTest, a_client_that_stays_behind_by_more_than_its_queue_ends) {
-    host.queue_max = std::size_t{100} << 10;
+    host.the_config.queue_bytes = std::size_t{100} << 10;
     scene.start(all_trades);
     scene.read();
     for (int i = 0; i < 3000; ++i) {

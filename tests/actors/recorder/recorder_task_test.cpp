@@ -3,12 +3,14 @@
 // Packets of a poller through the recorder to segments on disk, and what of them survives damage.
 #include "actors/recorder/recorder_task.h"
 
+#include "feed/recording/followed_recording.h"
 #include "feed/recording/segment_file.h"
 #include "feed/venue_services.h"
 #include "nic/capture/capture_reader.h"
 
 #include <gtest/gtest.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -264,6 +266,112 @@ TEST_F(Recorder, counts_what_a_failed_disk_never_took) {
     task_->finish(now_ns_);
     EXPECT_EQ(count(RecorderCount::unwritten), 2U);
     EXPECT_EQ(count(RecorderCount::written), 0U);
+}
+
+/// The bytes that the file system has for a file.
+std::uint64_t reserved_bytes(const std::string& path) {
+    struct stat status {};
+
+    return ::stat(path.c_str(), &status) == 0 ? static_cast<std::uint64_t>(status.st_blocks) * 512
+                                              : 0;
+}
+
+/// As after `ctl record stop`.
+TEST_F(Recorder, gives_back_the_space_of_a_segment_that_gets_no_packets) {
+    RecordConfig config;
+    config.segment_bytes = std::size_t{16} << 20;
+    open(config);
+    const auto write = [this] {
+        recorder_->close();
+        while (task_->counters().read(RecorderCount::written) != sent_) {
+            now_ns_ += ms;
+            task_->step(now_ns_);
+        }
+    };
+    record();
+    write();
+    const std::string path = segments().at(0);
+    if (reserved_bytes(path) < config.segment_bytes) {
+        GTEST_SKIP() << "this file system reserves no space";
+    }
+    for (int second = 0; second < 12; ++second) {
+        now_ns_ += 1000 * ms;
+        task_->step(now_ns_);
+    }
+    EXPECT_LT(reserved_bytes(path), config.segment_bytes / 2);
+    record();
+    write();
+    EXPECT_GE(reserved_bytes(path), config.segment_bytes) << "packets come again";
+    finish();
+    EXPECT_EQ(segments().size(), 1U);
+    EXPECT_EQ(replayed(), (std::vector<std::size_t>{0, 1}));
+}
+
+/// The numbers of the frames that a follower returns at this time.
+std::vector<std::size_t> numbers_of(feed::FollowedRecording& followed, std::int64_t now_ns) {
+    std::vector<std::size_t> numbers;
+    while (const auto packet = followed.next(now_ns)) {
+        numbers.push_back(static_cast<std::size_t>((packet->ts_ns - begin_ns) / ms));
+    }
+    return numbers;
+}
+
+TEST_F(Recorder, is_followed_while_it_writes) {
+    RecordConfig config;
+    config.segment_bytes = std::size_t{16} << 20;
+    open(config);
+    const auto write = [this] {
+        recorder_->close();
+        while (task_->counters().read(RecorderCount::written) != sent_) {
+            now_ns_ += ms;
+            task_->step(now_ns_);
+        }
+    };
+    feed::PacketRange from_the_second;
+    from_the_second.from_ns = begin_ns + ms;
+    feed::FollowedRecording followed{folder_, from_the_second};
+    const auto looked = [&followed](std::int64_t now_ns) {
+        Problems problems;
+        EXPECT_TRUE(followed.look(problems));
+        return numbers_of(followed, now_ns);
+    };
+    using Numbers = std::vector<std::size_t>;
+    record();
+    record();
+    write();
+    EXPECT_EQ(looked(begin_ns), Numbers{1}) << "the only poller has one, so nothing is earlier";
+    EXPECT_EQ(looked(begin_ns + 10'000 * ms), Numbers{});
+    EXPECT_EQ(followed.complete_ns(), begin_ns + 10'000 * ms - feed::FollowedRecording::lag_ns);
+    record();
+    write();
+    lines_.push_back(9);  // another segment
+    record();
+    write();
+    EXPECT_EQ(looked(begin_ns + 10'000 * ms), (Numbers{2, 3}));
+    record();
+    finish();
+    EXPECT_EQ(looked(begin_ns + 10'000 * ms), Numbers{4});
+    EXPECT_TRUE(followed.damage().empty());
+}
+
+/// A poller that is quiet must not hold the others back.
+TEST_F(Recorder, is_followed_in_the_order_of_time) {
+    open();
+    record();
+    record();
+    finish();
+    const std::string quiet = feed::segment_path(folder_, "poller1", now_ns_);
+    fs::copy(segments().at(0), quiet);
+    fs::copy(feed::index_path(segments().at(0)), feed::index_path(quiet));
+    feed::FollowedRecording followed{folder_, {}};
+    Problems problems;
+    ASSERT_TRUE(followed.look(problems));
+    using Numbers = std::vector<std::size_t>;
+    // Both have packets until one has returned its last.
+    EXPECT_EQ(numbers_of(followed, begin_ns), (Numbers{0, 0, 1}));
+    EXPECT_EQ(numbers_of(followed, begin_ns + ms + feed::FollowedRecording::lag_ns), Numbers{});
+    EXPECT_EQ(numbers_of(followed, begin_ns + ms + feed::FollowedRecording::lag_ns + 1),
+              Numbers{1});
 }
 
 TEST_F(Recorder, begins_a_segment_for_added_lines) {

@@ -61,16 +61,19 @@ class Recording:
                       definition or statistics; its fields are those of DBN, and the series
         prices        "float": dollars, NaN: none; "exact": units of PRICE_UNIT dollars, NONE: none
 
-        The program replays the recording from its beginning and keeps the records in a temporary file
-        until the first table. Raises pinstrike.Error if it fails, behind the last table if a part of the
+        The program begins with the last snapshot before the start, except for cbbo and definition, which
+        need the recording from its beginning, and keeps the records in a temporary file until the first
+        table. Raises pinstrike.Error if it fails, behind the last table if a part of the
         recording is damaged, and ValueError for a wrong argument.
         """
         exact = is_exact(prices)
-        first, behind = _ns_of(start, 0), _ns_of(end, _UNDEFINED_TIME)
         layout = json.loads(self._run("--schema", schema, "--columns"))
         roots = [underlyings] if isinstance(underlyings, str) else list(underlyings or [])
         options = ["--underlyings", ",".join(roots)] if roots else []
-        return self._tables(["--schema", schema, "--out", "-", *options], layout, (first, behind), exact, rows_max)
+        for option, moment in (("--from", start), ("--to", end)):
+            if moment is not None:
+                options += [option, _text_of(_ns_of(moment))]
+        return self._tables(["--schema", schema, "--out", "-", *options], layout, exact, rows_max)
 
     def _command(self, *options: str) -> list[str]:
         return [self._program, "record", "export", str(self._folder), *options]
@@ -86,13 +89,11 @@ class Recording:
             raise Error(done.stderr.strip())
         return done.stdout
 
-    def _tables(self, options: list[str], layout: dict[str, Any], moments: tuple[int, int], exact: bool,
-                rows_max: int) -> Iterator[Table]:
+    def _tables(self, options: list[str], layout: dict[str, Any], exact: bool, rows_max: int) -> Iterator[Table]:
         columns = layout["columns"]
         source = np.dtype({"names": [column["name"] for column in columns],
                            "formats": [_source_format(column) for column in columns],
                            "offsets": [column["offset"] for column in columns], "itemsize": layout["bytes"]})
-        time = "ts_recv" if "ts_recv" in (source.names or ()) else "ts_event"
         with tempfile.TemporaryFile() as said, subprocess.Popen(
                 self._command(*options), stdout=subprocess.PIPE, stderr=said) as process:
             try:
@@ -100,11 +101,8 @@ class Recording:
                 series = _series_of(_metadata(output), exact)
                 while data := output.read(rows_max * source.itemsize):
                     records = np.frombuffer(data[:len(data) // source.itemsize * source.itemsize], source)
-                    if records.size and records[time].min() >= moments[1]:
-                        return
-                    chosen = records[(records[time] >= moments[0]) & (records[time] < moments[1])]
-                    if chosen.size:
-                        yield _table(chosen, columns, series, exact)
+                    if records.size:
+                        yield _table(records, columns, series, exact)
                 if process.wait() != 0:
                     said.seek(0)
                     raise Error(said.read().decode(errors="replace").strip() or "record export failed")
@@ -117,10 +115,13 @@ def recording(folder: str | Path, program: str | Path = "pinstrike") -> Recordin
     return Recording(folder, program)
 
 
-def _ns_of(moment: Moment | None, default: int) -> int:
+def _text_of(ns: int) -> str:
+    """A moment as the program takes it."""
+    return f"{np.datetime64(ns, 'ns')}Z"
+
+
+def _ns_of(moment: Moment) -> int:
     """Nanoseconds since 1970 in UTC."""
-    if moment is None:
-        return default
     if isinstance(moment, datetime.datetime):
         if moment.tzinfo is None:
             raise ValueError(f"{moment!r}: expected a time zone")

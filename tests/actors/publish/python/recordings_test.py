@@ -26,7 +26,7 @@ lines: 1-2
 ports: [{{name: simulator, kind: sim}}]
 pollers: [{{name: poller0, wait: park}}]
 cores: [{{name: core0, wait: park}}]
-record: {{folder: {folder}, segment: 16MiB, free: 0B}}
+record: {{folder: {folder}, segment: 16MiB, free: 0B, snapshot_interval: 1s}}
 book: {{series_capacity: 20000}}
 traffic: {{lines_count: 2, roots_count: 20, series_count: 2000, rate_messages_per_second: 5000}}
 """
@@ -49,8 +49,11 @@ class Recordings(unittest.TestCase):
         cls.folder = cls.here / "record"
         config = cls.here / "feed.yaml"
         config.write_text(CONFIG.format(folder=cls.folder))
-        subprocess.run([PROGRAM, "run", config, "--for", "4s", "--no-view"], check=True, capture_output=True)
+        subprocess.run([PROGRAM, "run", config, "--for", "7s", "--no-view"], check=True, capture_output=True)
         cls.recording = pinstrike.recording(cls.folder, PROGRAM)
+        times = np.concatenate(list(cls.recording.query()))["ts_recv"]
+        begin = times.min() + (times.max() - times.min()) * 3 // 4
+        cls.moments = begin, begin + np.timedelta64(1, "s")
 
     @classmethod
     def tearDownClass(cls):
@@ -98,6 +101,21 @@ class Recordings(unittest.TestCase):
             later = self.whole(None, start)
             self.assertLessEqual(abs(len(later) - int((table["ts_recv"] >= begin).sum())), 50, start)
         self.assertIsNone(self.whole("NONE"))
+
+    def test_a_part_has_the_values_of_the_whole(self):
+        compared = 0
+        for schema in SCHEMAS:
+            table = self.whole(schema=schema, prices="exact")
+            name = "ts_event" if schema.startswith("ohlcv") else "ts_recv"
+            begin, end = self.moments[0], self.moments[1]
+            chosen = table[(table[name] >= begin) & (table[name] < end)]
+            part = self.whole(None, begin, end, schema, prices="exact")
+            self.assertEqual(len(chosen), 0 if part is None else len(part), schema)
+            for field in (set(table.dtype.names) - {"instrument_id", "raw_instrument_id"} if len(chosen) else ()):
+                one, other = (sorted(zip(rows["symbol"], rows[name], map(str, rows[field]))) for rows in (chosen, part))
+                self.assertEqual(one, other, (schema, field))
+                compared += len(one)
+        self.assertGreater(compared, 10000)
 
     def test_libraries_take_the_tables(self):
         table = self.whole(schema="trades")

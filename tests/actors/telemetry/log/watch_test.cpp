@@ -397,6 +397,11 @@ TEST(Watch, tellsOnceThatTheRecorderFailsAndWhatIsMissingWhenItResumes) {
     watched.snapshot.recorder->snapshot_error = ENOSPC;
     EXPECT_THAT(watched.look(),
                 ElementsAre(is(LogCode::snapshot_failed, "recorder", "No space left on device")));
+    watched.snapshot.recorder->counts[RecorderCount::compress_failures] = 2;
+    watched.snapshot.recorder->compress_failure = "a.pcapng.zst.part: No space left on device";
+    EXPECT_THAT(watched.look(),
+                ElementsAre(is(LogCode::compression_failed, "recorder",
+                               "No space left on device; 2 failed since the start")));
     watched.snapshot.recorder->error = 0;
     EXPECT_THAT(watched.look(), ElementsAre(is(LogCode::recording_resumed, "recorder",
                                                "70 packets not recorded since it failed")));

@@ -1,0 +1,233 @@
+// path: cold
+#include "feed/recording/followed_recording.h"
+
+#include "nic/capture/recording_chunk.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <span>
+
+namespace pinstrike::feed {
+
+namespace {
+
+/// A segment in the form in which it is there: it may be compressed at any time.
+std::optional<SegmentFile> open_segment(const std::string& plain, Problems& problems) {
+    Problems ignored;
+    if (auto file = SegmentFile::open(plain, ignored)) {
+        return file;
+    }
+    return SegmentFile::open(plain + std::string{compressed_suffix}, problems);
+}
+
+class FollowedFrames final : public nic::FrameStream {
+  public:
+    FollowedFrames(FollowedRecording recording, std::function<std::int64_t()> wall_ns,
+                   std::shared_ptr<std::atomic<std::int64_t>> complete_ns)
+        : recording_(std::move(recording)),
+          wall_ns_(std::move(wall_ns)),
+          complete_ns_(std::move(complete_ns)) {}
+
+    [[nodiscard]] bool next(nic::CapturedFrame& out) override {
+        constexpr std::int64_t look_interval_ns = 50'000'000;
+        std::optional<RecordedPacket> packet = recording_.next(now_ns_);
+        if (!packet) {
+            now_ns_ = wall_ns_();
+            if (now_ns_ - looked_ns_ < look_interval_ns) {
+                return false;
+            }
+            looked_ns_ = now_ns_;
+            Problems problems;  // the folder may be away for a while
+            static_cast<void>(recording_.look(problems));
+            packet = recording_.next(now_ns_);
+        }
+        if (!packet) {
+            complete_ns_->store(recording_.complete_ns(), std::memory_order_relaxed);
+            return false;
+        }
+        out = {packet->frame, packet->ts_ns, 0};
+        return true;
+    }
+
+    [[nodiscard]] std::optional<std::int64_t> waits_from() const override {
+        return recording_.complete_ns();
+    }
+
+    [[nodiscard]] std::vector<std::string> unread() const override { return recording_.damage(); }
+
+    [[nodiscard]] std::vector<std::string> missing() const override {
+        if (recording_.not_recorded() == 0) {
+            return {};
+        }
+        return {fmt::format("up to {} packets are missing because they were not recorded",
+                            recording_.not_recorded())};
+    }
+
+  private:
+    FollowedRecording recording_;
+    std::function<std::int64_t()> wall_ns_;
+    std::shared_ptr<std::atomic<std::int64_t>> complete_ns_;
+    std::int64_t now_ns_ = 0;
+    std::int64_t looked_ns_ = 0;
+};
+
+}  // namespace
+
+bool FollowedRecording::look(Problems& problems) {
+    const std::size_t problems_before = problems.size();
+    const std::vector<std::string> paths = segments_in(folder_, problems);
+    if (problems.size() != problems_before) {
+        return false;
+    }
+    for (const std::string& path : paths) {
+        add(std::string{plain_path(path)});
+    }
+    for (Poller& poller : pollers_) {
+        for (Segment& segment : poller.segments) {
+            if (!segment.is_closed) {
+                read_index(segment, segment.path == poller.newest);
+            }
+        }
+        if (!poller.head) {
+            advance(poller);
+        }
+    }
+    return true;
+}
+
+/// The paths of a poller's segments come in the order of their times.
+void FollowedRecording::add(const std::string& path) {
+    const std::string name = poller_of(path);
+    auto poller = std::ranges::find(pollers_, name, &Poller::name);
+    if (poller == pollers_.end()) {
+        const std::size_t latest =
+            latest_ == nullptr ? 0 : static_cast<std::size_t>(latest_ - pollers_.data());
+        const bool has_latest = latest_ != nullptr;
+        poller = pollers_.emplace(pollers_.end());
+        poller->name = name;
+        latest_ = has_latest ? &pollers_[latest] : nullptr;  // the poller may have moved
+    }
+    if (path > poller->newest) {
+        poller->newest = path;
+        poller->segments.push_back({path, {}, 0, false});
+    }
+}
+
+/// A recorder closes a segment before it begins the next one of the poller. The index of an open
+/// segment has its chunks in the order in which the disk took them, so only those without a hole
+/// before them are used.
+void FollowedRecording::read_index(Segment& segment, bool is_newest) {
+    Problems unread;
+    auto file = open_segment(segment.path, unread);
+    if (!file) {
+        if (!is_newest) {
+            damage_.push_back(unread.front().text);
+            segment.is_closed = true;
+        }
+        return;  // its head is not written yet
+    }
+    std::optional<SegmentIndex> index;
+    if (is_newest) {
+        index = file->growing_index();
+    } else {
+        index = file->index();
+        segment.is_closed = true;
+        if (!index) {
+            SegmentScan scan{std::move(*file), nullptr};
+            while (scan.step()) {
+            }
+            index = scan.index();
+        }
+    }
+    for (std::size_t i = segment.chunks.size(); index && i < index->chunks.size(); ++i) {
+        index->chunks[i].lines.clear();
+        segment.chunks.push_back(std::move(index->chunks[i]));
+    }
+}
+
+std::optional<RecordedPacket> FollowedRecording::next(std::int64_t now_ns) {
+    if (latest_ != nullptr) {
+        advance(*latest_);
+    }
+    latest_ = nullptr;
+    bool all_have_one = !pollers_.empty();
+    for (Poller& poller : pollers_) {
+        all_have_one = all_have_one && poller.head;
+        if (poller.head && (latest_ == nullptr || poller.head->ts_ns < latest_->head->ts_ns)) {
+            latest_ = &poller;
+        }
+    }
+    if (latest_ != nullptr && (all_have_one || latest_->head->ts_ns < now_ns - lag_ns)) {
+        return latest_->head;
+    }
+    complete_ns_ = std::max(complete_ns_, now_ns - lag_ns);
+    latest_ = nullptr;
+    return std::nullopt;
+}
+
+/// Finds the poller's next packet of the range.
+void FollowedRecording::advance(Poller& poller) {
+    do {
+        while ((poller.head = poller.packets.next())) {
+            const auto& interfaces = poller.file->head().interfaces;
+            if (poller.head->ts_ns >= range_.from_ns &&
+                poller.head->interface < interfaces.size() &&
+                range_.selects(interfaces[poller.head->interface])) {
+                return;
+            }
+        }
+    } while (next_chunk(poller));
+}
+
+/// Reads the poller's next chunk with times of the range. False: there is none yet.
+bool FollowedRecording::next_chunk(Poller& poller) {
+    while (!poller.segments.empty()) {
+        Segment& segment = poller.segments.front();
+        while (segment.next < segment.chunks.size()) {
+            const ChunkRecord& chunk = segment.chunks[segment.next++];
+            if (chunk.last_ts_ns >= range_.from_ns && read_chunk(poller, segment, chunk)) {
+                return true;
+            }
+        }
+        if (!segment.is_closed) {
+            return false;
+        }
+        poller.file.reset();
+        poller.packets = ChunkPackets{{}};
+        poller.segments.pop_front();
+    }
+    return false;
+}
+
+bool FollowedRecording::read_chunk(Poller& poller, const Segment& segment,
+                                   const ChunkRecord& chunk) {
+    if (!poller.file || poller.file->bytes() < chunk.offset + chunk.bytes) {  // it has grown
+        Problems problems;
+        poller.file = open_segment(segment.path, problems);
+        if (!poller.file) {
+            damage_.push_back(problems.front().text);
+            return false;
+        }
+    }
+    not_recorded_ += chunk.not_recorded;
+    const std::span<const std::byte> bytes = poller.file->read(chunk.offset);
+    const auto head = nic::load_chunk_head(bytes);
+    if (!head || head->bytes != chunk.bytes || !nic::is_whole(*head, bytes)) {
+        damage_.push_back(fmt::format("{}: {} bytes from byte {} on are damaged", segment.path,
+                                      chunk.bytes, chunk.offset));
+        return false;
+    }
+    poller.packets = ChunkPackets{bytes.first(chunk.bytes)};
+    return true;
+}
+
+std::unique_ptr<nic::FrameStream> FollowedPart::open(Problems& problems) const {
+    FollowedRecording recording{folder_, range_};
+    if (!recording.look(problems)) {
+        return nullptr;
+    }
+    return std::make_unique<FollowedFrames>(std::move(recording), wall_ns_, complete_ns_);
+}
+
+}  // namespace pinstrike::feed
