@@ -16,6 +16,7 @@
 // FROM:TO in nanoseconds (distance.h). A rate of 0 says that records are missing.
 #include "actors/bench/published_book.h"
 #include "actors/gateway/feed_source.h"
+#include "actors/gateway/replays.h"
 #include "actors/gateway/session.h"
 #include "actors/gateway/socket_server.h"
 #include "actors/market/market.h"
@@ -102,9 +103,23 @@ Events make_events(std::size_t round) {
     return events;
 }
 
+/// Of a gateway without a recording, so no replay asks for anything.
+class UnaskedFeed final : public LiveFeed {
+  public:
+    [[nodiscard]] InstrumentId id_of(const pinstrike_key& /*key*/) override { return 0; }
+
+    [[nodiscard]] const LivePlaces& places() const override { return places_; }
+
+    [[nodiscard]] std::int64_t market_ns() const override { return 0; }
+
+  private:
+    LivePlaces places_;
+};
+
 class Host final : public SessionHost {
   public:
     Host() {
+        config_.queue_bytes = std::size_t{64} << 20;
         ClientKey key;
         key.user = "bench";
         key.key = key_text;
@@ -119,16 +134,18 @@ class Host final : public SessionHost {
 
     [[nodiscard]] ChunkPool& chunks() override { return chunks_; }
 
-    [[nodiscard]] std::size_t queue_bytes() const override { return std::size_t{64} << 20; }
+    [[nodiscard]] const GatewayConfig& config() const override { return config_; }
 
-    [[nodiscard]] const std::vector<std::string>& roots() const override { return roots_; }
+    [[nodiscard]] ReplayHost& replays() override { return replays_; }
 
     [[nodiscard]] const std::string& feed_problem() const override { return problem_; }
 
   private:
     ClientKeys keys_;
-    std::vector<std::string> roots_;
+    GatewayConfig config_;
     std::string problem_;
+    UnaskedFeed feed_;
+    Replays replays_{config_, feed_};
     Market market_;
     ChunkPool chunks_;
 };
