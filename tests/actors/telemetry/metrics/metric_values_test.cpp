@@ -169,6 +169,7 @@ TEST_F(MetricValues, seconds_are_seconds) {
     within(Metric::recorder_longest_write_seconds, 1e-6, ran_);
     within(Metric::recorder_longest_pause_seconds, 0, ran_);
     within(Metric::recorder_snapshot_timestamp_seconds, started_at_, stopped_at_);
+    within(Metric::recorder_snapshot_interval_seconds, 0.2, 0.2);
     if (appliance_->clock().uses_tsc()) {
         within(Metric::clock_tick_seconds, 1e-10, 1e-8);  // 0.1 to 10 GHz
     }
