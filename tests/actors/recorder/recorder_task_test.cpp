@@ -69,7 +69,8 @@ class Recorder : public testing::Test {
 
     /// Records one more frame.
     void record(std::size_t bytes = 1000, std::uint32_t interface = 1) {
-        const std::vector<std::byte> frame = frame_of(sent_, bytes);
+        std::vector<std::byte> frame = frame_of(sent_, bytes);
+        frame.reserve(1);  // a packet of a port has an address, also without bytes
         nic::Packet packet;
         packet.bytes = frame.data();
         packet.length_bytes = static_cast<std::uint32_t>(bytes);

@@ -26,7 +26,6 @@ namespace {
 
 using prometheus::ClientMetric;
 using prometheus::MetricFamily;
-using prometheus::MetricType;
 
 FeedConfig config(const std::string& secret_file, const std::string& record_folder) {
     FeedConfig made;
