@@ -78,6 +78,15 @@ class Recorder : public testing::Test {
         recorder_->record({&packet, 1}, {&interface, 1});
     }
 
+    /// Steps until everything that was recorded is on disk.
+    void write_all() {
+        recorder_->close();
+        while (task_->counters().read(RecorderCount::written) != sent_) {
+            now_ns_ += ms;
+            task_->step(now_ns_);
+        }
+    }
+
     void finish() {
         recorder_->close();
         task_->finish(now_ns_);
@@ -282,15 +291,8 @@ TEST_F(Recorder, gives_back_the_space_of_a_segment_that_gets_no_packets) {
     RecordConfig config;
     config.segment_bytes = std::size_t{16} << 20;
     open(config);
-    const auto write = [this] {
-        recorder_->close();
-        while (task_->counters().read(RecorderCount::written) != sent_) {
-            now_ns_ += ms;
-            task_->step(now_ns_);
-        }
-    };
     record();
-    write();
+    write_all();
     const std::string path = segments().at(0);
     if (reserved_bytes(path) < config.segment_bytes) {
         GTEST_SKIP() << "this file system reserves no space";
@@ -301,7 +303,7 @@ TEST_F(Recorder, gives_back_the_space_of_a_segment_that_gets_no_packets) {
     }
     EXPECT_LT(reserved_bytes(path), config.segment_bytes / 2);
     record();
-    write();
+    write_all();
     EXPECT_GE(reserved_bytes(path), config.segment_bytes) << "packets come again";
     finish();
     EXPECT_EQ(segments().size(), 1U);
@@ -321,13 +323,6 @@ TEST_F(Recorder, is_followed_while_it_writes) {
     RecordConfig config;
     config.segment_bytes = std::size_t{16} << 20;
     open(config);
-    const auto write = [this] {
-        recorder_->close();
-        while (task_->counters().read(RecorderCount::written) != sent_) {
-            now_ns_ += ms;
-            task_->step(now_ns_);
-        }
-    };
     feed::PacketRange from_the_second;
     from_the_second.from_ns = begin_ns + ms;
     feed::FollowedRecording followed{folder_, from_the_second};
@@ -339,15 +334,15 @@ TEST_F(Recorder, is_followed_while_it_writes) {
     using Numbers = std::vector<std::size_t>;
     record();
     record();
-    write();
+    write_all();
     EXPECT_EQ(looked(begin_ns), Numbers{1}) << "the only poller has one, so nothing is earlier";
     EXPECT_EQ(looked(begin_ns + 10'000 * ms), Numbers{});
     EXPECT_EQ(followed.complete_ns(), begin_ns + 10'000 * ms - feed::FollowedRecording::lag_ns);
     record();
-    write();
+    write_all();
     lines_.push_back(9);  // another segment
     record();
-    write();
+    write_all();
     EXPECT_EQ(looked(begin_ns + 10'000 * ms), (Numbers{2, 3}));
     record();
     finish();
