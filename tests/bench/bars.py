@@ -1,5 +1,5 @@
-"""Charts as SVG: one bar per row, which may have several parts, or dots over
-time."""
+"""Charts as SVG: one bar per row, which may have several parts; dots over time; points with the line
+through them."""
 
 from xml.sax.saxutils import escape
 
@@ -89,3 +89,36 @@ def dots(title, unit, samples, mark):
     parts += [text(left + width * second / last, TOP + height + 18, f"{second} s", "middle", 12)
               for second in range(0, int(last) + 1, 10)]
     return page(title, TOP + height + 34, parts)
+
+
+def ticks(highest):
+    """Five to ten round values up to `highest`."""
+    step = next(digit * 10 ** power for power in range(-3, 9) for digit in (1, 2, 5)
+                if highest / (digit * 10 ** power) <= 8)
+    return [step * i for i in range(int(highest / step) + 1)]
+
+
+def line(title, across, points, offset, slope):
+    """`points`: (x, y), from 0 on both axes; and the line offset + slope * x."""
+    height, left = 300, 70
+    width = LEFT + WIDTH + 100 - left
+    last = 1.05 * max(x for x, _ in points)
+    highest = 1.1 * max(max(y for _, y in points), offset + slope * last)
+
+    def place(x, y):
+        return left + width * x / last, TOP + height * (1 - y / highest)
+
+    parts = []
+    for value in ticks(highest):
+        _, y = place(0, value)
+        parts += [f'<line x1="{left}" x2="{left + width}" y1="{y:.1f}" y2="{y:.1f}" stroke="#9498a0" '
+                  'stroke-width="0.4"/>', text(left - 8, y + 4, figure(value), "end", 12)]
+    parts += [text(place(value, 0)[0], TOP + height + 18, f"{value:,.0f}", "middle", 12)
+              for value in ticks(last)]
+    (x1, y1), (x2, y2) = place(0, offset), place(last, offset + slope * last)
+    parts.append(f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" stroke="{COLOURS[2]}" '
+                 'stroke-width="1.5"/>')
+    parts += [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4" fill="{COLOURS[0]}"/>'
+              for x, y in (place(*point) for point in points)]
+    parts.append(text(left + width, TOP + height + 36, across, "end", 12))
+    return page(title, TOP + height + 50, parts)

@@ -25,7 +25,7 @@ from pathlib import Path
 
 import limits
 import path
-from parts import actors, exports, gateway, instances, published, recordings, rows, stages, two_threads
+from parts import actors, exports, gateway, growth, instances, published, recordings, rows, stages, two_threads
 
 
 class Report:
@@ -99,6 +99,7 @@ PARTS = {"distance": two_threads.measure_distance, "path": two_threads.measure_p
          "rows": rows.measure_rows, "published": published.measure_published,
          "gateway": gateway.measure_gateway, "export": exports.measure_export,
          "recording": recordings.measure_recording, "scaling": stages.measure_scaling,
+         "growth": growth.measure_growth,
          "actors": actors.measure_actors, "workloads": actors.measure_workloads,
          "allocations": instances.measure_allocations, "limits": explain_limits}
 MEASURED_NEAR = {"path", "both", "far", "stages", "counting", "latency", "rows", "published", "gateway"}

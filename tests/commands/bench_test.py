@@ -64,6 +64,10 @@ class Bench(unittest.TestCase):
         names = [stage["stage"] for stage in shape["stages"]]
         self.assertEqual(names, [*STAGES[:6], "route", *STAGES[6:]])
 
+    def test_packets_with_a_given_number_of_messages(self):
+        shape = self.stages_of("--shape", "ordinary", "--messages-per-packet", "8")[0]
+        self.assertAlmostEqual(shape["messages_per_packet"], 8, delta=0.2)  # the last ones have fewer
+
     def test_both_streams_bring_each_message_once(self):
         once = self.stages_of("--shape", "full")[0]
         twice = self.stages_of("--shape", "full", "--streams", "AB")[0]

@@ -39,6 +39,7 @@ struct Arguments {
     std::vector<std::string> shapes{traffic::preset_names.begin(), traffic::preset_names.end()};
     std::vector<std::string> captures;
     std::string streams = "A";
+    unsigned messages_per_packet = 0;
     bool trusting = false;
     bool hugepages = false;
     bool json = false;
@@ -131,8 +132,13 @@ std::vector<Measured> made_captures(const Arguments& given, const std::filesyste
     std::vector<Measured> captures;
     for (const std::string& shape : given.shapes) {
         const std::string file = folder / (shape + ".pcap");
-        const std::size_t packets = traffic::write_preset(file, shape, given.streams,
-                                                          given.bench.series_capacity, problems);
+        const std::size_t packets =
+            traffic::write_preset(file,
+                                  {.preset = shape,
+                                   .streams = given.streams,
+                                   .series_count = given.bench.series_capacity,
+                                   .messages_per_packet = given.messages_per_packet},
+                                  problems);
         if (packets == 0) {
             return {};
         }
@@ -235,6 +241,11 @@ void add_bench_stages(CLI::App& app, Outcome& outcome) {
     command->add_option("--streams", given->streams, "A, or AB: each packet twice")
         ->check(CLI::IsMember({"A", "AB"}))
         ->capture_default_str();
+    command
+        ->add_option("--messages-per-packet", given->messages_per_packet,
+                     "Messages of each packet, as far as they fit, instead of the shape's number")
+        ->check(CLI::Range(1, 255))
+        ->excludes("--capture");
     command
         ->add_option("--cores", given->bench.cores_count,
                      "Actor cores to which messages are routed")

@@ -45,20 +45,21 @@ void shape_as(std::string_view preset, TrafficConfig& traffic) {
     traffic.session = false;
 }
 
-std::size_t write_preset(const std::string& path, std::string_view preset, std::string_view streams,
-                         std::size_t series_count, Problems& problems) {
+std::size_t write_preset(const std::string& path, const PresetTraffic& traffic,
+                         Problems& problems) {
     auto writer = nic::CaptureWriter::open(path, problems);
     if (!writer) {
         return 0;
     }
     TrafficConfig config;
-    shape_as(preset, config);
-    config.series_count = series_count;
-    config.packets_count = preset_packets / streams.size();
+    shape_as(traffic.preset, config);
+    config.series_count = traffic.series_count;
+    config.messages_per_packet = traffic.messages_per_packet;
+    config.packets_count = preset_packets / traffic.streams.size();
     config.messages_count = std::numeric_limits<std::uint64_t>::max();
     const std::vector<LineConfig> lines = quote_lines();
     Capture capture{*writer};
-    Delivery delivery{config, lines, streams, capture, nullptr};
+    Delivery delivery{config, lines, traffic.streams, capture, nullptr};
     TrafficSession{config, lines, delivery}.run();
     delivery.finish();
     return writer->close(problems) ? capture.packets() : 0;

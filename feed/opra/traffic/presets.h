@@ -23,10 +23,17 @@ inline constexpr std::size_t preset_packets = 10'000;
 /// endlessly.
 void shape_as(std::string_view preset, TrafficConfig& traffic);
 
-/// Writes a capture of a preset on the 96 regular data lines. `streams` is "A" or "AB". Returns the
-/// number of packets written; 0: it failed, and Problems were added.
-[[nodiscard]] std::size_t write_preset(const std::string& path, std::string_view preset,
-                                       std::string_view streams, std::size_t series_count,
+/// What a capture of a preset has on the 96 regular data lines.
+struct PresetTraffic {
+    std::string_view preset;
+    std::string_view streams = "A";  ///< or "AB"
+    std::size_t series_count = 1'500'000;
+    unsigned messages_per_packet = 0;  ///< see TrafficConfig
+};
+
+/// Writes a capture of a preset. Returns the number of packets written; 0: it failed, and Problems
+/// were added.
+[[nodiscard]] std::size_t write_preset(const std::string& path, const PresetTraffic& traffic,
                                        Problems& problems);
 
 }  // namespace pinstrike::feed::opra::traffic

@@ -90,6 +90,9 @@ void TrafficSession::post(LineIndex index, wire::Message message) {
     if (line.pending.empty()) {
         const bool full = config_.shape == PacketShape::full || bursting_;
         line.wanted_count = full ? any_count : random_.geometric(ordinary_messages);
+        if (config_.messages_per_packet != 0) {
+            line.wanted_count = config_.messages_per_packet;
+        }
         line.pending_bytes = block::header_bytes;
         line.session = session;
     }

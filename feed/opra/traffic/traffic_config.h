@@ -31,6 +31,7 @@ struct StreamFaults {
 struct TrafficConfig {
     std::uint64_t seed = 1;
     PacketShape shape = PacketShape::blend;
+    unsigned messages_per_packet = 0;  ///< as many as fit, up to this; 0: as the shape says
     std::size_t lines_count = 96;  ///< how many of the configured lines are used, from the first
     std::size_t roots_count = 4000;
     std::size_t series_count = 1'500'000;

@@ -212,6 +212,19 @@ TEST(Session, OrdinaryBlocks) {
     EXPECT_NEAR(ratio(mixed.bytes, mixed.blocks), 98, 2.5);
 }
 
+TEST(Session, BlocksOfAGivenNumberOfMessages) {
+    TrafficConfig config = small_day();
+    config.messages_per_packet = 4;
+    config.session = false;
+    config.messages_count = 10'000;
+    const Shares given = shares_of(blocks_of(config, lines({1, 2, 3, 4})));
+    EXPECT_NEAR(ratio(given.messages, given.blocks), 4, 0.05);  // the last blocks have fewer
+    config.messages_per_packet = 255;                           // more than fit
+    const Shares full = shares_of(blocks_of(config, lines({1, 2, 3, 4})));
+    EXPECT_LE(ratio(full.bytes, full.blocks), 1000);
+    EXPECT_GT(ratio(full.bytes, full.blocks), 900);
+}
+
 TEST(Session, BlendHasBurstsAmidOrdinaryTraffic) {
     TrafficConfig config = small_day();
     config.session = false;
