@@ -23,10 +23,9 @@ def measure_workloads(report, options):
     lines = ["| work | actors | bound | alone, s | sender alone | **pinstrike** | " +
              " | ".join(peers) + " | allocations | parks | refusals |",
              "|---" * (9 + len(peers)) + "|"]
-    worst, behind, fewer, kept = 0.0, [], [], {}
+    behind, fewer, kept = [], [], {}
     for (work, actors, bound), row in cells.items():
         ours = row["pinstrike"]
-        worst = max(worst, ours["ratio"])
         behind += [f"{work}, {actors} actors, {f'bounded to {bound}' if bound else 'unbounded'}: {who}"
                    for who in peers if who in row and row[who]["ratio"] < ours["ratio"]]
         kept[f"{work}, {actors}, {bound or 'unbounded'}"] = {
@@ -51,8 +50,14 @@ def measure_workloads(report, options):
         "that both cores have equal work, computed from the times of the work and of the sender alone "
         "in the same run: the user of the runtime decides where an actor runs. The threads of a peer "
         "run where its scheduler or the operating system puts them.")
-    report.goal("the worst workload, of the work alone", limits.WITHIN, worst, "times", lower=True)
+    goal_of_workloads(report, kept)
     report.part["cells"] = kept
+
+
+def goal_of_workloads(report, cells):
+    """No runtime is faster than its work, or than one thread that sends all messages."""
+    report.goal("the worst workload, of the larger of the work alone and the sender alone", limits.WITHIN,
+                max(map(limits.beyond_bound, cells.values())), "times", lower=True)
 
 
 def measure_actors(report, options):
