@@ -90,6 +90,13 @@ def capture(pinstrike, path, shape, streams, count=10000):
                    check=True, stdout=subprocess.DEVNULL)
 
 
+def ns_of_cycle(pinstrike):
+    """Nanoseconds of a cycle of the time stamp counter."""
+    done = subprocess.run([pinstrike, "bench", "stages", "--json", "--shape", "ordinary", "--runs", "1",
+                           "--seconds", "0.001"], check=True, stdout=subprocess.PIPE, text=True)
+    return json.loads(done.stdout)["tick_ns"]
+
+
 def testpmd(path, huge):
     """Packets per second that testpmd receives in rxonly mode; None if it is not installed."""
     program = shutil.which("dpdk-testpmd")
@@ -207,8 +214,9 @@ def called(shape, streams, count):
 class Figures:
     """The results of the searches of all cells, in millions a second."""
 
-    def __init__(self, cells):
+    def __init__(self, cells, cycle_ns):
         self.cells = cells
+        self.cycle_ns = cycle_ns
         self.packets = {cell: [] for cell in cells}
         self.messages = {cell: [] for cell in cells}
         self.ratios = {cell: [] for cell in cells}
@@ -242,15 +250,20 @@ class Figures:
                 (f"; searches that accepted any distance: {self.gave_up}" if self.gave_up else "")
                 + ".")
 
+    def cycles(self, cell):
+        """Cycles of the time stamp counter for each message."""
+        rate = statistics.median(self.messages[cell])
+        return f"{1e3 / rate / self.cycle_ns:.1f}" if rate else "-"
+
     def table(self):
-        lines = ["| shape | streams | end | frames | M packets/s | M messages/s | limit | "
-                 "testpmd rxonly, M packets/s | of testpmd |", "|---|---|---|---|---|---|---|---|---|"]
+        lines = ["| shape | streams | end | frames | M packets/s | M messages/s | cycles a message | limit | "
+                 "testpmd rxonly, M packets/s | of testpmd |", "|---" * 10 + "|"]
         for cell in self.cells:
             shape, streams, end = cell
             lines.append(" | ".join([
                 f"| {shape}", streams.upper(), end, f"{frames(shape, end):,}",
                 spread(self.packets[cell], 2),
-                spread(self.messages[cell], 1), "/".join(sorted(self.limits[cell])),
+                spread(self.messages[cell], 1), self.cycles(cell), "/".join(sorted(self.limits[cell])),
                 spread(self.ceilings[source(cell)], 1), spread(self.ratios[cell], 2)]) + " |")
         return "\n".join(lines)
 
@@ -263,7 +276,7 @@ def spread(figures, digits):
 
 
 def measure(options, cells, huge):
-    figures = Figures(cells)
+    figures = Figures(cells, ns_of_cycle(options.pinstrike))
     with tempfile.TemporaryDirectory(prefix="pinstrike-bench-") as folder:
         paths = {kind: Path(folder) / f"{'-'.join(map(str, kind))}.pcap"
                  for kind in figures.ceilings}

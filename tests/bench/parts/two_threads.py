@@ -53,7 +53,8 @@ def measure_path(report, options):
         "refused or lost, with one poller and one core. End *book*: the core keeps a book of 1.5 M "
         "series. *book-trusting*: the same without computing UDP checksums, as with a NIC that "
         "verifies them. *drain*: the core only empties its ring. With streams A and B each message "
-        "counts once. *frames* is the length of the capture, which is looped. Full blocks without a "
+        "counts once. *cycles* are those of the time stamp counter from one message to the next. "
+        "*frames* is the length of the capture, which is looped. Full blocks without a "
         "book use 2,000 frames, which stay in the last-level cache, where a NIC puts received "
         "packets. " +
         figures.uncounted(), figures.table(), "A trial of a search takes half a second. The next "
