@@ -5,6 +5,7 @@
 #include "actors/gateway/client_keys.h"
 #include "actors/gateway/gateway_config.h"
 #include "actors/host/check_report.h"
+#include "actors/kafka/kafka_config.h"
 #include "actors/topology/feed_keys.h"
 #include "actors/topology/load_config.h"
 #include "actors/topology/topology.h"
@@ -48,7 +49,27 @@ Exit check_gateway(const std::string& path) {
     return exit_of(problems);
 }
 
+/// Prints the config of a Kafka producer with all defaults, and what should be known of it.
+Exit check_kafka(const std::string& path) {
+    Problems problems;
+    const auto config = actors::kafka::load_kafka_config(path, problems);
+    if (config) {
+        fmt::print("{}", to_yaml(write_section(actors::kafka::kafka_section(), *config)));
+        for (const std::string& remark : actors::kafka::kafka_remarks(*config)) {
+            fmt::print("# {}\n", remark);
+        }
+        actors::kafka::Properties properties;
+        static_cast<void>(actors::kafka::read_properties(config->properties, properties, problems));
+    }
+    std::fflush(stdout);
+    print_problems(problems);
+    return exit_of(problems);
+}
+
 Exit check(const CheckOptions& options) {
+    if (actors::kafka::is_kafka_config(options.config)) {
+        return check_kafka(options.config);
+    }
     if (actors::gateway::is_gateway_config(options.config)) {
         return check_gateway(options.config);
     }
@@ -111,8 +132,8 @@ void add_check(CLI::App& app, Outcome& outcome) {
         "  pinstrike check --hugepages /etc/pinstrike/opra.yaml\n"
         "  pinstrike check --rate 2000000 /etc/pinstrike/opra.yaml\n"
         "  pinstrike check --schema >pinstrike.schema.json");
-    CLI::Option* config =
-        command->add_option("CONFIG", options->config, "YAML file of a feed or a gateway");
+    CLI::Option* config = command->add_option("CONFIG", options->config,
+                                              "YAML file of a feed, a gateway or a Kafka producer");
     command->add_flag("--config-only", options->config_only,
                       "Check the config alone, not whether this host can run it");
     command

@@ -27,6 +27,9 @@ void add_explain(CLI::App& app, Outcome& outcome);
 void add_forget(CLI::App& app, Outcome& outcome);
 void add_gateway(CLI::App& app, Outcome& outcome);
 void add_generate(CLI::App& app, Outcome& outcome);
+#ifdef PINSTRIKE_KAFKA
+void add_kafka(CLI::App& app, Outcome& outcome);
+#endif
 void add_latency(CLI::App& app, Outcome& outcome);
 void add_plan(CLI::App& app, Outcome& outcome);
 void add_record(CLI::App& app, Outcome& outcome);
@@ -38,14 +41,15 @@ void add_top(CLI::App& app, Outcome& outcome);
 namespace {
 
 constexpr std::array commands{
-    AddCommand{add_bench},   AddCommand{add_chain},
-    AddCommand{add_check},   AddCommand{add_ctl},
-    AddCommand{add_decode},  AddCommand{add_doctor},
-    AddCommand{add_explain}, AddCommand{add_forget},
-    AddCommand{add_gateway}, AddCommand{add_generate},
-    AddCommand{add_latency}, AddCommand{add_plan},
-    AddCommand{add_record},  AddCommand{add_replay},
-    AddCommand{add_run},     AddCommand{add_support_bundle},
+    AddCommand{add_bench},    AddCommand{add_chain},  AddCommand{add_check},
+    AddCommand{add_ctl},      AddCommand{add_decode}, AddCommand{add_doctor},
+    AddCommand{add_explain},  AddCommand{add_forget}, AddCommand{add_gateway},
+    AddCommand{add_generate},
+#ifdef PINSTRIKE_KAFKA
+    AddCommand{add_kafka},
+#endif
+    AddCommand{add_latency},  AddCommand{add_plan},   AddCommand{add_record},
+    AddCommand{add_replay},   AddCommand{add_run},    AddCommand{add_support_bundle},
     AddCommand{add_top},
 };
 

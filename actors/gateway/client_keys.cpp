@@ -1,6 +1,7 @@
 // path: cold
 #include "actors/gateway/client_keys.h"
 
+#include "actors/market/reader_keys.h"
 #include "actors/peer/secret_file.h"
 #include "config/places.h"
 #include "config/yaml.h"
@@ -26,12 +27,6 @@ bool is_key(const std::string& text) {
     return text.size() == key_bytes && std::all_of(text.begin(), text.end(), [](char c) {
                return c > ' ' && c <= '~' && c != '|' && c != '=';
            });
-}
-
-bool is_root(const std::string& text) {
-    return !text.empty() && text.size() <= 5 && std::all_of(text.begin(), text.end(), [](char c) {
-        return (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-    });
 }
 
 /// A key as a config key. Problems must not show a secret, so this form reports no text.
@@ -70,11 +65,6 @@ constexpr std::string_view challenge_letters =
 bool ClientKey::allows(std::string_view root) const {
     return underlyings.empty() ||
            std::find(underlyings.begin(), underlyings.end(), root) != underlyings.end();
-}
-
-Form<std::vector<std::string>> roots_form() {
-    return list_of(text_like("an OPRA root such as SPXW", "^[A-Z0-9]{1,5}$", is_root),
-                   "a list of OPRA roots");
 }
 
 Section<ClientKey> client_key_section() {

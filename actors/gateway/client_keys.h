@@ -39,8 +39,6 @@ struct ClientKey {
 using ClientKeys = std::vector<ClientKey>;
 
 /// A list of OPRA roots, as SPXW.
-[[nodiscard]] Form<std::vector<std::string>> roots_form();
-
 [[nodiscard]] Section<ClientKey> client_key_section();
 
 /// Whether a file of keys is an example, which everybody knows. Its mode does not matter.

@@ -1,6 +1,7 @@
 // path: cold
 #include "actors/gateway/client_sessions.h"
 
+#include "actors/market/reader_keys.h"
 #include "config/wall_time.h"
 
 #include <fmt/format.h>

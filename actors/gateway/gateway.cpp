@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 #include <sys/prctl.h>
 
-#include <algorithm>
 #include <utility>
 
 namespace pinstrike::actors::gateway {
@@ -16,13 +15,6 @@ constexpr std::int64_t second_ns = 1'000'000'000;
 constexpr std::int64_t status_turn_ns = 100'000'000;
 /// How long clients may take to read the last bytes when the gateway ends.
 constexpr std::int64_t drain_ns = 2 * second_ns;
-/// Naps of the thread after steps that did nothing: the first, and the longest.
-constexpr std::int64_t spin_before_sleep_ns = 50'000;  // about the cost of a wake-up
-constexpr std::int64_t nap_ns_min = 20'000;
-constexpr std::int64_t nap_ns_max = 1'000'000;
-/// Without events, an interval ends this long after its end by the clock, because events of it may
-/// still arrive.
-constexpr std::int64_t quiet_ns = 50'000'000;
 
 }  // namespace
 
@@ -36,7 +28,6 @@ Gateway::Gateway(GatewayConfig config, NoteGateway note)
 /// A client connects again after an error record, and does not after a plain end.
 void Gateway::run(Requests& requests) {
     ::prctl(PR_SET_TIMERSLACK, 1);  // by default a sleep lasts 50 us longer
-    nap_ns_ = nap_ns_min;
     while (!requests.stop.load(std::memory_order_relaxed)) {
         if (requests.reload.exchange(false, std::memory_order_relaxed)) {
             clients_.reload_keys();
@@ -45,8 +36,7 @@ void Gateway::run(Requests& requests) {
             rest();
             continue;
         }
-        busy_ns_ = now_ns_;
-        nap_ns_ = nap_ns_min;
+        nap_.worked(now_ns_);
     }
     const bool restarts = requests.restarts.load(std::memory_order_relaxed);
     clients_.server().stop_accepting(requests.socket_is_kept);
@@ -59,9 +49,11 @@ void Gateway::run(Requests& requests) {
 /// Sleeps if there has been no work for some time: until a socket has work, or for a time that
 /// grows.
 void Gateway::rest() {
-    if (config_.wait == WaitStrategy::park && since(busy_ns_, now_ns_) > spin_before_sleep_ns) {
-        clients_.server().wait(nap_ns_);
-        nap_ns_ = std::min(nap_ns_ * 2, nap_ns_max);
+    if (config_.wait != WaitStrategy::park) {
+        return;
+    }
+    if (const std::int64_t nap_ns = nap_.next(now_ns_); nap_ns != 0) {
+        clients_.server().wait(nap_ns);
     }
 }
 
@@ -69,9 +61,9 @@ std::size_t Gateway::step() {
     now_ns_ = wall_ns();
     const std::size_t events = source_.poll(now_ns_);
     if (events != 0) {
-        clients_.set_time(now_ns_, 0);  // what advance_market() makes is of no event
+        clients_.set_time(now_ns_, 0);  // what advance() makes is of no event
     }
-    advance_market();
+    time_.advance(now_ns_);
     const std::size_t sockets = clients_.step(now_ns_);
     if (since(status_ns_, now_ns_) >= status_turn_ns) {
         status_ns_ = now_ns_;
@@ -80,18 +72,9 @@ std::size_t Gateway::step() {
     return events + sockets;
 }
 
-/// Without events, the time of the data advances with the clock.
-void Gateway::advance_market() {
-    if (data_.event_ns != 0) {
-        data_.market_ns =
-            data_.event_ns + std::max<std::int64_t>(now_ns_ - data_.read_ns - quiet_ns, 0);
-        market_.advance(data_.market_ns);
-    }
-}
-
 void Gateway::on_state(std::span<const pinstrike_value> values, StatePart part) {
     if (part.is_fresh) {
-        is_fresh_ = true;
+        time_.begin();
         market_.forget_values();
         places_.clear();
         note_(GatewayNote::feed_attached, "feed " + config_.feed,
@@ -132,15 +115,7 @@ void Gateway::on_batch(std::int64_t received_ns) {
 }
 
 void Gateway::on_event(const pinstrike_record& record) {
-    const bool has_time = record.receive_ns != 0;  // series maps of a file have none
-    if (has_time && std::exchange(is_fresh_, false) && record.receive_ns < data_.event_ns) {
-        market_.restart_time();
-        data_.event_ns = 0;
-    }
-    if (record.receive_ns > data_.event_ns) {
-        data_.event_ns = record.receive_ns;
-        data_.read_ns = now_ns_;
-    }
+    time_.note(record, now_ns_);
     if (!config_.record.empty()) {
         places_.note(record);
     }

@@ -5,12 +5,14 @@
 #pragma once
 
 #include "actors/gateway/client_sessions.h"
-#include "actors/gateway/feed_source.h"
 #include "actors/gateway/gateway_config.h"
 #include "actors/gateway/gateway_note.h"
 #include "actors/gateway/live_places.h"
 #include "actors/gateway/replays.h"
+#include "actors/market/feed_source.h"
 #include "actors/market/market.h"
+#include "actors/market/market_time.h"
+#include "actors/threads/nap.h"
 #include "config/problem.h"
 
 #include <atomic>
@@ -79,12 +81,6 @@ class Gateway final : private FeedEvents, private LiveFeed {
 
     void on_found() override { clients_.set_feed_problem(""); }
 
-    struct DataTimes {
-        std::int64_t event_ns = 0;   ///< when the latest event was received
-        std::int64_t read_ns = 0;    ///< when it was read here
-        std::int64_t market_ns = 0;  ///< the time that the market has reached
-    };
-
     // LiveFeed
     [[nodiscard]] InstrumentId id_of(const pinstrike_key& key) override {
         return source_.id_of(key);
@@ -92,26 +88,23 @@ class Gateway final : private FeedEvents, private LiveFeed {
 
     [[nodiscard]] const LivePlaces& places() const override { return places_; }
 
-    [[nodiscard]] std::int64_t market_ns() const override { return data_.market_ns; }
+    [[nodiscard]] std::int64_t market_ns() const override { return time_.market_ns(); }
 
     std::size_t step();
     void rest();
-    void advance_market();
     void forget_series();
     void take_status();
 
     GatewayConfig config_;
     NoteGateway note_;
     Market market_;
+    MarketTime time_{market_};
     FeedSource source_;
     LivePlaces places_;
     Replays replays_;
     ClientSessions clients_;
     std::int64_t now_ns_ = 0;
-    std::int64_t busy_ns_ = 0;  ///< when there was work the last time
-    std::int64_t nap_ns_ = 0;
-    DataTimes data_;
-    bool is_fresh_ = false;       ///< no event of this start of the feed was read
+    Nap nap_;
     std::int64_t status_ns_ = 0;  ///< when the status was taken
     mutable std::mutex status_mutex_;
     GatewayStatus status_;

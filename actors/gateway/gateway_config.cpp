@@ -2,39 +2,19 @@
 #include "actors/gateway/gateway_config.h"
 
 #include "actors/gateway/client_keys.h"
+#include "actors/market/reader_keys.h"
 #include "actors/threads/placement_forms.h"
-#include "config/limits.h"
 #include "config/places.h"
 #include "config/units.h"
 #include "config/yaml.h"
 
-#include <arpa/inet.h>
 #include <fmt/format.h>
-
-#include <filesystem>
 
 namespace pinstrike::actors::gateway {
 namespace {
 
-bool is_endpoint(const std::string& text) {
-    const std::size_t colon = text.rfind(':');
-    if (colon == std::string::npos) {
-        return false;
-    }
-    const auto port = parse_integer(std::string_view{text}.substr(colon + 1));
-    in_addr address{};
-    return ::inet_pton(AF_INET, text.substr(0, colon).c_str(), &address) == 1 && port &&
-           *port >= 1 && *port <= port_number_max;
-}
-
-Form<std::string> endpoint_form(const std::string& example) {
-    return text_like("an IPv4 address and port such as " + example,
-                     "^[0-9]{1,3}([.][0-9]{1,3}){3}:[0-9]{1,5}$", is_endpoint);
-}
-
 Section<GatewayConfig> make_section() {
-    const Form<std::string> file = text_like("the path of a file", "^.+$",
-                                             [](const std::string& text) { return !text.empty(); });
+    const Form<std::string> file = file_form();
     Section<GatewayConfig> section{"a gateway"};
     section
         .key("feed", &GatewayConfig::feed, name_text(),
@@ -91,13 +71,6 @@ Section<GatewayConfig> make_section() {
     return section;
 }
 
-std::string beside(const std::string& config, const std::string& path) {
-    const std::filesystem::path given{path};
-    return path.empty() || given.is_absolute()
-               ? path
-               : (std::filesystem::path{config}.parent_path() / given).string();
-}
-
 }  // namespace
 
 const Section<GatewayConfig>& gateway_section() {
@@ -143,13 +116,6 @@ std::vector<std::string> gateway_remarks(const GatewayConfig& config) {
             fmt::format("keys: {} has a published key, for trials only", config.keys));
     }
     return remarks;
-}
-
-Endpoint endpoint_of(const std::string& address) {
-    const std::size_t colon = address.rfind(':');
-    return {address.substr(0, colon),
-            static_cast<std::uint16_t>(
-                parse_integer(std::string_view{address}.substr(colon + 1)).value_or(0))};
 }
 
 }  // namespace pinstrike::actors::gateway

@@ -48,12 +48,4 @@ struct GatewayConfig {
 /// Things that are allowed and should be known: a sentence each.
 [[nodiscard]] std::vector<std::string> gateway_remarks(const GatewayConfig& config);
 
-struct Endpoint {
-    std::string host;
-    std::uint16_t port = 0;
-};
-
-/// "127.0.0.1:13000", a valid address of a config.
-[[nodiscard]] Endpoint endpoint_of(const std::string& address);
-
 }  // namespace pinstrike::actors::gateway

@@ -30,7 +30,4 @@ inline constexpr std::size_t session_symbols_max = 50'000;
 /// Errors about the symbols of one line; the last one has the number of those left out.
 inline constexpr std::size_t symbol_errors_max = 16;
 
-/// Events that wait for the ids of their series.
-inline constexpr std::size_t waiting_events_max = 1'000'000;
-
 }  // namespace pinstrike::actors::gateway

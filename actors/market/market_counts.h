@@ -22,7 +22,8 @@ namespace pinstrike::actors {
         "trades that came after the end of their bar's interval, and are in none") \
     ROW(without_id, records, \
         "of the events read, those dropped because too many waited for the id of their series") \
-    ROW(missed, records, "events that the gateway was too slow to read; clients are notified")
+    ROW(missed, records, \
+        "events that this process was too slow to read; the clients of a gateway are notified")
 // clang-format on
 
 /// What the gateway read from the feed.

@@ -403,7 +403,57 @@ GATEWAY = Dashboard(
               "short", [of_users("increase(pinstrike_gateway_user_refusals_lines_total{{S}}[$__range])")], least=0),
     ], metric="pinstrike_gateway_feed_live")
 
-ALL = [OVERVIEW, LINES, LATENCY, CORES, NIC, GATEWAY]
+
+def of_topics(name):
+    return query(f"sum by (topic) (rate(pinstrike_kafka_topic_{name}_total{{{{S}}}}{RATE}))", "{{topic}}")
+
+
+KAFKA = Dashboard(
+    "pinstrike-kafka", "Pinstrike: Kafka", "Records written to Kafka, and what became of them", [
+        stat("Feed", "Whether every selected Kafka producer can read its feed", "short",
+             [query("min(pinstrike_kafka_feed_live{{S}})")],
+             thresholds=steps(RED, (1, GREEN)), mappings=states(lost=(0, RED), live=(1, GREEN)),
+             empty="No producer answers", alerts=["PinstrikeKafkaDown", "PinstrikeKafkaFeedLost"]),
+        stat("No progress", "How long the thread of a producer has made no progress, at most", "s",
+             [query("max(pinstrike_kafka_stalled_seconds{{S}})")],
+             thresholds=steps(GREEN, (1, YELLOW), (5, RED)), alerts=["PinstrikeKafkaStalled"]),
+        stat("Brokers", "Whether a selected producer reaches no broker", "short",
+             [query("max(pinstrike_kafka_brokers_down{{S}})")], thresholds=steps(GREEN, (1, RED)),
+             mappings=states(reached=(0, GREEN), down=(1, RED)), alerts=["PinstrikeKafkaBrokersDown"]),
+        stat("Series", "Series that the producer knows", "short",
+             [query("max(pinstrike_kafka_instruments{{S}})")], thresholds=steps(BLUE)),
+        stat("Missed", "Events of the feed that a producer was too slow for, in this time range", "short",
+             [query("sum(increase(pinstrike_kafka_missed_records_total{{S}}[$__range]))")],
+             thresholds=AT_ALL, alerts=["PinstrikeKafkaMissed"]),
+        stat("Waiting definitions", "Definitions that wait until the queue has room", "short",
+             [query("sum(pinstrike_kafka_waiting_definitions{{S}})")], thresholds=steps(BLUE)),
+        lines("Acknowledged", "Records that the brokers have stored", "cps", [of_topics("acknowledged_records")],
+              least=0),
+        lines("Messages", "Messages that the brokers have stored", "cps", [of_topics("messages")], least=0),
+        lines("Dropped", "Records that did not fit into the queue", "cps", [of_topics("dropped_records")], least=0,
+              alerts=["PinstrikeKafkaDrops"]),
+        lines("Failed and uncertain", "Records without an acknowledgement: not in the topic, or perhaps in it",
+              "cps",
+              [worst(f"rate(pinstrike_kafka_topic_{name}_records_total{{{{S}}}}{RATE})", of="sum", name=f" {name}")
+               for name in ("failed", "uncertain")], least=0, alerts=["PinstrikeKafkaUnacknowledged"]),
+        lines("Queue", "Bytes of records that wait for their acknowledgement, and the limit", "bytes", [
+            worst("pinstrike_kafka_queue_bytes{{S}}", name=" waiting"),
+            worst("pinstrike_kafka_queue_max_bytes{{S}}", name=" limit")], least=0, empty="No producer answers"),
+        lines("Time to the acknowledgement", "From the queue until the brokers acknowledge a message. " + HIGHEST, "s",
+              percentiles("pinstrike_kafka_acknowledge_seconds_bucket{{S}}", "feed", 0.5, 0.99), least=0,
+              empty="No records are sent"),
+        lines("Events read", "From the feed's memory; quotes and trades are parts of it", "cps", [
+            worst(f"rate(pinstrike_kafka_{name}_records_total{{{{S}}}}{RATE})", name=f" {name}")
+            for name in ("read", "quotes", "trades")], least=0, fill=0),
+        lines("Without a place", "Cancels of trades, trades after the end of their bar, and messages of unknown "
+              "participants; events whose series has no id yet", "short", [
+                  *(worst(f"increase(pinstrike_kafka_{name}_records_total{{{{S}}}}[$__range])", of="sum",
+                          name=f" {name.replace('_', ' ')}")
+                    for name in ("cancels", "late_trades", "unknown_participants", "without_id")),
+                  worst("pinstrike_kafka_waiting_events{{S}}", of="sum", name=" waiting")], least=0, fill=0),
+    ], metric="pinstrike_kafka_feed_live")
+
+ALL = [OVERVIEW, LINES, LATENCY, CORES, NIC, GATEWAY, KAFKA]
 
 
 def main():

@@ -18,7 +18,11 @@ _/etc/pinstrike/NAME.yaml_
 _/etc/pinstrike-gateway/NAME.yaml_
 	The config of the gateway that the service *pinstrike-gateway@NAME* runs.
 
-_/usr/share/doc/pinstrike/examples_, _/usr/share/doc/pinstrike-gateway/examples_
+_/etc/pinstrike-kafka/NAME.yaml_
+	The config of the Kafka producer that the service *pinstrike-kafka@NAME* runs.
+
+_/usr/share/doc/pinstrike/examples_, _/usr/share/doc/pinstrike-gateway/examples_,
+_/usr/share/doc/pinstrike-kafka/examples_
 	Commented example configs.
 
 _/usr/share/pinstrike/rights_
@@ -131,7 +135,8 @@ def config_page(program):
             "line and column, or prints every key with the value in force; *pinstrike check "
             "--schema* prints a JSON Schema for editors. Commented examples: "
             "_/usr/share/doc/pinstrike/examples_. A gateway has files of its own, config and keys, "
-            "whose keys are in the sections gateway and gateway_keys.\n\n"
+            "whose keys are in the sections gateway and gateway_keys; the config of a Kafka producer has "
+            "the keys of the section kafka.\n\n"
             f"# KEYS\n\n{keys_text}\n\n# SEE ALSO\n\n*pinstrike*(1)\n")
 
 

@@ -3,12 +3,12 @@
 
     alerts_fire_test.py PINSTRIKE SOURCE_ROOT RELAY MOVED_CLOCK MISBEHAVING_THREAD DASHBOARDS [--faster 5]
 
-A dozen instances and some gateways run at once. Each has faults of its own, except two, on which nothing may fire. The
-rules are the shipped ones, unchanged. All faults begin together, each ends when its alerts fire, and
-the test lasts a little longer than the longest window of a rule (15 minutes). The test fails if an
-alert of the rules has no fault here; an alert whose fault this machine cannot have is listed after
-SKIP. All deadlines are much longer than the usual times. Finally the test sends every query of every
-panel in DASHBOARDS for the time of the faults: each must have data.
+A dozen instances, some gateways and Kafka producers run at once. Each has faults of its own, except two,
+on which nothing may fire. The rules are the shipped ones, unchanged. All faults begin together, each
+ends when its alerts fire, and the test lasts a little longer than the longest window of a rule (15
+minutes). The test fails if an alert of the rules has no fault here; an alert whose fault this machine
+cannot have is listed after SKIP. All deadlines are much longer than the usual times. Finally the test
+sends every query of every panel in DASHBOARDS for the time of the faults: each must have data.
 
 `--faster` divides every duration of the rules; use it only for work on this test.
 """
@@ -27,7 +27,7 @@ import subjects  # first, because it adds the folders of the others
 import faults
 import live
 from scraped import alerts, filled_in, instant, prometheus, ranged
-from subjects import Exchange, Here, Served, Simulated, Wired
+from subjects import Exchange, Here, Served, Simulated, Wired, Written
 
 FIRES_WITHIN_S = 40 * 60
 RESOLVES_WITHIN_S = 40 * 60
@@ -183,6 +183,11 @@ class Instances:
         self.serve("slow", "well", "queue: 1MiB")
         self.serve("gate", "source")
         self.serve("full", "source", "access_log: /dev/full\nconnections_max: 2")
+        self.write("cluster", "well")
+        self.write("writer", "well", self.by_name["cluster"])
+        self.write("dumb", "source")
+        self.write("unfed", "source")
+        self.write("absent", "well")
         for name in ("heard", "lines", "cable"):
             self.wire(name)
         self.wire("missing", room="    kernel_buffer: 64KiB\n")
@@ -202,6 +207,10 @@ class Instances:
     def serve(self, name, feed, more=""):
         self.by_name[name] = Served(self.here, self.folder, self.options.pinstrike, name, len(self.by_name), feed, more)
 
+    def write(self, name, feed, brokers=None):
+        self.by_name[name] = Written(self.here, self.folder, self.options.pinstrike, name, len(self.by_name), feed,
+                                     brokers)
+
     def wire(self, name, **others):
         beside = next((each for each in self.by_name.values() if isinstance(each, Wired)), None)
         self.by_name[name] = Wired(self.here, self.folder, self.options.pinstrike, name, beside,
@@ -213,9 +222,9 @@ class Instances:
     def names(self):
         return {each.address: name for name, each in self.by_name.items()}
 
-    def addresses(self, gateways):
-        """Of all gateways, or of all others."""
-        return [each.address for each in self.by_name.values() if isinstance(each, Served) == gateways]
+    def addresses(self, *kinds):
+        """Of all that are of exactly these kinds."""
+        return [each.address for each in self.by_name.values() if type(each) in kinds]
 
     def put_before_others(self, *names):
         """With the exchange: the instances whose timing matters."""
@@ -269,10 +278,18 @@ def simulated_cases(instances, watch):
 def gateway_cases(instances):
     return [
         Case(faults.Dead(instances["gone"]), [("GatewayDown", "gone")]),
-        Case(faults.Dead(instances["source"]), [("GatewayFeedLost", "full")]),
+        Case(faults.Dead(instances["source"]), [("GatewayFeedLost", "full"), ("KafkaFeedLost", "unfed")]),
         Case(faults.HeldForLong(instances["gate"], "gateway"), [("GatewayStalled", "gate"), ("GatewayMissed", "gate")]),
         Case(faults.NotReading(instances["slow"]), [("GatewayClientSkips", "slow"), ("GatewayClientBehind", "slow")]),
         Case(faults.Crowd(instances["full"]), [("GatewayUnlogged", "full"), ("GatewayRefuses", "full")])]
+
+
+def kafka_cases(instances):
+    return [
+        Case(faults.Dead(instances["absent"]), [("KafkaDown", "absent")]),
+        Case(faults.HeldForLong(instances["dumb"], "kafka"), [("KafkaStalled", "dumb"), ("KafkaMissed", "dumb")]),
+        Case(faults.Stopped(instances["cluster"]), [("KafkaBrokersDown", "writer"), ("KafkaDrops", "writer"),
+                                                    ("KafkaUnacknowledged", "writer")])]
 
 
 def rogue_cases(instances, watch):
@@ -294,7 +311,7 @@ def rogue_cases(instances, watch):
 
 def cases_of(instances, watch):
     return (wire_cases(instances) + simulated_cases(instances, watch) + gateway_cases(instances)
-            + rogue_cases(instances, watch))
+            + kafka_cases(instances) + rogue_cases(instances, watch))
 
 
 def expect_all(cases, rules):
@@ -391,8 +408,8 @@ def main():
     instances.put_before_others(*well, "left", "lines")
     loaded = rules_for(rules, options.faster, folder)
     interval = "5s" if options.faster == 1 else "1s"
-    with prometheus(folder, instances.addresses(gateways=False), loaded, interval, UP_WITHIN_S,
-                    instances.addresses(gateways=True)) as port:
+    with prometheus(folder, instances.addresses(Simulated, Wired), loaded, interval, UP_WITHIN_S,
+                    instances.addresses(Served), instances.addresses(Written)) as port:
         watch = Watch(port, instances.names(), options.faster)
         all_cases = cases_of(instances, watch)
         expect_all(all_cases, rules)

@@ -132,6 +132,19 @@ class Dead:
         self.subject.start()
 
 
+class Stopped:
+    what = "the process with the brokers is stopped (SIGSTOP)"
+
+    def __init__(self, subject):
+        self.subject = subject
+
+    def begin(self):
+        self.subject.process.send_signal(signal.SIGSTOP)
+
+    def end(self):
+        self.subject.process.send_signal(signal.SIGCONT)
+
+
 class KilledOften(InThread):
     what = "killed and started again, until Prometheus knows of three times"
 

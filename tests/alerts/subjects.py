@@ -7,8 +7,10 @@ network, so that it uses no port of the machine.
 """
 
 import os
+import re
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -146,6 +148,40 @@ class Served:
             client.subscribe(schema)
         client.start()
         return client
+
+
+class Written(Served):
+    """A Kafka producer of the feed of a simulated instance, with brokers that librdkafka makes in its process, or with
+    those of another producer (`brokers`)."""
+
+    def __init__(self, here, folder, pinstrike, name, number, feed, brokers=None):
+        super().__init__(here, folder, pinstrike, name, number, feed)
+        self.brokers = brokers
+        self.properties = folder / f"{name}.properties"
+
+    def start(self):
+        self.properties.write_text("" if self.brokers else "test.mock.num.brokers=1\n")
+        self.properties.chmod(0o600)
+        address = f"127.0.0.1:{self.brokers.listens_at()}" if self.brokers else "127.0.0.1:9092"
+        self.path.write_text(f"feed: {self.feed}\nbrokers: {address}\ntopics: [{{schema: mbp-1}}]\nqueue: 1MiB\n"
+                             f"timeout: 10s\nproperties: {self.properties}\nmetrics_address: {self.address}\n")
+        self.process = self.here.start(
+            self.pinstrike, "kafka", self.path, stdout=subprocess.DEVNULL,
+            stderr=open(self.log, "a", encoding="utf-8"), start_new_session=True,
+            env={**os.environ, "PINSTRIKE_FOLDER": str(self.path.parent)})
+
+    def listens_at(self):
+        """The port of the brokers in its process: the one where it listens beside its metrics."""
+        own = int(self.address.rsplit(":", 1)[1])
+        end = time.monotonic() + 120
+        while time.monotonic() < end:
+            listed = subprocess.run(["ss", "-Hltnp"], capture_output=True, text=True, check=True).stdout
+            ports = {int(re.search(r":(\d+) ", row)[1]) for row in listed.splitlines()
+                     if f"pid={self.process.pid}," in row} - {own}
+            if ports:
+                return ports.pop()
+            time.sleep(0.2)
+        raise AssertionError(f"{self.name} has no brokers")
 
 
 class Wired(Instance):

@@ -9,4 +9,5 @@ here=$(cd "$(dirname "$0")" && pwd)
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 "$here/../../deploy/package" "$folder"
-python3 -B "$1" "$folder"/pinstrike_*.deb "$folder"/pinstrike-gateway_*.deb "$folder"/libpinstrike*.deb
+python3 -B "$1" "$folder"/pinstrike_*.deb "$folder"/pinstrike-gateway_*.deb "$folder"/pinstrike-kafka_*.deb \
+    "$folder"/libpinstrike*.deb

@@ -2,7 +2,7 @@
 """The packages on a booted Debian 12: installed, run, read, served on the network, compiled with, reloaded, stalled,
 drained, misconfigured, upgraded, removed, purged.
 
-    boot_test.py PACKAGE.deb GATEWAY.deb LIBRARY.deb...
+    boot_test.py PACKAGE.deb GATEWAY.deb KAFKA.deb LIBRARY.deb...
 
 A container (systemd-nspawn) with a network of its own. Its transcript is the output. Skipped (77) without root or
 mmdebstrap and systemd-container.
@@ -34,6 +34,12 @@ metrics_address: 127.0.0.1:9464
 """
 UNIT = "pinstrike@wire"
 GATEWAY = "pinstrike-gateway@wire"
+KAFKA = "pinstrike-kafka@wire"
+KAFKA_CONFIG = """feed: wire
+brokers: 127.0.0.1:9092
+topics: [{schema: mbp-1}]
+properties: wire.properties
+"""
 GATEWAY_CONFIG = """feed: wire
 address: 127.0.0.1:13000
 keys: wire.keys
@@ -220,6 +226,33 @@ def serve_clients(box, package):
     box.run("dpkg --purge pinstrike-gateway", 300)
 
 
+def write_to_kafka(box, package):
+    """The Kafka producer's unit: its rights, records to the brokers that librdkafka mocks, an end, a wrong config."""
+    shutil.copy(package, box.root / "root" / "pinstrike-kafka.deb")
+    box.run("dpkg -i /root/pinstrike-kafka.deb && rm /root/pinstrike-kafka.deb")
+    exposure = box.run(f"systemd-analyze security --no-pager {KAFKA}.service | tail -1")
+    expect(float(re.search(r"(\d+\.\d+)", exposure)[1]) <= 3.0, "the exposure of its unit is at most 3.0")
+    box.write("/etc/pinstrike-kafka/wire.yaml", KAFKA_CONFIG)
+    box.write("/root/my.properties", "test.mock.num.brokers=1\n")
+    box.run("install -o pinstrike-kafka -m 600 /root/my.properties /etc/pinstrike-kafka/wire.properties; "
+            "rm /root/my.properties")
+    box.run(f"systemctl enable --now {KAFKA}")
+    rights = box.run(f"grep -E '^(Cap|NoNewPrivs|Seccomp:)' /proc/{box.value(KAFKA, 'MainPID')}/status; "
+                     "id pinstrike-kafka")
+    expect("CapPrm:\t0000000000000000" in rights and "Seccomp:\t2" in rights, "it has no capability, and a filter")
+    for change in ("touch /dev/shm/pinstrike/other", "pinstrike ctl wire status"):
+        expect(box.ask(f"runuser -u pinstrike-kafka -- {change} 2>&1").returncode != 0, f"its user may not: {change}")
+    box.run("pinstrike generate --interface feed0 --lines 1-4 --messages 20000 --rate 20000 --series 20000 --roots 200")
+    time.sleep(2)
+    box.run(f"systemctl --no-pager status {KAFKA}; systemctl stop {KAFKA}")
+    said = box.run(f"journalctl --no-pager -o cat -u {KAFKA} | tail -5")
+    made = re.search(r"([\d,]+) records made = ([\d,]+) acknowledged \+ 0 failed \+ 0 uncertain \+ 0 dropped", said)
+    expect(made and made[1] == made[2] and len(made[1]) > 5, "thousands of records are acknowledged")
+    expect("the account balances" in said, "its account balances")
+    refuse(box, "bad", "feed: wire\nbrokers: 127.0.0.1:9092\n", "a config without topics", kind="pinstrike-kafka")
+    box.run("dpkg --purge pinstrike-kafka", 300)
+
+
 def compile_reader(box, libraries):
     """The development package: the examples compile, the one in C also with the static library."""
     for library in libraries:
@@ -383,7 +416,8 @@ def main():
         operate(box)
         read(box)
         serve_clients(box, sys.argv[2])
-        compile_reader(box, sys.argv[3:])
+        write_to_kafka(box, sys.argv[3])
+        compile_reader(box, sys.argv[4:])
         reattach(box)
         stall(box)
         kill_while_it_records(box)

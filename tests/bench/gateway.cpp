@@ -15,10 +15,10 @@
 // before the measurement. Rows that send are measured while the two processors are at the distance
 // FROM:TO in nanoseconds (distance.h). A rate of 0 says that records are missing.
 #include "actors/bench/published_book.h"
-#include "actors/gateway/feed_source.h"
 #include "actors/gateway/replays.h"
 #include "actors/gateway/session.h"
 #include "actors/gateway/socket_server.h"
+#include "actors/market/feed_source.h"
 #include "actors/market/market.h"
 #include "config/wall_time.h"
 #include "tests/actors/events.h"

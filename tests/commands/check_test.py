@@ -23,7 +23,7 @@ def keys():
     text = subprocess.run([PINSTRIKE, "explain", "--json"], capture_output=True, text=True,
                           timeout=60, check=True).stdout
     return [one["name"] for one in json.loads(text)
-            if one["kind"] == "key" and not one["name"].startswith("gateway")]
+            if one["kind"] == "key" and not one["name"].startswith(("gateway", "kafka"))]
 
 
 class Check(unittest.TestCase):
@@ -84,6 +84,25 @@ class Check(unittest.TestCase):
             result = self.check_text(f"feed: demo\nkeys: {own}\n")
             self.assertEqual(result.returncode, 78)
             self.assertIn("with mode 0644, expected 0600", result.stderr)
+
+    def test_a_kafka_producer_is_checked_too(self):
+        result = run(SOURCE / "config" / "kafka.yaml")
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertIn("message_records: 100\n", result.stdout)
+        with tempfile.TemporaryDirectory() as folder:
+            properties = Path(folder) / "my.properties"
+            properties.write_text("acks=1\n")
+            properties.chmod(0o600)
+            text = "feed: demo\nbrokers: k1:9092\ntopics: [{schema: cmbp-1}]\n"
+            result = self.check_text(text)
+            self.assertEqual(result.returncode, 0)
+            self.assertIn("without security.protocol", result.stdout)
+            result = self.check_text(f"{text}properties: {properties}\n")
+            self.assertEqual(result.returncode, 78)
+            self.assertIn(f"{properties}:1: acks: found a property that this program sets itself", result.stderr)
+            result = self.check_text(f"{text}linger: 1h\n")
+            self.assertEqual(result.returncode, 78)
+            self.assertIn("f.yaml:4:9: linger", result.stderr)
 
     def test_host_that_cannot_run_it(self):
         text = ("lines: 1\nports: [{name: p, kind: pcap, files: [/nonexistent.pcap]}]\n"

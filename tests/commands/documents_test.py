@@ -62,7 +62,8 @@ class Surroundings:
         shutil.copytree(ROOT / "deploy/systemd/rights", share / "pinstrike/rights")
         shutil.copytree(ROOT / "config", share / "doc/pinstrike/examples")
         shutil.copytree(ROOT / "config", self.folder / "config")
-        shutil.copytree(ROOT / "config", share / "doc/pinstrike-gateway/examples")
+        for beside in ("gateway", "kafka"):
+            shutil.copytree(ROOT / "config", share / f"doc/pinstrike-{beside}/examples")
         example = (ROOT / "config/gateway.yaml").read_text()
         for address in ("127.0.0.1:13000", "127.0.0.1:9465"):
             if address not in example:
@@ -74,6 +75,7 @@ class Surroundings:
         (self.folder / "etc/systemd/system").mkdir(parents=True)
         (self.folder / "etc/pinstrike").mkdir()
         (self.folder / "etc/pinstrike-gateway").mkdir()
+        (self.folder / "etc/pinstrike-kafka").mkdir()
 
     def write(self, name, text):
         (self.folder / name).write_text(text, encoding="utf-8")
@@ -257,6 +259,7 @@ class Targets:
 def rules():
     targets = Targets()
     by, boot, python = targets.by, "tests/appliance/boot_test.py", "tests/actors/publish/python"
+    kafka = "tests/commands/kafka_broker_test.py"
     client, asan = "tests/commands/databento_client_test.py", "meson test -C build-asan"
     return [
         (r"tests/run( release)?", by("CI", ".ci/run", "tests/run")),
@@ -294,6 +297,9 @@ def rules():
         (r"venv/bin/python live\.py", by("databento_client", client, '"live.py"')),
         (r"pinstrike gateway (CONFIG|FILE\.yaml)", synopsis),
         (r"pinstrike gateway [^ ]*\.yaml", serves),
+        (r"(venv/bin/)?pip install confluent-kafka==\S+ pandas==\S+", by("kafka_broker", kafka, "PACKAGES")),
+        (r"venv/bin/python actors/kafka/examples/trades_frame\.py .*", by("kafka_broker", kafka, "trades_frame.py")),
+        (r"pinstrike kafka config/kafka\.yaml", by("kafka_broker", kafka, '"kafka", config')),
         (r"pinstrike bench .*", synopsis),
         (r"pinstrike .* \[.*", synopsis),
         (r"pinstrike .*", program),
@@ -311,6 +317,11 @@ def rules():
         (r"man pinstrike(\.yaml)?", by("installed_pages", "tests/appliance/units_test.py", '"man"')),
         (r"apt install \./build/pinstrike_\S*\.deb", by("boot", boot, "dpkg -i /root/pinstrike.deb")),
         (r"apt install \./build/pinstrike-gateway_\S*\.deb", by("boot", boot, "dpkg -i /root/pinstrike-gateway.deb")),
+        (r"apt install \./build/pinstrike-kafka_\S*\.deb", by("boot", boot, "dpkg -i /root/pinstrike-kafka.deb")),
+        (r"systemctl (enable --now|start|stop) pinstrike-kafka@(opra|INSTANCE)",
+         by("boot", boot, "systemctl enable --now {KAFKA}")),
+        (r"journalctl -u pinstrike-kafka@INSTANCE( PINSTRIKE_CODE=\w+)?",
+         by("boot", boot, "journalctl --no-pager -o cat -u {KAFKA}")),
         (r"systemctl (enable --now|reload|kill -s INT|stop|restart) pinstrike-gateway@(opra|INSTANCE)",
          by("boot", boot, "systemctl kill -s INT")),
         (r"journalctl -u pinstrike-gateway@INSTANCE( PINSTRIKE_CODE=\w+)?",

@@ -49,6 +49,15 @@ keys: {keys}
 metrics_address: 127.0.0.1:{metrics}
 """
 
+# Of the same feed; librdkafka makes brokers of its own.
+KAFKA = """
+feed: {feed}
+brokers: 127.0.0.1:9092
+topics: [{{schema: cmbp-1}}, {{schema: trades}}]
+properties: {properties}
+metrics_address: 127.0.0.1:{metrics}
+"""
+
 # Three lines on both streams, with losses.
 TRAFFIC = """
 name: traffic
@@ -161,6 +170,29 @@ def gateway(pinstrike, folder, seconds=120, feed="spare"):
                 print((folder / "gateway.log").read_text()[-2000:])
 
 
+@contextlib.contextmanager
+def kafka(pinstrike, folder, seconds=120, feed="spare"):
+    """A Kafka producer of a feed in the same folder; yields the address of its metrics."""
+    properties = folder / "kafka.properties"
+    properties.write_text("test.mock.num.brokers=1\n")
+    properties.chmod(0o600)
+    metrics = free_port()
+    config = folder / "kafka.yaml"
+    config.write_text(KAFKA.format(feed=feed, properties=properties, metrics=metrics))
+    with open(folder / "kafka.log", "w", encoding="utf-8") as log, subprocess.Popen(
+            [pinstrike, "kafka", config, "--for", f"{seconds}s"],
+            env={**os.environ, "PINSTRIKE_FOLDER": str(folder)}, stdout=log, stderr=log) as process:
+        try:
+            url = f"http://127.0.0.1:{metrics}/metrics"
+            wait_for(f"metrics at {url}", DEADLINE_S, lambda: "pinstrike_kafka_feed_live" in fetch(url))
+            yield url
+        finally:
+            process.terminate()
+            process.wait(timeout=60)
+            if process.returncode != 0:
+                print((folder / "kafka.log").read_text()[-2000:])
+
+
 def metric_names(url):
     return set(re.findall(r"^# TYPE (\S+)", fetch(url), re.M))
 
@@ -173,13 +205,14 @@ SCRAPED = """
 
 
 @contextlib.contextmanager
-def prometheus(folder, addresses, rules=None, interval="500ms", within_s=DEADLINE_S, gateways=()):
-    """Scrapes the addresses of instances and of gateways; yields its own port once all have answered, at the latest
-    after `within_s`."""
+def prometheus(folder, addresses, rules=None, interval="500ms", within_s=DEADLINE_S, gateways=(), producers=()):
+    """Scrapes the addresses of instances, of gateways and of Kafka producers; yields its own port once all have
+    answered, at the latest after `within_s`."""
     port = free_port()
     config = folder / "prometheus.yml"
     jobs = "".join(SCRAPED.format(job=job, interval=interval, targets=", ".join(f'"{one}"' for one in scraped))
-                   for job, scraped in (("pinstrike", addresses), ("pinstrike-gateway", gateways)))
+                   for job, scraped in (("pinstrike", addresses), ("pinstrike-gateway", gateways),
+                                         ("pinstrike-kafka", producers)))
     config.write_text(f"""
 global: {{evaluation_interval: 5s}}
 rule_files: [{rules or ""}]
@@ -191,7 +224,7 @@ scrape_configs:{jobs}
              f"--web.listen-address=127.0.0.1:{port}"], stdout=log, stderr=log)
     try:
         wait_for("scrape by prometheus", within_s,
-                 lambda: len(instant(port, "up == 1")) == len(addresses) + len(gateways))
+                 lambda: len(instant(port, "up == 1")) == len(addresses) + len(gateways) + len(producers))
         time.sleep(1)
         yield port
     finally:
@@ -202,11 +235,13 @@ scrape_configs:{jobs}
 @contextlib.contextmanager
 def watched(pinstrike, folder, configs, served, rules=None, seconds=120):
     """The instance that has one of everything, instances of `configs` (texts with places for `port` and `folder`), a
-    gateway of the feed `served` of these, and a Prometheus that scrapes them all; yields its port."""
+    gateway and a Kafka producer of the feed `served` of these, and a Prometheus that scrapes them all; yields its
+    port."""
     with contextlib.ExitStack() as running:
         url = running.enter_context(everything(pinstrike, folder, seconds))
         ports = [urllib.parse.urlsplit(url).port]
-        served = urllib.parse.urlsplit(running.enter_context(gateway(pinstrike, folder, seconds, served))).netloc
+        beside = [urllib.parse.urlsplit(running.enter_context(run(pinstrike, folder, seconds, served))).netloc
+                  for run in (gateway, kafka)]
         for number, text in enumerate(configs):
             port = free_port()
             config = folder / f"config{number}.yaml"
@@ -214,7 +249,7 @@ def watched(pinstrike, folder, configs, served, rules=None, seconds=120):
             running.enter_context(instance(pinstrike, config, port, seconds))
             ports.append(port)
         addresses = [f"127.0.0.1:{port}" for port in ports]
-        yield running.enter_context(prometheus(folder, addresses, rules, gateways=[served]))
+        yield running.enter_context(prometheus(folder, addresses, rules, gateways=beside[:1], producers=beside[1:]))
 
 
 def filled_in(expression, rate_interval="5s", time_range="60s"):

@@ -24,7 +24,7 @@ MODULES = {
     "nic": [{"packet"}, {"multicast"}, {"capture", "sim", "uring", "dpdk"}],
     "feed": [{"event", "dbn"}, {"arbitration", "lines"}, {"recovery", "traffic", "recording"}, {"opra"}],
     "actors": [{"threads"}, {"runtime"}, {"publish"}, {"core"}, {"recovery"}, {"poller"}, {"book"},
-               {"peer", "recorder"}, {"snapshot"}, {"market"}, {"gateway"}, {"export"}, {"topology"}, {"host"},
+               {"peer", "recorder"}, {"snapshot"}, {"market"}, {"gateway", "kafka"}, {"export"}, {"topology"}, {"host"},
                {"appliance"}, {"telemetry"}, {"control"}, {"bench"}, {"command"}],
 }
 # Files beside the modules, without what follows the first dot, and their place among those rows: 0.5 is
@@ -39,7 +39,7 @@ LOOSE_FILES = {
 # A folder without a row counts as a new kind of port, venue or actor: this is its row.
 UNKNOWN_MODULES = {"nic": (2, "a kind of port"), "feed": (3, "a venue"), "actors": (6.5, "an actor")}
 TOP = set(PARTS) | {"deploy", "tests"}
-PYTHON_FOLDERS = ("tests/", "deploy/", "actors/publish/python/", "actors/publish/examples/")
+PYTHON_FOLDERS = ("tests/", "deploy/", "actors/publish/python/", "actors/publish/examples/", "actors/kafka/examples/")
 
 # Which module may name which library.
 LIBRARIES = {
@@ -55,6 +55,7 @@ LIBRARIES = {
     r"openssl/evp\.h": ["actors/peer/", "actors/gateway/", "actors/bench/sample_work.h"],
     r"openssl/crypto\.h": ["actors/peer/", "actors/gateway/"],
     r"openssl/(?!evp\.h|crypto\.h)|(?<!boost/)asio": ["actors/peer/"],
+    r"librdkafka": ["actors/kafka/", "tests/"],
     r"seccomp\.h": ["actors/threads/", "actors/host/confine/"],
 }
 

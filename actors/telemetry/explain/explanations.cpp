@@ -3,6 +3,7 @@
 
 #include "actors/gateway/client_keys.h"
 #include "actors/gateway/gateway_config.h"
+#include "actors/kafka/kafka_config.h"
 #include "actors/telemetry/explain/row_tables.h"
 #include "actors/telemetry/log/codes.h"
 #include "actors/topology/feed_keys.h"
@@ -22,6 +23,7 @@ std::vector<KeyDoc> documented_keys() {
     document_section(feed_section(), "", docs);
     document_section(gateway::gateway_section(), "gateway", docs);
     document_section(gateway::client_key_section(), "gateway_keys", docs);
+    document_section(kafka::kafka_section(), "kafka", docs);
     return docs;
 }
 

@@ -3,6 +3,7 @@
 
 #include "actors/core/core.h"
 #include "actors/gateway/session_counts.h"
+#include "actors/kafka/kafka_counts.h"
 #include "actors/market/market_counts.h"
 #include "actors/peer/client_session.h"
 #include "actors/peer/server_session.h"
@@ -61,6 +62,8 @@ std::vector<RowTable> row_tables() {
         {"the config", ReloadCount_rows, "config", {}},
         {"the metrics endpoint", EndpointCount_rows, "endpoint", {}},
         {"the gateway", MarketCount_rows, "gateway", {}},
+        {"the Kafka producer", MarketCount_rows, "kafka", {}},
+        {"a topic of the Kafka producer", kafka::KafkaCount_rows, "kafka_topic", {}},
         {"sessions of the gateway that have ended",
          gateway::SessionCount_rows,
          "gateway_session",

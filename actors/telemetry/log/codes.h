@@ -35,10 +35,27 @@ namespace pinstrike::actors {
     ROW(access_unlogged, error, 10'000, \
         "a session of the gateway is missing in its access log, because the file could not be " \
         "written: the line that it lacks") \
-    ROW(feed_attached, info, 1, "the gateway reads the feed's published memory") \
+    ROW(feed_attached, info, 1, \
+        "a gateway or a Kafka producer reads the feed's published memory") \
     ROW(feed_lost, error, 1, \
-        "the feed that the gateway reads has ended or cannot be read; clients stay connected " \
-        "and are notified, and the gateway attaches again when it is back") \
+        "the feed that a gateway or a Kafka producer reads has ended or cannot be read; it " \
+        "attaches again when the feed is back. Clients of a gateway stay connected and are " \
+        "notified") \
+    ROW(kafka_open, info, 1, "the Kafka producer sends to the brokers given") \
+    ROW(kafka_missed, error, 1, \
+        "the Kafka producer was too slow for some events of the feed: the header `missed` of " \
+        "later messages states them; the feed itself lost nothing") \
+    ROW(kafka_dropped, error, 1, \
+        "records were dropped because the queue to the brokers was full: the header `lost` of " \
+        "later messages states them") \
+    ROW(kafka_failed, error, 1, \
+        "records are certainly not in their topic: the brokers refused them or could not be " \
+        "reached") \
+    ROW(kafka_uncertain, error, 1, \
+        "records may or may not be in their topic: they were sent, and no answer came") \
+    ROW(kafka_brokers_down, error, 1, "no broker can be reached; librdkafka tries again") \
+    ROW(kafka_back, info, 1, "messages are acknowledged again after kafka_brokers_down") \
+    ROW(kafka_error, warning, 1, "an error of librdkafka, such as a refused connection") \
     ROW(published, info, 1, \
         "the feed publishes its state in the memory file given; other programs can attach") \
     ROW(admin_open, info, 1, "root and the program's group can connect to the admin socket given") \

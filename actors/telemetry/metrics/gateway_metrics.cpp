@@ -2,12 +2,9 @@
 #include "actors/telemetry/metrics/gateway_metrics.h"
 
 #include "actors/telemetry/metrics/families.h"
-#include "config/version.h"
-#include "config/wall_time.h"
+#include "actors/telemetry/metrics/side_metrics.h"
 
 #include <prometheus/text_serializer.h>
-
-#include <algorithm>
 
 namespace pinstrike::actors {
 namespace {
@@ -27,21 +24,14 @@ void add_users(Families& families, const gateway::GatewayStatus& status) {
     }
 }
 
-/// Since the gateway's thread last took its figures; 0: it has just begun.
-std::int64_t stalled_ns(const gateway::GatewayStatus& status) {
-    return status.stepped_ns == 0 ? 0 : std::max<std::int64_t>(wall_ns() - status.stepped_ns, 0);
-}
-
 }  // namespace
 
 std::string gateway_metrics_page(const gateway::Gateway& gateway, const LogCounters& log,
                                  std::uint64_t unlogged, const EndpointCounters* endpoint) {
     Families families{gateway.config().feed};
     const gateway::GatewayStatus status = gateway.status();
-    families.value(Metric::build_info, {{"version", version}}, 1);
     families.value(Metric::gateway_feed_live, {}, status.feed_live ? 1 : 0);
-    families.value(Metric::gateway_stalled_seconds, {},
-                   static_cast<double>(stalled_ns(status)) * 1e-9);
+    families.value(Metric::gateway_stalled_seconds, {}, stalled_seconds(status.stepped_ns));
     families.value(Metric::gateway_keys_refused, {},
                    static_cast<double>(gateway.clients().totals().keys_refused.read()));
     families.value(Metric::gateway_connections, {}, static_cast<double>(status.connections));
@@ -65,15 +55,7 @@ std::string gateway_metrics_page(const gateway::Gateway& gateway, const LogCount
     families.histogram(Metric::gateway_write_seconds, {},
                        gateway.clients().totals().writes.snapshot());
     add_users(families, status);
-    for (std::size_t i = 0; i < LogCount_rows.size(); ++i) {
-        families.row("log", LogCount_rows[i], {}, log.read(static_cast<LogCount>(i)));
-    }
-    if (endpoint != nullptr) {
-        for (std::size_t i = 0; i < EndpointCount_rows.size(); ++i) {
-            families.row("endpoint", EndpointCount_rows[i], {},
-                         endpoint->read(static_cast<EndpointCount>(i)));
-        }
-    }
+    add_side_metrics(families, log, endpoint);
     return prometheus::TextSerializer{}.Serialize(families.take());
 }
 

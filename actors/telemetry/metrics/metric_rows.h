@@ -164,6 +164,20 @@ inline constexpr std::string_view metric_prefix = "pinstrike_";
     ROW(gateway_waiting_records, gauge, "Records that wait for the user's clients") \
     ROW(gateway_behind_seconds, gauge, \
         "Age of the oldest record that waits, of the user's client that is furthest behind") \
+    ROW(kafka_feed_live, gauge, "1: the feed that the Kafka producer reads is live") \
+    ROW(kafka_stalled_seconds, gauge, \
+        "How long the Kafka producer's thread has made no progress; below 1 is normal") \
+    ROW(kafka_brokers_down, gauge, \
+        "1: no broker could be reached, and no message was acknowledged since") \
+    ROW(kafka_instruments, gauge, "Series that the Kafka producer knows") \
+    ROW(kafka_waiting_events, gauge, "Events that wait for the id of their series") \
+    ROW(kafka_waiting_definitions, gauge, "Definitions that wait until the queue has room") \
+    ROW(kafka_queue_messages, gauge, "Messages that wait for their acknowledgement") \
+    ROW(kafka_queue_bytes, gauge, "Bytes of records in these messages") \
+    ROW(kafka_queue_max_bytes, gauge, \
+        "Most bytes that may wait, by the config. Beyond, records are dropped") \
+    ROW(kafka_acknowledge_seconds, histogram, \
+        "From the time that a message is queued until the brokers acknowledge it") \
     ROW(allocator_allocated_bytes, gauge, "Heap memory in use by the program") \
     ROW(allocator_active_bytes, gauge, "Heap pages that hold what is in use") \
     ROW(allocator_metadata_bytes, gauge, "The allocator's own memory") \

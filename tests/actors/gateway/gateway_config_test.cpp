@@ -3,6 +3,7 @@
 // The config of a gateway: each key and its limits.
 #include "actors/gateway/gateway_config.h"
 
+#include "actors/market/reader_keys.h"
 #include "tests/config/problems.h"
 #include "tests/nic/frames.h"
 

@@ -1,7 +1,7 @@
 // path: cold
 //
-// What the gateway reads of a published feed.
-#include "actors/gateway/feed_source.h"
+// What a process beside a feed reads of it.
+#include "actors/market/feed_source.h"
 
 #include "tests/actors/publish/published.h"
 
@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-namespace pinstrike::actors::gateway::test {
+namespace pinstrike::actors::test {
 namespace {
 
 using actors::test::Events;
@@ -264,4 +264,4 @@ TEST_F(FeedSourceTest, a_feed_that_starts_anew_at_once_is_not_reported_as_lost) 
 }
 
 }  // namespace
-}  // namespace pinstrike::actors::gateway::test
+}  // namespace pinstrike::actors::test

@@ -1,7 +1,6 @@
 // path: cold
-#include "actors/gateway/feed_source.h"
+#include "actors/market/feed_source.h"
 
-#include "actors/gateway/limits.h"
 #include "config/wall_time.h"
 
 #include <fmt/format.h>
@@ -10,12 +9,14 @@
 #include <cstring>
 #include <utility>
 
-namespace pinstrike::actors::gateway {
+namespace pinstrike::actors {
 namespace {
 
 constexpr std::int64_t ms = 1'000'000;
 constexpr std::int64_t attach_ns = 250 * ms;
 constexpr std::int64_t check_ns = 100 * ms;
+/// Events that wait for the ids of their series.
+constexpr std::size_t waiting_events_max = 1'000'000;
 /// A feed gives a series an id within milliseconds. It gives none to a series that its book does
 /// not keep, such as one that only a series map on another line names.
 constexpr std::int64_t wait_max_ns = 5'000 * ms;
@@ -205,4 +206,4 @@ void FeedSource::end_waiting(const Waiting& waiting, std::uint32_t id) {
     waiting_count_ -= waiting.records.size();
 }
 
-}  // namespace pinstrike::actors::gateway
+}  // namespace pinstrike::actors

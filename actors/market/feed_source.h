@@ -1,8 +1,7 @@
 // path: cold
 //
-// The feed as the gateway reads it: attaches to the published memory as any reader does, and again
-// after the feed has ended. Events of a series without an id are held until it
-// has one.
+// The feed as processes beside it read it: attaches to the published memory as any reader does, and
+// again after the feed has ended. Events of a series without an id are held until it has one.
 #pragma once
 
 #include "actors/publish/pinstrike.hpp"
@@ -17,9 +16,8 @@
 #include <unordered_map>
 #include <vector>
 
-namespace pinstrike::actors::gateway {
+namespace pinstrike::actors {
 
-/// What comes from the feed.
 /// Which state some values belong to.
 struct StatePart {
     bool is_fresh = false;    ///< of another start of the feed than before: nothing known is left
@@ -28,6 +26,7 @@ struct StatePart {
     std::uint16_t core = 0;   ///< if it is not fresh
 };
 
+/// What comes from the feed.
 class FeedEvents {
   public:
     virtual ~FeedEvents() = default;
@@ -110,4 +109,4 @@ class FeedSource {
     std::int64_t now_ns_ = 0;
 };
 
-}  // namespace pinstrike::actors::gateway
+}  // namespace pinstrike::actors

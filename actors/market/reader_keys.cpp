@@ -1,0 +1,64 @@
+// path: cold
+#include "actors/market/reader_keys.h"
+
+#include "config/limits.h"
+#include "config/units.h"
+
+#include <arpa/inet.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <string_view>
+
+namespace pinstrike::actors {
+namespace {
+
+bool is_endpoint(const std::string& text) {
+    const std::size_t colon = text.rfind(':');
+    if (colon == std::string::npos) {
+        return false;
+    }
+    const auto port = parse_integer(std::string_view{text}.substr(colon + 1));
+    in_addr address{};
+    return ::inet_pton(AF_INET, text.substr(0, colon).c_str(), &address) == 1 && port &&
+           *port >= 1 && *port <= port_number_max;
+}
+
+bool is_root(const std::string& text) {
+    return !text.empty() && text.size() <= 5 && std::all_of(text.begin(), text.end(), [](char c) {
+        return (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+    });
+}
+
+}  // namespace
+
+Endpoint endpoint_of(const std::string& address) {
+    const std::size_t colon = address.rfind(':');
+    return {address.substr(0, colon),
+            static_cast<std::uint16_t>(
+                parse_integer(std::string_view{address}.substr(colon + 1)).value_or(0))};
+}
+
+Form<std::string> endpoint_form(const std::string& example) {
+    return text_like("an IPv4 address and port such as " + example,
+                     "^[0-9]{1,3}([.][0-9]{1,3}){3}:[0-9]{1,5}$", is_endpoint);
+}
+
+Form<std::vector<std::string>> roots_form() {
+    return list_of(text_like("an OPRA root such as SPXW", "^[A-Z0-9]{1,5}$", is_root),
+                   "a list of OPRA roots");
+}
+
+Form<std::string> file_form() {
+    return text_like("the path of a file", "^.+$",
+                     [](const std::string& text) { return !text.empty(); });
+}
+
+std::string beside(const std::string& config, const std::string& path) {
+    const std::filesystem::path given{path};
+    return path.empty() || given.is_absolute()
+               ? path
+               : (std::filesystem::path{config}.parent_path() / given).string();
+}
+
+}  // namespace pinstrike::actors

@@ -1,0 +1,33 @@
+// path: cold
+//
+// Forms of the keys that the configs of processes beside a feed share.
+#pragma once
+
+#include "config/form.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace pinstrike::actors {
+
+struct Endpoint {
+    std::string host;
+    std::uint16_t port = 0;
+};
+
+/// "127.0.0.1:13000", a valid address of a config.
+[[nodiscard]] Endpoint endpoint_of(const std::string& address);
+
+/// An IPv4 address and port.
+[[nodiscard]] Form<std::string> endpoint_form(const std::string& example);
+
+[[nodiscard]] Form<std::vector<std::string>> roots_form();
+
+/// The path of a file.
+[[nodiscard]] Form<std::string> file_form();
+
+/// A path that a config names, relative to the working directory. An empty one stays empty.
+[[nodiscard]] std::string beside(const std::string& config, const std::string& path);
+
+}  // namespace pinstrike::actors
