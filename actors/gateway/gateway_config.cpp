@@ -27,11 +27,6 @@ bool is_endpoint(const std::string& text) {
            *port >= 1 && *port <= port_number_max;
 }
 
-Form<std::string> endpoint_form(const std::string& example) {
-    return text_like("an IPv4 address and port such as " + example,
-                     "^[0-9]{1,3}([.][0-9]{1,3}){3}:[0-9]{1,5}$", is_endpoint);
-}
-
 Section<GatewayConfig> make_section() {
     const Form<std::string> file = text_like("the path of a file", "^.+$",
                                              [](const std::string& text) { return !text.empty(); });
@@ -143,6 +138,11 @@ std::vector<std::string> gateway_remarks(const GatewayConfig& config) {
             fmt::format("keys: {} has a published key, for trials only", config.keys));
     }
     return remarks;
+}
+
+Form<std::string> endpoint_form(const std::string& example) {
+    return text_like("an IPv4 address and port such as " + example,
+                     "^[0-9]{1,3}([.][0-9]{1,3}){3}:[0-9]{1,5}$", is_endpoint);
 }
 
 Endpoint endpoint_of(const std::string& address) {

@@ -53,6 +53,9 @@ struct Endpoint {
     std::uint16_t port = 0;
 };
 
+/// An IPv4 address and port.
+[[nodiscard]] Form<std::string> endpoint_form(const std::string& example);
+
 /// "127.0.0.1:13000", a valid address of a config.
 [[nodiscard]] Endpoint endpoint_of(const std::string& address);
 
