@@ -1,6 +1,7 @@
 // path: cold
 #include "actors/telemetry/explain/explanations.h"
 
+#include "actors/bridge/bridge_config.h"
 #include "actors/gateway/client_keys.h"
 #include "actors/gateway/gateway_config.h"
 #include "actors/telemetry/explain/row_tables.h"
@@ -22,6 +23,7 @@ std::vector<KeyDoc> documented_keys() {
     document_section(feed_section(), "", docs);
     document_section(gateway::gateway_section(), "gateway", docs);
     document_section(gateway::client_key_section(), "gateway_keys", docs);
+    document_section(bridge::bridge_section(), "bridge", docs);
     return docs;
 }
 
