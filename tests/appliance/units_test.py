@@ -20,7 +20,8 @@ import time
 from pathlib import Path
 
 # The highest exposure that `systemd-analyze security` may find, times ten.
-UNITS = {"pinstrike@.service": 35, "pinstrike-hugepages.service": 35, "pinstrike-gateway@.service": 30}
+UNITS = {"pinstrike@.service": 35, "pinstrike-hugepages.service": 35, "pinstrike-gateway@.service": 30,
+         "pinstrike-bridge@.service": 30, "pinstrike-bridge-join@.service": 30}
 
 
 def expect(condition, what):

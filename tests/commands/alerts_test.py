@@ -3,7 +3,7 @@
 
     alerts_test.py PINSTRIKE SOURCE_ROOT
 
-The existing metrics are those of a running instance that has one of everything, and of its gateway.
+The existing metrics are those of a running instance that has one of everything, of its gateway and of its bridge.
 """
 
 import re
@@ -13,7 +13,7 @@ import tempfile
 from pathlib import Path
 
 from endpoint import fail
-from scraped import BY_DRIVER, everything, gateway, metric_names
+from scraped import BY_DRIVER, bridge, everything, gateway, metric_names
 
 SUFFIXES = r"_(bucket|sum|count)$"
 DOCUMENTS = ("README.md", "DESIGN.md", *(f"deploy/{name}.md" for name in ("README", "RUNBOOK", "TUNING", "CAPACITY")))
@@ -26,11 +26,12 @@ def promtool(*words):
 
 
 def exposed(pinstrike):
-    """The names of the metrics of an instance that has one of everything, and of its gateway."""
+    """The names of the metrics of an instance that has one of everything, of its gateway and of its bridge."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        with everything(pinstrike, folder) as url, gateway(pinstrike, folder) as served:
-            return metric_names(url) | metric_names(served)
+        with everything(pinstrike, folder) as url, gateway(pinstrike, folder) as served, \
+                bridge(pinstrike, folder) as sides:
+            return set().union(*map(metric_names, (url, served, *sides)))
 
 
 def sections(runbook):

@@ -161,6 +161,38 @@ def gateway(pinstrike, folder, seconds=120, feed="spare"):
                 print((folder / "gateway.log").read_text()[-2000:])
 
 
+BRIDGE = """
+feed: {feed}
+listen: 127.0.0.1:{port}
+tls: {{certificate: bridge.pem, key: bridge.key, authority: bridge.pem}}
+metrics_address: 127.0.0.1:{metrics}
+"""
+
+
+@contextlib.contextmanager
+def bridge(pinstrike, folder, seconds=120, feed="spare"):
+    """A bridge of a feed in the same folder to a feed `bridged` in this folder; yields the addresses of the metrics
+    of its serving and its joining side."""
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
+                    "-days", "2", "-subj", "/CN=bridge", "-keyout", folder / "bridge.key", "-out",
+                    folder / "bridge.pem"], check=True, capture_output=True)
+    (folder / "bridge.key").chmod(0o600)
+    port, urls = free_port(), []
+    with contextlib.ExitStack() as running:
+        for side, name, words in (("serve", feed, []), ("join", "bridged", [f"127.0.0.1:{port}"])):
+            metrics = free_port()
+            config = folder / f"bridge_{side}.yaml"
+            config.write_text(BRIDGE.format(feed=name, port=port, metrics=metrics))
+            log = running.enter_context(open(folder / f"bridge_{side}.log", "w", encoding="utf-8"))
+            process = running.enter_context(subprocess.Popen(
+                [pinstrike, "bridge", side, *words, config, "--for", f"{seconds}s"],
+                env={**os.environ, "PINSTRIKE_FOLDER": str(folder)}, stdout=log, stderr=log))
+            running.callback(process.terminate)
+            urls.append(f"http://127.0.0.1:{metrics}/metrics")
+        wait_for("bridge", DEADLINE_S, lambda: re.search(r"^pinstrike_bridge_live{.*} 1$", fetch(urls[1]), re.M))
+        yield urls
+
+
 def metric_names(url):
     return set(re.findall(r"^# TYPE (\S+)", fetch(url), re.M))
 
@@ -173,13 +205,14 @@ SCRAPED = """
 
 
 @contextlib.contextmanager
-def prometheus(folder, addresses, rules=None, interval="500ms", within_s=DEADLINE_S, gateways=()):
-    """Scrapes the addresses of instances and of gateways; yields its own port once all have answered, at the latest
-    after `within_s`."""
+def prometheus(folder, addresses, rules=None, interval="500ms", within_s=DEADLINE_S, gateways=(), bridges=()):
+    """Scrapes the addresses of instances, gateways and bridges; yields its own port once all have answered, at the
+    latest after `within_s`."""
     port = free_port()
     config = folder / "prometheus.yml"
     jobs = "".join(SCRAPED.format(job=job, interval=interval, targets=", ".join(f'"{one}"' for one in scraped))
-                   for job, scraped in (("pinstrike", addresses), ("pinstrike-gateway", gateways)))
+                   for job, scraped in (("pinstrike", addresses), ("pinstrike-gateway", gateways),
+                                        ("pinstrike-bridge", bridges)) if scraped)
     config.write_text(f"""
 global: {{evaluation_interval: 5s}}
 rule_files: [{rules or ""}]
@@ -191,7 +224,7 @@ scrape_configs:{jobs}
              f"--web.listen-address=127.0.0.1:{port}"], stdout=log, stderr=log)
     try:
         wait_for("scrape by prometheus", within_s,
-                 lambda: len(instant(port, "up == 1")) == len(addresses) + len(gateways))
+                 lambda: len(instant(port, "up == 1")) == len(addresses) + len(gateways) + len(bridges))
         time.sleep(1)
         yield port
     finally:
@@ -202,11 +235,11 @@ scrape_configs:{jobs}
 @contextlib.contextmanager
 def watched(pinstrike, folder, configs, served, rules=None, seconds=120):
     """The instance that has one of everything, instances of `configs` (texts with places for `port` and `folder`), a
-    gateway of the feed `served` of these, and a Prometheus that scrapes them all; yields its port."""
+    gateway and a bridge of the feed `served` of these, and a Prometheus that scrapes them all; yields its port."""
     with contextlib.ExitStack() as running:
         url = running.enter_context(everything(pinstrike, folder, seconds))
         ports = [urllib.parse.urlsplit(url).port]
-        served = urllib.parse.urlsplit(running.enter_context(gateway(pinstrike, folder, seconds, served))).netloc
+        gateway_url = running.enter_context(gateway(pinstrike, folder, seconds, served))
         for number, text in enumerate(configs):
             port = free_port()
             config = folder / f"config{number}.yaml"
@@ -214,7 +247,10 @@ def watched(pinstrike, folder, configs, served, rules=None, seconds=120):
             running.enter_context(instance(pinstrike, config, port, seconds))
             ports.append(port)
         addresses = [f"127.0.0.1:{port}" for port in ports]
-        yield running.enter_context(prometheus(folder, addresses, rules, gateways=[served]))
+        bridge_urls = running.enter_context(bridge(pinstrike, folder, seconds, served))
+        yield running.enter_context(prometheus(
+            folder, addresses, rules, gateways=[urllib.parse.urlsplit(gateway_url).netloc],
+            bridges=[urllib.parse.urlsplit(url).netloc for url in bridge_urls]))
 
 
 def filled_in(expression, rate_interval="5s", time_range="60s"):
