@@ -106,6 +106,9 @@ class Book final : public Actor {
 
     [[nodiscard]] const BookCounters& counters() const { return entries_.counters; }
 
+    /// For code on the book's thread that brings the state of series into it.
+    [[nodiscard]] BookEntries& entries() { return entries_; }
+
   private:
     /// A message whose entry is being prefetched.
     struct Lookup {

@@ -168,7 +168,8 @@ void apply_gap(BookEntries& entries, const feed::Event& event) {
         if (is_after_flush(event.header)) {
             line.repair(feed::serial_of(gap.first), feed::serial_of(gap.last));
         }
-    } else if (!planted(Mistake::book) || gap.cause != feed::GapCause::ring_full) {
+    } else if (gap.cause != feed::GapCause::bridge &&
+               (!planted(Mistake::book) || gap.cause != feed::GapCause::ring_full)) {
         line.lose(entries.clock.stamp(), feed::serial_of(gap.first), feed::serial_of(gap.last),
                   gap.messages);
     }

@@ -1,11 +1,13 @@
 // path: cold
 //
 // `pinstrike check`: prints all errors of a config, or all settings in force if it can be loaded.
+#include "actors/bridge/bridge_config.h"
 #include "actors/command/command.h"
 #include "actors/gateway/client_keys.h"
 #include "actors/gateway/gateway_config.h"
 #include "actors/host/check_report.h"
 #include "actors/kafka/kafka_config.h"
+#include "actors/peer/tls_socket.h"
 #include "actors/topology/feed_keys.h"
 #include "actors/topology/load_config.h"
 #include "actors/topology/topology.h"
@@ -66,9 +68,25 @@ Exit check_kafka(const std::string& path) {
     return exit_of(problems);
 }
 
+/// Prints the config of a bridge with all defaults.
+Exit check_bridge(const std::string& path) {
+    Problems problems;
+    const auto config = actors::bridge::load_bridge_config(path, problems);
+    if (config) {
+        fmt::print("{}", to_yaml(write_section(actors::bridge::bridge_section(), *config)));
+        static_cast<void>(actors::peer::TlsCertificates::open(config->tls, "tls", problems));
+    }
+    std::fflush(stdout);
+    print_problems(problems);
+    return exit_of(problems);
+}
+
 Exit check(const CheckOptions& options) {
     if (actors::kafka::is_kafka_config(options.config)) {
         return check_kafka(options.config);
+    }
+    if (actors::bridge::is_bridge_config(options.config)) {
+        return check_bridge(options.config);
     }
     if (actors::gateway::is_gateway_config(options.config)) {
         return check_gateway(options.config);
@@ -133,7 +151,8 @@ void add_check(CLI::App& app, Outcome& outcome) {
         "  pinstrike check --rate 2000000 /etc/pinstrike/opra.yaml\n"
         "  pinstrike check --schema >pinstrike.schema.json");
     CLI::Option* config = command->add_option("CONFIG", options->config,
-                                              "YAML file of a feed, a gateway or a Kafka producer");
+                                              "YAML file of a feed, a gateway, a bridge or a Kafka "
+                                              "producer");
     command->add_flag("--config-only", options->config_only,
                       "Check the config alone, not whether this host can run it");
     command

@@ -18,6 +18,7 @@ namespace pinstrike::command {
 
 // Each command has a declaration here and an entry in `commands`.
 void add_bench(CLI::App& app, Outcome& outcome);
+void add_bridge(CLI::App& app, Outcome& outcome);
 void add_chain(CLI::App& app, Outcome& outcome);
 void add_check(CLI::App& app, Outcome& outcome);
 void add_ctl(CLI::App& app, Outcome& outcome);
@@ -41,15 +42,26 @@ void add_top(CLI::App& app, Outcome& outcome);
 namespace {
 
 constexpr std::array commands{
-    AddCommand{add_bench},    AddCommand{add_chain},  AddCommand{add_check},
-    AddCommand{add_ctl},      AddCommand{add_decode}, AddCommand{add_doctor},
-    AddCommand{add_explain},  AddCommand{add_forget}, AddCommand{add_gateway},
+    AddCommand{add_bench},
+    AddCommand{add_bridge},
+    AddCommand{add_chain},
+    AddCommand{add_check},
+    AddCommand{add_ctl},
+    AddCommand{add_decode},
+    AddCommand{add_doctor},
+    AddCommand{add_explain},
+    AddCommand{add_forget},
+    AddCommand{add_gateway},
     AddCommand{add_generate},
 #ifdef PINSTRIKE_KAFKA
     AddCommand{add_kafka},
 #endif
-    AddCommand{add_latency},  AddCommand{add_plan},   AddCommand{add_record},
-    AddCommand{add_replay},   AddCommand{add_run},    AddCommand{add_support_bundle},
+    AddCommand{add_latency},
+    AddCommand{add_plan},
+    AddCommand{add_record},
+    AddCommand{add_replay},
+    AddCommand{add_run},
+    AddCommand{add_support_bundle},
     AddCommand{add_top},
 };
 

@@ -1,7 +1,7 @@
 // path: cold
 //
-// What a process beside a feed (a gateway, a Kafka producer) has around its one thread: signals,
-// log, metrics endpoint and systemd.
+// What a process beside a feed (a gateway, a bridge, a Kafka producer) has around its one thread:
+// signals, log, metrics endpoint and systemd.
 #pragma once
 
 #include "actors/host/service/service_manager.h"

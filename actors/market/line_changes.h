@@ -21,7 +21,7 @@ class LineChanges {
     void add(const pinstrike_record& record) {
         if (record.kind == PINSTRIKE_CONTROL) {
             add_control(record);
-        } else if (record.kind == PINSTRIKE_GAP && record.of.gap.cause != cause_repaired) {
+        } else if (record.kind == PINSTRIKE_GAP && record.of.gap.cause < no_loss_from) {
             of(record.core, record.line).loss = record.stamp;
         }
     }
@@ -69,7 +69,8 @@ class LineChanges {
     void clear() { *this = {}; }
 
   private:
-    static constexpr std::uint8_t cause_repaired = 3;
+    /// Causes from this one on: found again, and not carried by a bridge, whose state has them.
+    static constexpr std::uint8_t no_loss_from = 3;
 
     void add_control(const pinstrike_record& record) {
         constexpr std::uint8_t quotes = 1;

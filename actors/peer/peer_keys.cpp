@@ -26,6 +26,8 @@ Form<nic::Group> endpoint_form() {
         [](const nic::Group& group) { return Node::plain(nic::text_of(group)); });
 }
 
+}  // namespace
+
 Section<TlsConfig> tls_section() {
     Section<TlsConfig> section{"tls"};
     section
@@ -41,8 +43,6 @@ Section<TlsConfig> tls_section() {
         .required();
     return section;
 }
-
-}  // namespace
 
 Section<PeerConfig> peer_section() {
     Section<PeerConfig> section{"peer"};

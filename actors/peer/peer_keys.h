@@ -8,4 +8,7 @@ namespace pinstrike::actors::peer {
 
 [[nodiscard]] Section<PeerConfig> peer_section();
 
+/// The files of TLS, also of other connections between instances.
+[[nodiscard]] Section<TlsConfig> tls_section();
+
 }  // namespace pinstrike::actors::peer

@@ -52,7 +52,7 @@ std::unique_ptr<Peers> Peers::open(const PeerConfig& config, const std::string& 
         pinstrike::add_problem(problems, Place{}, "peer: the system provides no random numbers");
     }
     if (wants_tls(config)) {
-        parts->tls = open_tls(config.tls, problems);
+        parts->tls = open_tls(config.tls, "peer.tls", problems);
     }
     if (problems.size() != before) {
         return nullptr;
@@ -85,7 +85,7 @@ std::size_t Peers::step(std::int64_t now_ns) {
 void check_files(const PeerConfig& config, Problems& problems) {
     static_cast<void>(read_secret("peer.secret_file", config.secret_file, problems));
     if (wants_tls(config)) {
-        static_cast<void>(open_tls(config.tls, problems));
+        static_cast<void>(open_tls(config.tls, "peer.tls", problems));
     }
 }
 

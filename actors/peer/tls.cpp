@@ -8,20 +8,21 @@
 
 namespace pinstrike::actors::peer {
 
-std::unique_ptr<asio::ssl::context> open_tls(const TlsConfig& config, Problems& problems) {
+std::unique_ptr<asio::ssl::context> open_tls(const TlsConfig& config, const std::string& key,
+                                             Problems& problems) {
     const std::size_t before = problems.size();
     auto context = std::make_unique<asio::ssl::context>(asio::ssl::context::tls);
-    const auto check = [&problems](const char* key, const std::string& file,
-                                   const asio::error_code& error) {
+    const auto check = [&](const char* part, const std::string& file,
+                           const asio::error_code& error) {
         if (error) {
             add_problem(problems, Place{},
-                        fmt::format("peer.tls.{}: {}: {}", key, file, error.message()));
+                        fmt::format("{}.{}: {}: {}", key, part, file, error.message()));
         }
     };
     asio::error_code error;
     context->use_certificate_chain_file(config.certificate, error);
     check("certificate", config.certificate, error);
-    if (check_private("peer.tls.key", config.key, problems)) {
+    if (check_private(key + ".key", config.key, problems)) {
         context->use_private_key_file(config.key, asio::ssl::context::pem, error);
         check("key", config.key, error);
     }
@@ -32,7 +33,7 @@ std::unique_ptr<asio::ssl::context> open_tls(const TlsConfig& config, Problems& 
     // A session cannot be resumed without tickets, so each connection performs a full handshake.
     ::SSL_CTX_set_options(context->native_handle(), SSL_OP_NO_TICKET);
     if (::SSL_CTX_set_min_proto_version(context->native_handle(), TLS1_3_VERSION) != 1) {
-        add_problem(problems, Place{}, "peer.tls: this OpenSSL does not support TLS 1.3");
+        add_problem(problems, Place{}, key + ": this OpenSSL does not support TLS 1.3");
     }
     return problems.size() == before ? std::move(context) : nullptr;
 }

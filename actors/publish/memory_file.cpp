@@ -135,8 +135,9 @@ std::unique_ptr<MemoryFile> MemoryFile::make(MemoryPlan plan, Problems& problems
         return nullptr;
     }
     made->write_header();
-    made->ids_.emplace(made->plan_.kept ? std::string{} : made->ids_path(), made->plan_.trade_date,
-                       std::exchange(made->plan_.listed, {}));
+    made->ids_.emplace(
+        made->plan_.kept || !made->plan_.gives_ids ? std::string{} : made->ids_path(),
+        made->plan_.trade_date, std::exchange(made->plan_.listed, {}));
     made->linked_ = made->link(problems);
     return made->linked_ ? std::move(made) : nullptr;
 }
@@ -420,6 +421,9 @@ std::size_t MemoryFile::complete_records(std::size_t core_index) const {
 
 /// Gives ids to the series of some records of a core.
 void MemoryFile::give_ids(std::size_t core_index, std::size_t first, std::size_t end) {
+    if (!plan_.gives_ids) {
+        return;
+    }
     const CoreMemory memory = core(core_index);
     const auto series = memory.span<pinstrike_series>(memory.core().series);
     for (pinstrike_series& one : series.subspan(first, end - first)) {

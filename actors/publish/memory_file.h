@@ -34,8 +34,9 @@ struct MemoryPlan {
     bool by_underlying = false;      ///< the cores share the series by underlying
     std::uint32_t trade_date = 0;    ///< as 20261127; 0: unknown
     std::vector<feed::SeriesKey> listed =
-        {};             ///< the day's list of series, by feed::comes_before()
-    bool kept = false;  ///< the file stays after the end
+        {};                 ///< the day's list of series, by feed::comes_before()
+    bool kept = false;      ///< the file stays after the end
+    bool gives_ids = true;  ///< series without an id get one here; false: another host gives them
 };
 
 /// The lock on the file `.NAME.lock`, which at most one process has. Two starts at the same time

@@ -221,8 +221,9 @@ typedef struct pinstrike_feed pinstrike_feed;
 /* Attaches to a feed by its name. NULL: nothing is published under this name, the file has another
  * layout or is damaged, or it may not be read.
  *
- * The link NAME is looked for in /dev/shm/pinstrike and then in /dev/shm/pinstrike-UID, or only in
- * the folder of the environment variable PINSTRIKE_FOLDER. */
+ * The link NAME is looked for in /dev/shm/pinstrike, then in /dev/shm/pinstrike-bridge (feeds of
+ * other hosts), then in /dev/shm/pinstrike-UID; or only in the folder of the environment variable
+ * PINSTRIKE_FOLDER. */
 pinstrike_feed* pinstrike_open(const char* name);
 /* May be called before the feed's streams are closed, which continue. */
 void pinstrike_close(pinstrike_feed* feed);
@@ -336,8 +337,8 @@ struct pinstrike_filter {
     char right;   /* 'C', 'P', or 0: both */
     char session; /* 'R' regular, 'G' GTH, or 0: both */
     /* Streams only. Each core has the events of lines. 0: they come once, from the first core, and
-     * from each core only its own losses (cause 2). 1: they come from each core, so that `stamp`
-     * says which series of this core they concern. */
+     * from each core only its own losses (causes 2 and 4). 1: they come from each core, so that
+     * `stamp` says which series of this core they concern. */
     uint8_t line_events_of_each_core;
     /* Chains and snapshots only. 1: also the series that the day's list or a series map announced
      * and that have no message yet. Their values have key, line, core and stamp alone. */
@@ -487,7 +488,8 @@ struct pinstrike_record {
             uint64_t first; /* numbers, inclusive */
             uint64_t last;
             uint64_t messages;
-            uint8_t cause; /* 0 lost on both streams, 1 undecodable, 2 ring full, 3 found again */
+            uint8_t cause; /* 0 lost on both streams, 1 undecodable, 2 ring full, 3 found again,
+                              4 not carried by a bridge: no event has them, the state does */
         } gap;
 
         struct {

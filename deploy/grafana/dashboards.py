@@ -453,7 +453,45 @@ KAFKA = Dashboard(
                   worst("pinstrike_kafka_waiting_events{{S}}", of="sum", name=" waiting")], least=0, fill=0),
     ], metric="pinstrike_kafka_feed_live")
 
-ALL = [OVERVIEW, LINES, LATENCY, CORES, NIC, GATEWAY, KAFKA]
+BRIDGE = Dashboard(
+    "pinstrike-bridge", "Pinstrike: bridge", "Feeds that are carried to other hosts, and what was not carried", [
+        stat("Published", "Whether every selected joining side has a whole state and publishes its feed", "short",
+             [query("min(pinstrike_bridge_live{{S}})")],
+             thresholds=steps(RED, (1, GREEN)), mappings=states(no=(0, RED), yes=(1, GREEN)),
+             empty="No joining side answers", alerts=["PinstrikeBridgeDown", "PinstrikeBridgeNotPublished"]),
+        stat("No progress", "How long the thread of a bridge has made no progress, at most", "s",
+             [query("max(pinstrike_bridge_stalled_seconds{{S}})")],
+             thresholds=steps(GREEN, (1, YELLOW), (5, RED)), alerts=["PinstrikeBridgeStalled"]),
+        stat("Not carried", "Records that joining sides did not get as events, in this time range", "short",
+             [query("sum(increase(pinstrike_bridge_join_missed_records_total{{S}}[$__range]))")],
+             thresholds=AT_ALL, alerts=["PinstrikeBridgeMissed"]),
+        stat("Joined hosts", "Connections to serving sides", "short",
+             [query("sum(pinstrike_bridge_joined_hosts{{S}})")], thresholds=steps(BLUE), empty="None"),
+        stat("Current hosts", "Of these, those that have a whole state and follow the events", "short",
+             [query("sum(pinstrike_bridge_current_hosts{{S}})")], thresholds=steps(BLUE), empty="None"),
+        stat("Open lines", "Lines of which it is not known yet which numbers were not carried", "short",
+             [query("max(pinstrike_bridge_open_lines{{S}})")], thresholds=steps(BLUE), empty="None"),
+        lines("Records", "Sent by serving sides, published by joining sides", "cps", [
+            worst(f"rate(pinstrike_bridge_serve_sent_records_total{{{{S}}}}{RATE})", of="sum", name=" sent"),
+            worst(f"rate(pinstrike_bridge_join_published_records_total{{{{S}}}}{RATE})", of="sum",
+                  name=" published")], least=0, fill=0),
+        lines("Untaken bytes", "Sent, and not taken yet by joining sides", "bytes",
+              [worst("pinstrike_bridge_untaken_bytes{{S}}")], least=0, empty="No serving side answers"),
+        lines("Ends of connections", "Broken, refused, and ended as agreed, in this time range", "short", [
+            worst(f"increase(pinstrike_bridge_{side}_{name}_connections_total{{{{S}}}}[$__range])", of="sum",
+                  name=f" {side} {name}")
+            for side in ("serve", "join") for name in ("downs", "refused", "left")], least=0, fill=0),
+        lines("States and gaps", "Whole states that began, and numbers in the gaps between, in this time range",
+              "short", [
+                  worst("increase(pinstrike_bridge_serve_states_states_total{{S}}[$__range])", of="sum",
+                        name=" states sent"),
+                  worst("increase(pinstrike_bridge_join_states_states_total{{S}}[$__range])", of="sum",
+                        name=" states published"),
+                  worst("increase(pinstrike_bridge_join_gap_numbers_messages_total{{S}}[$__range])", of="sum",
+                        name=" numbers in gaps")], least=0, fill=0),
+    ], metric="pinstrike_bridge_stalled_seconds")
+
+ALL = [OVERVIEW, LINES, LATENCY, CORES, NIC, GATEWAY, KAFKA, BRIDGE]
 
 
 def main():

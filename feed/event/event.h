@@ -190,6 +190,7 @@ enum class GapCause : std::uint8_t {
     undecodable,  ///< received, but not decodable
     ring_full,    ///< this core's ring was full: only this core lost them
     repaired,     ///< not a loss: messages declared lost were found (late events precede this)
+    bridge,       ///< a bridge did not carry them; the state of this host's book includes them
 };
 
 /// Numbers first..last of Header::line, inclusive, as on the wire (they may span the wrap). For

@@ -21,7 +21,7 @@ from pathlib import Path
 
 # The highest exposure that `systemd-analyze security` may find, times ten.
 UNITS = {"pinstrike@.service": 35, "pinstrike-hugepages.service": 35, "pinstrike-gateway@.service": 30,
-         "pinstrike-kafka@.service": 30}
+         "pinstrike-kafka@.service": 30, "pinstrike-bridge@.service": 30, "pinstrike-bridge-join@.service": 30}
 
 
 def expect(condition, what):

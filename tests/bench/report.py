@@ -25,7 +25,8 @@ from pathlib import Path
 
 import limits
 import path
-from parts import actors, exports, gateway, growth, instances, published, recordings, rows, stages, two_threads
+from parts import (actors, bridges, exports, gateway, growth, instances, published, recordings, rows, stages,
+                   two_threads)
 
 
 class Report:
@@ -97,12 +98,12 @@ PARTS = {"distance": two_threads.measure_distance, "path": two_threads.measure_p
          "stages": stages.measure_stages, "counting": stages.measure_counting,
          "latency": instances.measure_latency, "start": instances.measure_start,
          "rows": rows.measure_rows, "published": published.measure_published,
-         "gateway": gateway.measure_gateway, "export": exports.measure_export,
+         "gateway": gateway.measure_gateway, "bridge": bridges.measure_bridge, "export": exports.measure_export,
          "recording": recordings.measure_recording, "scaling": stages.measure_scaling,
          "growth": growth.measure_growth,
          "actors": actors.measure_actors, "workloads": actors.measure_workloads,
          "allocations": instances.measure_allocations, "limits": explain_limits}
-MEASURED_NEAR = {"path", "both", "far", "stages", "counting", "latency", "rows", "published", "gateway"}
+MEASURED_NEAR = {"path", "both", "far", "stages", "counting", "latency", "rows", "published", "gateway", "bridge"}
 
 
 def arguments():

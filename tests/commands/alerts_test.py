@@ -13,7 +13,7 @@ import tempfile
 from pathlib import Path
 
 from endpoint import fail
-from scraped import BY_DRIVER, everything, gateway, kafka, metric_names
+from scraped import BY_DRIVER, bridge, everything, gateway, kafka, metric_names
 
 SUFFIXES = r"_(bucket|sum|count)$"
 DOCUMENTS = ("README.md", "DESIGN.md", *(f"deploy/{name}.md" for name in ("README", "RUNBOOK", "TUNING", "CAPACITY")))
@@ -29,9 +29,9 @@ def exposed(pinstrike):
     """The names of the metrics of an instance that has one of everything, and of the processes beside it."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        with (everything(pinstrike, folder) as url, gateway(pinstrike, folder) as served,
-              kafka(pinstrike, folder) as written):
-            return metric_names(url) | metric_names(served) | metric_names(written)
+        with everything(pinstrike, folder) as url, gateway(pinstrike, folder) as served, \
+                kafka(pinstrike, folder) as written, bridge(pinstrike, folder) as sides:
+            return set().union(*map(metric_names, (url, served, written, *sides)))
 
 
 def sections(runbook):

@@ -4,7 +4,8 @@
     dashboards_test.py PINSTRIKE SOURCE_ROOT FOLDER
 
 FOLDER has the dashboards that the build wrote. The test sends each query to a real Prometheus that
-scrapes two running instances, a gateway and a Kafka producer: one has traffic and losses, the other one of everything.
+scrapes two running instances, a gateway, a bridge and a Kafka producer: one instance has traffic and losses, the other
+one of everything.
 tests/dashboards draws the dashboards with Grafana's components.
 """
 
@@ -19,7 +20,7 @@ from endpoint import fail
 from scraped import BY_DRIVER, RECORDED, TRAFFIC, filled_in, instant, watched
 
 NAMES = ["pinstrike-overview", "pinstrike-lines", "pinstrike-latency", "pinstrike-cores",
-         "pinstrike-nic", "pinstrike-gateway", "pinstrike-kafka"]
+         "pinstrike-nic", "pinstrike-gateway", "pinstrike-kafka", "pinstrike-bridge"]
 PUBLISHED = "publish: {{memory: shm, stream: on}}\n"
 A_COUNTER = r"pinstrike_\w+_(?:total|bucket|sum|count)\b(?:\{[^}]*\})?"
 

@@ -192,6 +192,37 @@ def kafka(pinstrike, folder, seconds=120, feed="spare"):
             if process.returncode != 0:
                 print((folder / "kafka.log").read_text()[-2000:])
 
+BRIDGE = """
+feed: {feed}
+listen: 127.0.0.1:{port}
+tls: {{certificate: bridge.pem, key: bridge.key, authority: bridge.pem}}
+metrics_address: 127.0.0.1:{metrics}
+"""
+
+
+@contextlib.contextmanager
+def bridge(pinstrike, folder, seconds=120, feed="spare"):
+    """A bridge of a feed in the same folder to a feed `bridged` in this folder; yields the addresses of the metrics
+    of its serving and its joining side."""
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
+                    "-days", "2", "-subj", "/CN=bridge", "-keyout", folder / "bridge.key", "-out",
+                    folder / "bridge.pem"], check=True, capture_output=True)
+    (folder / "bridge.key").chmod(0o600)
+    port, urls = free_port(), []
+    with contextlib.ExitStack() as running:
+        for side, name, words in (("serve", feed, []), ("join", "bridged", [f"127.0.0.1:{port}"])):
+            metrics = free_port()
+            config = folder / f"bridge_{side}.yaml"
+            config.write_text(BRIDGE.format(feed=name, port=port, metrics=metrics))
+            log = running.enter_context(open(folder / f"bridge_{side}.log", "w", encoding="utf-8"))
+            process = running.enter_context(subprocess.Popen(
+                [pinstrike, "bridge", side, *words, config, "--for", f"{seconds}s"],
+                env={**os.environ, "PINSTRIKE_FOLDER": str(folder)}, stdout=log, stderr=log))
+            running.callback(process.terminate)
+            urls.append(f"http://127.0.0.1:{metrics}/metrics")
+        wait_for("bridge", DEADLINE_S, lambda: re.search(r"^pinstrike_bridge_live{.*} 1$", fetch(urls[1]), re.M))
+        yield urls
+
 
 def metric_names(url):
     return set(re.findall(r"^# TYPE (\S+)", fetch(url), re.M))
@@ -205,14 +236,15 @@ SCRAPED = """
 
 
 @contextlib.contextmanager
-def prometheus(folder, addresses, rules=None, interval="500ms", within_s=DEADLINE_S, gateways=(), producers=()):
-    """Scrapes the addresses of instances, of gateways and of Kafka producers; yields its own port once all have
+def prometheus(folder, addresses, rules=None, interval="500ms", within_s=DEADLINE_S, gateways=(), producers=(),
+               bridges=()):
+    """Scrapes the addresses of instances, gateways, Kafka producers and bridges; yields its own port once all have
     answered, at the latest after `within_s`."""
     port = free_port()
     config = folder / "prometheus.yml"
     jobs = "".join(SCRAPED.format(job=job, interval=interval, targets=", ".join(f'"{one}"' for one in scraped))
                    for job, scraped in (("pinstrike", addresses), ("pinstrike-gateway", gateways),
-                                         ("pinstrike-kafka", producers)))
+                                         ("pinstrike-kafka", producers), ("pinstrike-bridge", bridges)) if scraped)
     config.write_text(f"""
 global: {{evaluation_interval: 5s}}
 rule_files: [{rules or ""}]
@@ -224,7 +256,8 @@ scrape_configs:{jobs}
              f"--web.listen-address=127.0.0.1:{port}"], stdout=log, stderr=log)
     try:
         wait_for("scrape by prometheus", within_s,
-                 lambda: len(instant(port, "up == 1")) == len(addresses) + len(gateways) + len(producers))
+                 lambda: len(instant(port, "up == 1")) == len(addresses) + len(gateways) + len(producers) +
+                 len(bridges))
         time.sleep(1)
         yield port
     finally:
@@ -235,8 +268,8 @@ scrape_configs:{jobs}
 @contextlib.contextmanager
 def watched(pinstrike, folder, configs, served, rules=None, seconds=120):
     """The instance that has one of everything, instances of `configs` (texts with places for `port` and `folder`), a
-    gateway and a Kafka producer of the feed `served` of these, and a Prometheus that scrapes them all; yields its
-    port."""
+    gateway, a Kafka producer and a bridge of the feed `served` of these, and a Prometheus that scrapes them all;
+    yields its port."""
     with contextlib.ExitStack() as running:
         url = running.enter_context(everything(pinstrike, folder, seconds))
         ports = [urllib.parse.urlsplit(url).port]
@@ -249,7 +282,10 @@ def watched(pinstrike, folder, configs, served, rules=None, seconds=120):
             running.enter_context(instance(pinstrike, config, port, seconds))
             ports.append(port)
         addresses = [f"127.0.0.1:{port}" for port in ports]
-        yield running.enter_context(prometheus(folder, addresses, rules, gateways=beside[:1], producers=beside[1:]))
+        bridge_urls = running.enter_context(bridge(pinstrike, folder, seconds, served))
+        yield running.enter_context(prometheus(
+            folder, addresses, rules, gateways=beside[:1], producers=beside[1:],
+            bridges=[urllib.parse.urlsplit(url).netloc for url in bridge_urls]))
 
 
 def filled_in(expression, rate_interval="5s", time_range="60s"):

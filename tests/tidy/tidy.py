@@ -24,8 +24,8 @@ MODULES = {
     "nic": [{"packet"}, {"multicast"}, {"capture", "sim", "uring", "dpdk"}],
     "feed": [{"event", "dbn"}, {"arbitration", "lines"}, {"recovery", "traffic", "recording"}, {"opra"}],
     "actors": [{"threads"}, {"runtime"}, {"publish"}, {"core"}, {"recovery"}, {"poller"}, {"book"},
-               {"peer", "recorder"}, {"snapshot"}, {"market"}, {"gateway", "kafka"}, {"export"}, {"topology"}, {"host"},
-               {"appliance"}, {"telemetry"}, {"control"}, {"bench"}, {"command"}],
+               {"peer", "recorder"}, {"snapshot"}, {"market"}, {"gateway", "kafka"}, {"bridge"}, {"export"},
+               {"topology"}, {"host"}, {"appliance"}, {"telemetry"}, {"control"}, {"bench"}, {"command"}],
 }
 # Files beside the modules, without what follows the first dot, and their place among those rows: 0.5 is
 # between the first and the second row. The files of one place see each other.

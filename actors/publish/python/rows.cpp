@@ -296,9 +296,11 @@ constexpr auto gap_columns() {
             COLUMN("last", "last number", of.of.gap.last),
             COLUMN("messages", "messages", of.of.gap.messages),
             COLUMN("cause",
-                   "lost (on both streams), undecodable, ring_full (lost by this core alone), or "
-                   "repaired (no loss: they were found)",
-                   name<11>({"lost", "undecodable", "ring_full", "repaired"}, of.of.gap.cause)),
+                   "lost (on both streams), undecodable, ring_full (lost by this core alone), "
+                   "repaired (no loss: they were found), or bridge (not carried by a bridge, whose "
+                   "state includes them)",
+                   name<11>({"lost", "undecodable", "ring_full", "repaired", "bridge"},
+                            of.of.gap.cause)),
         },
         message_columns());
 }

@@ -320,7 +320,8 @@ bool EventStream::renew(Core& core, pinstrike_kind kind, pinstrike_record& notic
 /// Events of lines reach every core. One of them is enough, but for what only one core lost.
 bool EventStream::comes_from(const Core& core, const feed::Event& event) const {
     const bool of_one_core = event.header.kind == feed::EventKind::gap &&
-                             event.body.gap.cause == feed::GapCause::ring_full;
+                             (event.body.gap.cause == feed::GapCause::ring_full ||
+                              event.body.gap.cause == feed::GapCause::bridge);
     return core.cursor.core().index == 0 || of_one_core || filter_.line_events_of_each_core();
 }
 

@@ -181,6 +181,9 @@ void note_gap(pinstrike_line& line, const feed::Event& event, std::uint64_t stam
     const feed::Gap& gap = event.body.gap;
     const std::uint32_t first = feed::serial_of(gap.first);
     const std::uint32_t last = feed::serial_of(gap.last);
+    if (gap.cause == feed::GapCause::bridge) {
+        return;  // the state includes these messages
+    }
     if (gap.cause != feed::GapCause::repaired) {
         line.changed = line.gap = stamp;
         actors::add_missing(line, first, last, gap.messages);

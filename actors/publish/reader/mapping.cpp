@@ -30,23 +30,27 @@ constexpr const char* package_folder = "/dev/shm/pinstrike";
 
 struct Folder {
     std::string path;
-    bool given = false;  ///< by the user, who trusts its owner
+    bool given = false;          ///< by the user, who trusts its owner
+    const char* user = nullptr;  ///< of the packages, who may own it
 };
 
 std::vector<Folder> folders() {
     if (const char* const given = ::secure_getenv("PINSTRIKE_FOLDER"); given != nullptr) {
         return {{given, true}};
     }
-    return {{package_folder}, {std::string{package_folder} + '-' + std::to_string(::geteuid())}};
+    const std::string folder = package_folder;
+    return {{folder, false, "pinstrike"},
+            {folder + "-bridge", false, "pinstrike-bridge"},
+            {folder + '-' + std::to_string(::geteuid())}};
 }
 
-/// The user of the package; root if the host has no such user.
-uid_t package_user() {
+/// A user of the packages; root if the host has no such user.
+uid_t package_user(const char* name) {
     std::array<char, 4096> strings;
 
     struct passwd user {};
     struct passwd* found = nullptr;
-    ::getpwnam_r("pinstrike", &user, strings.data(), strings.size(), &found);
+    ::getpwnam_r(name, &user, strings.data(), strings.size(), &found);
     return found == nullptr ? 0 : user.pw_uid;
 }
 
@@ -92,8 +96,10 @@ std::string target_of(const Folder& folder, const std::string& feed, uid_t& owne
     if (writable_by_others(status)) {
         fail(folder.path, "users other than its owner may write to the folder");
     }
-    if (!folder.given && owner != 0 && owner != ::geteuid() && owner != package_user()) {
-        fail(folder.path, "the folder belongs neither to root, nor to pinstrike, nor to this user");
+    const bool of_package = folder.user != nullptr && owner == package_user(folder.user);
+    if (!folder.given && owner != 0 && owner != ::geteuid() && !of_package) {
+        fail(folder.path,
+             "the folder belongs neither to root, nor to the package, nor to this user");
     }
     std::string path{target.data(), static_cast<std::size_t>(length)};
     return path.front() == '/' ? path : folder.path + '/' + path;

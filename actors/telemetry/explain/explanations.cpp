@@ -1,6 +1,7 @@
 // path: cold
 #include "actors/telemetry/explain/explanations.h"
 
+#include "actors/bridge/bridge_config.h"
 #include "actors/gateway/client_keys.h"
 #include "actors/gateway/gateway_config.h"
 #include "actors/kafka/kafka_config.h"
@@ -24,6 +25,7 @@ std::vector<KeyDoc> documented_keys() {
     document_section(gateway::gateway_section(), "gateway", docs);
     document_section(gateway::client_key_section(), "gateway_keys", docs);
     document_section(kafka::kafka_section(), "kafka", docs);
+    document_section(bridge::bridge_section(), "bridge", docs);
     return docs;
 }
 

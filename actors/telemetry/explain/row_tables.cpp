@@ -1,6 +1,7 @@
 // path: cold
 #include "actors/telemetry/explain/row_tables.h"
 
+#include "actors/bridge/bridge_counts.h"
 #include "actors/core/core.h"
 #include "actors/gateway/session_counts.h"
 #include "actors/kafka/kafka_counts.h"
@@ -73,6 +74,8 @@ std::vector<RowTable> row_tables() {
          gateway::SessionEnding_rows,
          "",
          {Metric::gateway_ended_sessions_total}},
+        {"the serving side of a bridge", bridge::ServeCount_rows, "bridge_serve", {}},
+        {"the joining side of a bridge", bridge::JoinCount_rows, "bridge_join", {}},
     };
     for (const ActorKind* kind : actor_kinds()) {
         for (const ActorTable& table : kind->tables()) {

@@ -56,6 +56,21 @@ namespace pinstrike::actors {
     ROW(kafka_brokers_down, error, 1, "no broker can be reached; librdkafka tries again") \
     ROW(kafka_back, info, 1, "messages are acknowledged again after kafka_brokers_down") \
     ROW(kafka_error, warning, 1, "an error of librdkafka, such as a refused connection") \
+    ROW(bridge_open, info, 1, "a bridge serves its feed to other hosts at the address given") \
+    ROW(bridge_up, info, 100, "a bridge has a connection: the address of the other side") \
+    ROW(bridge_down, error, 10, \
+        "a bridge lost a connection, or cannot open one, and why; the joining side connects " \
+        "again, and gap events then state what was not carried") \
+    ROW(bridge_left, info, 100, "a connection of a bridge ended as agreed, and why") \
+    ROW(bridge_refused, error, 10, \
+        "a connection of a bridge was refused: the certificate, the release, or a limit") \
+    ROW(bridge_state, info, 10, \
+        "the joining side of a bridge has received a whole state, and publishes the feed") \
+    ROW(bridge_missed, error, 1, \
+        "events were not carried by a bridge; gap events state their numbers, and the state is " \
+        "whole") \
+    ROW(bridge_feed, warning, 10, \
+        "the feed that a bridge publishes has ended on this host, and why; readers are notified") \
     ROW(published, info, 1, \
         "the feed publishes its state in the memory file given; other programs can attach") \
     ROW(admin_open, info, 1, "root and the program's group can connect to the admin socket given") \

@@ -143,6 +143,17 @@ inline constexpr std::string_view metric_prefix = "pinstrike_";
     ROW(admin_untaken_connections_total, counter, \
         "Times that the admin socket could not accept a connection, usually because descriptors " \
         "ran out; it tries again every second") \
+    ROW(bridge_stalled_seconds, gauge, \
+        "How long the bridge's thread has made no progress; below 1 is normal") \
+    ROW(bridge_joined_hosts, gauge, "Connections of joining hosts, also before their first frame") \
+    ROW(bridge_current_hosts, gauge, \
+        "Of these, connections that have a whole state and follow the events") \
+    ROW(bridge_untaken_bytes, gauge, \
+        "Bytes sent to joining hosts that have not taken them yet; at most 4 MiB each") \
+    ROW(bridge_live, gauge, \
+        "1: the joining side has a whole state and publishes the feed on its host") \
+    ROW(bridge_open_lines, gauge, \
+        "Lines of which it is not known yet which numbers were not carried") \
     ROW(gateway_feed_live, gauge, "1: the feed that the gateway serves is live") \
     ROW(gateway_stalled_seconds, gauge, \
         "How long the gateway's thread has made no progress; below 1 is normal") \

@@ -1,0 +1,159 @@
+// path: cold
+#include "actors/bridge/bridge_client.h"
+
+#include "actors/market/reader_keys.h"
+
+#include <arpa/inet.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <ctime>
+#include <utility>
+
+namespace pinstrike::actors::bridge {
+namespace {
+
+constexpr std::int64_t second_ns = 1'000'000'000;
+constexpr std::int64_t connect_every_ns = 500'000'000;
+constexpr std::int64_t open_within_ns = 5 * second_ns;
+constexpr std::int64_t leave_within_ns = 2 * second_ns;
+
+}  // namespace
+
+BridgeClient::BridgeClient(JoinConfig config, NoteBridge note)
+    : note_(std::move(note)), joiner_(std::move(config), counters_, note_) {}
+
+BridgeClient::~BridgeClient() = default;
+
+bool BridgeClient::open(const std::string& address, const peer::TlsConfig& tls,
+                        Problems& problems) {
+    const Endpoint at = endpoint_of(address);
+    address_ = address;
+    name_.sin_family = AF_INET;
+    name_.sin_port = htons(at.port);
+    if (::inet_pton(AF_INET, at.host.c_str(), &name_.sin_addr) != 1 || at.port == 0) {
+        add_problem(problems, "",
+                    "\"" + address + "\" is no IPv4 address and port such as 192.0.2.7:9480");
+        return false;
+    }
+    tls_ = peer::TlsCertificates::open(tls, "tls", problems);
+    return tls_ != nullptr;
+}
+
+std::size_t BridgeClient::step(std::int64_t now_ns) {
+    std::size_t done = 0;
+    if (leaves_ && times_.leave_by_ns == 0) {
+        times_.leave_by_ns = now_ns + leave_within_ns;
+    }
+    if (socket_ == nullptr && !leaves_ && now_ns >= times_.connect_due_ns) {
+        connect(now_ns);
+    }
+    if (socket_ != nullptr) {
+        move_bytes(now_ns, done);
+    }
+    done += joiner_.step(now_ns);
+    if (socket_ != nullptr) {
+        using State = peer::TlsSocket::State;
+        const State state = socket_->state();
+        const bool broken = state == State::closed || state == State::failed;
+        const bool late = state == State::opening && (now_ns - times_.since_ns > open_within_ns ||
+                                                      now_ns < times_.since_ns || leaves_);
+        if (broken && joined_) {
+            joiner_.lose(state == State::closed ? "the serving host closed the connection"
+                                                : socket_->fault());
+        }
+        const bool ends = joined_ && joiner_.end() != Joiner::End::none;
+        const bool flushed = !ends || broken || joiner_.output().empty() ||
+                             joiner_.end() == Joiner::End::down ||
+                             (leaves_ && now_ns > times_.leave_by_ns);
+        if (late || (broken && !joined_) || (ends && flushed)) {
+            close(now_ns);
+        }
+    }
+    gauges_.live.set(joiner_.is_live() ? 1 : 0);
+    gauges_.open_lines.set(joiner_.carried().open_lines());
+    return done;
+}
+
+void BridgeClient::connect(std::int64_t now_ns) {
+    const int descriptor = ::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (descriptor < 0) {
+        times_.connect_due_ns = now_ns + connect_every_ns;
+        return;
+    }
+    const auto* const generic = reinterpret_cast<const sockaddr*>(&name_);  // tidy: sockets' API
+    static_cast<void>(::connect(descriptor, generic, sizeof name_));
+    socket_ = std::make_unique<peer::TlsSocket>(descriptor, *tls_, false);
+    times_.since_ns = now_ns;
+}
+
+void BridgeClient::move_bytes(std::int64_t now_ns, std::size_t& done) {
+    if (socket_->advance() != peer::TlsSocket::State::open) {
+        return;
+    }
+    if (!joined_) {
+        joined_ = true;
+        joiner_.connect(address_, now_ns);
+        note_(BridgeNote::up, address_, "connected, with a certificate of the authority");
+        noted_.clear();
+    }
+    if (joiner_.end() == Joiner::End::none) {
+        if (const std::size_t received = socket_->read(joiner_.space()); received != 0) {
+            joiner_.receive(received, now_ns);
+            done += received;
+        }
+    }
+    if (!joiner_.output().empty()) {
+        const std::size_t sent = socket_->write(joiner_.output());
+        joiner_.sent(sent);
+        done += sent;
+    }
+}
+
+/// The same reason is not noted again with each attempt to connect.
+void BridgeClient::close(std::int64_t now_ns) {
+    const bool failed = !joined_;
+    why_ = joined_                    ? joiner_.why()
+           : socket_->fault().empty() ? "no connection, or no handshake, within 5 s"
+                                      : socket_->fault();
+    const BridgeNote note = failed || joiner_.end() == Joiner::End::down ? BridgeNote::down
+                            : joiner_.end() == Joiner::End::refused      ? BridgeNote::refused
+                                                                         : BridgeNote::left;
+    if (!failed || why_ != noted_) {
+        note_(note, address_, why_);
+    }
+    noted_ = why_;
+    socket_.reset();
+    if (std::exchange(joined_, false)) {
+        joiner_.disconnect();
+        ended_ = true;
+    }
+    times_.connect_due_ns = now_ns + connect_every_ns;
+}
+
+bool BridgeClient::take_end(std::string& why) {
+    why = why_;
+    return std::exchange(ended_, false);
+}
+
+void BridgeClient::wait(std::int64_t timeout_ns) {
+    pollfd waits{-1, POLLIN, 0};
+    if (socket_ != nullptr) {
+        const bool writes = socket_->waits_to_write() || (joined_ && !joiner_.output().empty());
+        waits = {socket_->descriptor(), static_cast<short>(POLLIN | (writes ? POLLOUT : 0)), 0};
+    }
+    const timespec time{.tv_sec = timeout_ns / second_ns, .tv_nsec = timeout_ns % second_ns};
+    ::ppoll(&waits, 1, &time, nullptr);
+}
+
+void BridgeClient::leave() {
+    leaves_ = true;
+    if (joined_) {
+        joiner_.leave("the joining side ended");
+    }
+}
+
+}  // namespace pinstrike::actors::bridge

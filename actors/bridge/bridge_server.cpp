@@ -1,0 +1,213 @@
+// path: cold
+#include "actors/bridge/bridge_server.h"
+
+#include "actors/market/reader_keys.h"
+
+#include <arpa/inet.h>
+#include <fmt/format.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <ctime>
+#include <utility>
+
+namespace pinstrike::actors::bridge {
+namespace {
+
+constexpr std::int64_t second_ns = 1'000'000'000;
+/// Handshake and first frame of a connection must come in this time.
+constexpr std::int64_t greet_within_ns = 5 * second_ns;
+/// The other side has this time to take the last frames.
+constexpr std::int64_t leave_within_ns = 2 * second_ns;
+
+}  // namespace
+
+BridgeServer::~BridgeServer() {
+    if (listener_ >= 0) {
+        ::close(listener_);
+    }
+}
+
+bool BridgeServer::open(const std::string& address, const peer::TlsConfig& tls,
+                        Problems& problems) {
+    tls_ = peer::TlsCertificates::open(tls, "tls", problems);
+    if (tls_ == nullptr) {
+        return false;
+    }
+    const Endpoint at = endpoint_of(address);
+    sockaddr_in name{};
+    name.sin_family = AF_INET;
+    name.sin_port = htons(at.port);
+    ::inet_pton(AF_INET, at.host.c_str(), &name.sin_addr);
+    listener_ = ::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    const int on = 1;
+    ::setsockopt(listener_, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    const auto* const generic = reinterpret_cast<const sockaddr*>(&name);  // tidy: sockets' API
+    if (listener_ < 0 || ::bind(listener_, generic, sizeof name) != 0 ||
+        ::listen(listener_, 16) != 0) {
+        add_problem(problems, "",
+                    fmt::format("listen: cannot listen at {}: {}", address, std::strerror(errno)),
+                    remedy_of(errno));
+        return false;
+    }
+    note_(BridgeNote::open, "bridge", fmt::format("serves feed {} at {}", feed_, address));
+    return true;
+}
+
+std::uint16_t BridgeServer::port() const {
+    sockaddr_in name{};
+    socklen_t bytes = sizeof name;
+    ::getsockname(listener_, reinterpret_cast<sockaddr*>(&name), &bytes);  // tidy: sockets' API
+    return ntohs(name.sin_port);
+}
+
+std::size_t BridgeServer::step(std::int64_t now_ns) {
+    std::size_t done = leaves_ ? 0 : accept(now_ns);
+    if (leaves_ && leave_by_ns_ == 0) {
+        leave_by_ns_ = now_ns + leave_within_ns;
+    }
+    for (const auto& connection : connections_) {
+        done += step(*connection, now_ns);
+    }
+    std::erase_if(connections_, [&](const auto& connection) {
+        const bool over = is_over(*connection, now_ns);
+        if (over) {
+            note_end(*connection);
+        }
+        return over;
+    });
+    take_gauges();
+    return done;
+}
+
+std::size_t BridgeServer::accept(std::int64_t now_ns) {
+    sockaddr_in from{};
+    socklen_t bytes = sizeof from;
+    const int descriptor = ::accept4(listener_,
+                                     reinterpret_cast<sockaddr*>(&from),  // tidy: sockets' API
+                                     &bytes, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    if (descriptor < 0) {
+        return 0;
+    }
+    std::string text(INET_ADDRSTRLEN, '\0');
+    ::inet_ntop(AF_INET, &from.sin_addr, text.data(), INET_ADDRSTRLEN);
+    text = fmt::format("{}:{}", text.c_str(), ntohs(from.sin_port));
+    counters_.bump(ServeCount::connections);
+    if (connections_.size() >= connections_max_) {
+        counters_.bump(ServeCount::refused);
+        note_(BridgeNote::refused, text,
+              fmt::format("{} connections are open (connections_max)", connections_.size()));
+        ::close(descriptor);
+        return 1;
+    }
+    connections_.push_back(
+        std::make_unique<Connection>(descriptor, *tls_, std::move(text), feed_, counters_, now_ns));
+    return 1;
+}
+
+std::size_t BridgeServer::step(Connection& connection, std::int64_t now_ns) {
+    using State = peer::TlsSocket::State;
+    peer::TlsSocket& socket = connection.socket;
+    ServeSession& session = connection.session;
+    if (socket.advance() == State::opening) {
+        return 0;
+    }
+    std::size_t done = 0;
+    if (session.end() == ServeSession::End::none) {
+        const std::size_t received = socket.read(session.space());
+        if (received != 0) {
+            session.receive(received, now_ns);
+            done += received;
+        }
+        done += session.produce(now_ns);
+        if (!std::exchange(connection.greeted, session.is_greeted()) && connection.greeted) {
+            note_(BridgeNote::up, connection.address,
+                  "joined, with a certificate of the authority");
+        }
+    }
+    if (session.end() != ServeSession::End::down && !session.output().empty()) {
+        const std::size_t sent = socket.write(session.output());
+        session.sent(sent);
+        done += sent;
+    }
+    if (socket.state() == State::closed || socket.state() == State::failed) {
+        session.lose(socket.state() == State::closed ? "the joining host closed the connection"
+                                                     : socket.fault());
+    }
+    return done;
+}
+
+bool BridgeServer::is_over(const Connection& connection, std::int64_t now_ns) const {
+    const ServeSession& session = connection.session;
+    if (session.end() == ServeSession::End::none) {
+        const auto state = connection.socket.state();
+        const bool failed =
+            state == peer::TlsSocket::State::failed || state == peer::TlsSocket::State::closed;
+        return failed ||
+               (!connection.greeted && (now_ns - connection.since_ns > greet_within_ns || leaves_));
+    }
+    const bool broken = connection.socket.state() != peer::TlsSocket::State::open;
+    return session.end() == ServeSession::End::down || session.output().empty() || broken ||
+           (leaves_ && now_ns > leave_by_ns_);
+}
+
+void BridgeServer::note_end(const Connection& connection) {
+    const ServeSession& session = connection.session;
+    if (!connection.greeted) {
+        counters_.bump(ServeCount::refused);
+        const std::string& fault = connection.socket.fault();
+        return note_(BridgeNote::refused, connection.address,
+                     !session.why().empty() && fault.empty() ? session.why()
+                     : fault.empty() ? "no handshake, or no first frame, within 5 s"
+                                     : fault);
+    }
+    switch (session.end()) {
+        case ServeSession::End::left:
+            counters_.bump(ServeCount::left);
+            return note_(BridgeNote::left, connection.address, session.why());
+        case ServeSession::End::refused:
+            counters_.bump(ServeCount::refused);
+            return note_(BridgeNote::refused, connection.address, session.why());
+        default:
+            counters_.bump(ServeCount::downs);
+            return note_(BridgeNote::down, connection.address, session.why());
+    }
+}
+
+void BridgeServer::take_gauges() {
+    std::uint64_t current = 0;
+    std::uint64_t untaken = 0;
+    for (const auto& connection : connections_) {
+        current += connection->session.is_current() ? 1 : 0;
+        untaken += connection->session.untaken();
+    }
+    current_.set(current);
+    open_.set(connections_.size());
+    untaken_.set(untaken);
+}
+
+void BridgeServer::wait(std::int64_t timeout_ns) {
+    std::vector<pollfd> waits{{listener_, POLLIN, 0}};
+    for (const auto& connection : connections_) {
+        const bool writes =
+            connection->socket.waits_to_write() || !connection->session.output().empty();
+        waits.push_back({connection->socket.descriptor(),
+                         static_cast<short>(POLLIN | (writes ? POLLOUT : 0)), 0});
+    }
+    const timespec time{.tv_sec = timeout_ns / second_ns, .tv_nsec = timeout_ns % second_ns};
+    ::ppoll(waits.data(), waits.size(), &time, nullptr);
+}
+
+void BridgeServer::leave() {
+    leaves_ = true;
+    for (const auto& connection : connections_) {
+        connection->session.leave("the serving side ended");
+    }
+}
+
+}  // namespace pinstrike::actors::bridge

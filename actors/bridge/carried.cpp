@@ -1,0 +1,73 @@
+// path: cold
+#include "actors/bridge/carried.h"
+
+namespace pinstrike::actors::bridge {
+
+void Carried::begin(std::uint64_t feed_start, std::size_t cores_count) {
+    if (feed_start_ != feed_start || cores_.size() != cores_count) {
+        feed_start_ = feed_start;
+        cores_ = std::vector<CorePlace>(cores_count);
+    }
+    for (CorePlace& core : cores_) {
+        core.numbers.interrupt();
+        core.lines.assign(feed::line_numbers, false);
+        core.ready = false;
+    }
+    ready_ = 0;
+    gaps_.clear();
+}
+
+bool Carried::set_ready(const FrameHeader& ready) {
+    CorePlace& core = cores_[ready.core];
+    constexpr std::uint64_t time_ms_max = (std::uint64_t{1} << 62) / 2'000'000;
+    if (core.ready || ready.base_ms > time_ms_max || ready.ms > time_ms_max ||
+        (core.known && ready.position < core.position)) {
+        return false;
+    }
+    if (core.known) {
+        counters_.bump(JoinCount::missed, ready.position - core.position);
+        counters_.bump(JoinCount::passed, ready.position - core.position);
+    }
+    core.position = ready.position;
+    core.known = core.ready = true;
+    ++ready_;
+    return true;
+}
+
+std::uint64_t Carried::resume() {
+    const std::uint64_t before = counters_.read(JoinCount::gap_numbers);
+    for (std::size_t core = 0; core < cores_.size(); ++core) {
+        cores_[core].numbers.resume(
+            [&](std::uint16_t line, const LostNumbers& lost) { lose(core, line, lost); });
+    }
+    return counters_.read(JoinCount::gap_numbers) - before;
+}
+
+void Carried::lose(std::size_t core, std::uint16_t line, const LostNumbers& lost) {
+    feed::Event event{};
+    event.header.kind = feed::EventKind::gap;
+    event.header.line = line;
+    event.header.set_number(lost.last);
+    event.body.gap = {lost.first, lost.last, lost.last - lost.first + 1, feed::GapCause::bridge};
+    gaps_.emplace_back(core, event);
+    counters_.bump(JoinCount::gaps);
+    counters_.bump(JoinCount::gap_numbers, event.body.gap.messages);
+}
+
+std::size_t Carried::open_lines() const {
+    std::size_t lines = 0;
+    for (const CorePlace& core : cores_) {
+        lines += core.numbers.open();
+    }
+    return lines;
+}
+
+bool Carried::balances() const {
+    const auto read = [this](JoinCount which) { return counters_.read(which); };
+    return read(JoinCount::received) ==
+               read(JoinCount::published) + read(JoinCount::applied) + read(JoinCount::included) &&
+           read(JoinCount::passed) ==
+               read(JoinCount::published) + read(JoinCount::left_out) + read(JoinCount::missed);
+}
+
+}  // namespace pinstrike::actors::bridge

@@ -1,0 +1,171 @@
+// path: hot
+#include "actors/bridge/frames.h"
+
+#include "actors/core/state_record.h"
+#include "actors/peer/state_frames.h"
+
+#include <algorithm>
+
+namespace pinstrike::actors::bridge {
+namespace {
+
+constexpr std::size_t whole_units(std::size_t bytes) {
+    return (bytes + unit_bytes - 1) / unit_bytes * unit_bytes;
+}
+
+/// Times of receipt behind this (the year 2116) could overflow the stamps.
+constexpr std::int64_t time_ns_max = std::int64_t{1} << 62;
+
+}  // namespace
+
+std::string Frame::text() const {
+    const std::size_t bytes = std::min<std::size_t>({header.count, text_bytes_max, body.size()});
+    std::string text;
+    for (const std::byte byte : body.first(bytes)) {
+        const char letter = static_cast<char>(byte);
+        text += letter >= ' ' && letter <= '~' ? letter : '?';
+    }
+    return text;
+}
+
+std::span<std::byte> FrameReader::space() {
+    if (begin_ != 0) {
+        std::memmove(data(), data() + begin_, end_ - begin_);
+        end_ -= begin_;
+        begin_ = 0;
+    }
+    return {data() + end_, buffer_bytes - end_};
+}
+
+FrameReader::Result FrameReader::next(Frame& frame) {
+    if (end_ - begin_ < sizeof(FrameHeader)) {
+        return Result::incomplete;
+    }
+    FrameHeader& header = frame.header;
+    std::memcpy(&header, data() + begin_, sizeof header);
+    if (header.magic != frame_magic) {
+        return Result::malformed;
+    }
+    if (header.version != protocol_version) {
+        return Result::wrong_version;
+    }
+    if (header.type < FrameType::hello || header.type > FrameType::bye ||
+        header.body_bytes > body_bytes_max || header.body_bytes % unit_bytes != 0) {
+        return Result::malformed;
+    }
+    const std::size_t bytes = sizeof header + header.body_bytes;
+    if (end_ - begin_ < bytes) {
+        return Result::incomplete;
+    }
+    frame.body = {data() + begin_ + sizeof header, header.body_bytes};
+    begin_ += bytes;
+    taken_ += bytes;
+    return Result::frame;
+}
+
+bool FrameWriter::has_room(std::size_t body_bytes) {
+    if (begin_ == end_) {
+        begin_ = end_ = 0;
+    } else if (begin_ > bytes_.size() / 2) {
+        std::memmove(bytes_.data(), bytes_.data() + begin_, end_ - begin_);
+        end_ -= begin_;
+        begin_ = 0;
+    }
+    return bytes_.size() - end_ >= sizeof(FrameHeader) + whole_units(body_bytes);
+}
+
+void FrameWriter::begin(const FrameHeader& header) {
+    frame_ = end_;
+    append(&header, sizeof header);
+}
+
+void FrameWriter::end(const FrameHeader& header) {
+    const std::size_t body = end_ - frame_ - sizeof header;
+    const std::size_t whole = whole_units(body);
+    std::memset(bytes_.data() + end_, 0, whole - body);
+    end_ += whole - body;
+    FrameHeader complete = header;
+    complete.body_bytes = static_cast<std::uint32_t>(whole);
+    std::memcpy(bytes_.data() + frame_, &complete, sizeof complete);
+}
+
+bool FrameWriter::put(const FrameHeader& header, std::span<const std::byte> body) {
+    if (!has_room(body.size())) {
+        return false;
+    }
+    begin(header);
+    append(body.data(), body.size());
+    end(header);
+    return true;
+}
+
+bool FrameWriter::put_text(FrameType type, std::string_view text) {
+    FrameHeader header;
+    header.type = type;
+    const std::string_view part = text.substr(0, text_bytes_max);
+    header.count = static_cast<std::uint32_t>(part.size());
+    return put(header, std::as_bytes(std::span{part}));
+}
+
+bool is_possible(const feed::Event& event, std::size_t left) {
+    using feed::EventKind;
+    const feed::Header& header = event.header;
+    if (header.records == 0 || header.records > left || !feed::is_known(header.kind) ||
+        !feed::is_code(header.code) || header.ts_receive_ns < 0 ||
+        header.ts_receive_ns > time_ns_max) {
+        return false;
+    }
+    if (feed::has_series(header.kind)) {
+        const bool appended = header.kind == EventKind::quote && header.records > 1;
+        const auto best = [](const feed::Best& side) {
+            return side.participant == 0 || feed::is_code(side.code);
+        };
+        return event.body.series.is_valid() &&
+               (header.kind != EventKind::end_of_day || header.records == 2) &&
+               (!appended || (best(feed::rest_of<feed::QuoteBest>(event).bid) &&
+                              best(feed::rest_of<feed::QuoteBest>(event).offer)));
+    }
+    switch (header.kind) {
+        case EventKind::text:
+            return event.body.text.length_bytes <=
+                   feed::Text::first_bytes + (header.records - 1U) * sizeof(feed::Event);
+        case EventKind::control:
+            return event.body.control.forget <= feed::Forget::day;
+        case EventKind::gap:
+            return event.body.gap.cause <= feed::GapCause::bridge;
+        case EventKind::line_state:
+            return event.body.line_state.state <= feed::LineState::line_down;
+        default:
+            return true;
+    }
+}
+
+bool is_possible(const SeriesBody& series) {
+    const pinstrike_entry& entry = series.entry;
+    const feed::SeriesKey key{entry.name, entry.strike_e8};
+    if (!key.is_valid() || (entry.stamp & PINSTRIKE_STAMP_WRITING) != 0) {
+        return false;
+    }
+    StateRecord record;
+    record.key = key;
+    record.quotes = entry.quotes;
+    const auto resolved = [](BookSide side) {
+        lower(side, side_late);
+        if (is(side, side_elsewhere)) {
+            side.sequence = 0;
+        }
+        return is(side, side_known) || is(side, side_present) ? side : BookSide{};
+    };
+    record.bid = resolved(entry.bid);
+    record.offer = resolved(entry.offer);
+    if ((entry.record & PINSTRIKE_TRADES) != 0) {
+        record.trades = series.trades;
+        record.trades.flags =
+            static_cast<std::uint16_t>(record.trades.flags & ~unsigned{own_flags});
+        record.has_trades = says_anything(record.trades);
+    }
+    record.quotes = std::max(record.quotes, 1U);  // an announced series has none
+    return peer::is_possible(record);
+}
+
+}  // namespace pinstrike::actors::bridge

@@ -1,0 +1,153 @@
+// path: hot
+//
+// How far the events of one core have come on each line, and which numbers of a line were not
+// carried by the bridge.
+//
+// Numbers of one line follow each other. After another state was received, the first number of a
+// line that comes as an event, or came while the state was received, says which were left out.
+#pragma once
+
+#include "feed/event/event.h"
+#include "feed/event/limits.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace pinstrike::actors::bridge {
+
+/// Numbers of a line that were not carried, both included.
+struct LostNumbers {
+    std::uint64_t first = 0;
+    std::uint64_t last = 0;
+
+    friend bool operator==(const LostNumbers&, const LostNumbers&) = default;
+};
+
+class LineNumbers {
+  public:
+    /// What is known of one line. Without a filter, without a numbering that began anew, and if
+    /// only this core has the line, first to last are `carried` and `lost` numbers together.
+    struct Line {
+        std::uint64_t first = 0;
+        std::uint64_t last = 0;  ///< 0: no number came yet
+        std::uint64_t carried = 0;
+        std::uint64_t lost = 0;
+    };
+
+    LineNumbers() : lines_(feed::line_numbers), open_(feed::line_numbers) {}
+
+    /// The number that the event brings its line to; 0: none, or it came late.
+    [[nodiscard]] static std::uint64_t number_of(const feed::Event& event) {
+        const feed::Header& header = event.header;
+        constexpr unsigned others = feed::flag_late | feed::flag_before_day |
+                                    feed::flag_before_flush | feed::flag_from_file |
+                                    feed::flag_unnumbered;
+        if ((header.flags & others) != 0 || header.kind == feed::EventKind::line_state) {
+            return 0;
+        }
+        if (header.kind == feed::EventKind::gap) {
+            const feed::Gap& gap = event.body.gap;
+            return gap.cause == feed::GapCause::repaired || gap.cause == feed::GapCause::bridge
+                       ? 0
+                       : gap.last;
+        }
+        return header.number();
+    }
+
+    /// An event that is published. Returns the numbers before it that were not carried.
+    [[nodiscard]] std::optional<LostNumbers> see(const feed::Event& event) {
+        const std::uint64_t number = number_of(event);
+        if (number == 0) {
+            return std::nullopt;
+        }
+        const std::uint16_t line = event.header.line;
+        std::optional<LostNumbers> lost;
+        // A gap that the feed itself states has numbers of its own; a mark has none.
+        const std::uint64_t first = event.header.kind == feed::EventKind::gap ? event.body.gap.first
+                                    : event.header.kind == feed::EventKind::line_mark ? number + 1
+                                                                                      : number;
+        if (open_count_ != 0 && open_[line]) [[unlikely]] {
+            lost = close(line, first - 1);
+        }
+        Line& known = lines_[line];
+        if (known.last == 0) [[unlikely]] {
+            known.first = first;
+        }
+        known.carried += number + 1 - first;
+        known.last = number;
+        return lost;
+    }
+
+    /// An event that became part of a state and is not published.
+    void pass(const feed::Event& event) {
+        const std::uint64_t number = number_of(event);
+        if (number == 0) {
+            return;
+        }
+        const std::uint16_t line = event.header.line;
+        if (passed_.empty()) {
+            passed_ = std::vector<std::uint64_t>(feed::line_numbers);
+        }
+        passed_[line] = number;
+    }
+
+    /// Another state begins: from here on numbers may be left out.
+    void interrupt() {
+        open_count_ = 0;
+        passed_.clear();
+        for (std::size_t line = 0; line < lines_.size(); ++line) {
+            open_[line] = lines_[line].last != 0;
+            open_count_ += open_[line] ? 1 : 0;
+        }
+    }
+
+    /// The state is published. Calls each(line, LostNumbers) for the lines that went on meanwhile.
+    template <class Each>
+    void resume(Each&& each) {
+        for (std::size_t line = 0; line < passed_.size(); ++line) {
+            const auto number = static_cast<std::uint16_t>(line);
+            if (passed_[line] == 0) {
+                continue;
+            }
+            if (open_[line]) {
+                if (const auto lost = close(number, passed_[line])) {
+                    each(number, *lost);
+                }
+            } else {
+                lines_[line].first = passed_[line] + 1;
+            }
+            lines_[line].last = passed_[line];
+        }
+        passed_.clear();
+    }
+
+    [[nodiscard]] const Line& line(std::uint16_t number) const { return lines_[number]; }
+
+    /// Lines of which it is not known yet what was left out.
+    [[nodiscard]] std::size_t open() const { return open_count_; }
+
+  private:
+    /// If the numbers began anew meanwhile, only those of the present numbering are known.
+    std::optional<LostNumbers> close(std::uint16_t line, std::uint64_t last) {
+        open_[line] = false;
+        --open_count_;
+        const std::uint64_t before = lines_[line].last;
+        const bool goes_on = static_cast<std::int32_t>(static_cast<std::uint32_t>(last) -
+                                                       static_cast<std::uint32_t>(before)) >= 0;
+        const std::uint64_t first = goes_on ? before + 1 : 1;
+        if (last < first) {
+            return std::nullopt;
+        }
+        lines_[line].lost += last - first + 1;
+        return LostNumbers{first, last};
+    }
+
+    std::vector<Line> lines_;
+    std::vector<bool> open_;
+    std::vector<std::uint64_t> passed_;  ///< empty: no event passed
+    std::size_t open_count_ = 0;
+};
+
+}  // namespace pinstrike::actors::bridge

@@ -1,0 +1,217 @@
+// path: cold
+#include "actors/control/bridge_service.h"
+
+#include "actors/bridge/bridge_client.h"
+#include "actors/bridge/bridge_server.h"
+#include "actors/control/side_process.h"
+#include "actors/telemetry/metrics/bridge_metrics.h"
+#include "config/output_file.h"
+#include "config/print_problems.h"
+#include "config/units.h"
+#include "config/wall_time.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <sys/prctl.h>
+
+#include <array>
+#include <atomic>
+#include <csignal>
+#include <optional>
+#include <string>
+
+namespace pinstrike::actors {
+namespace {
+
+using bridge::BridgeClient;
+using bridge::BridgeNote;
+using bridge::BridgeServer;
+using bridge::JoinCount;
+using bridge::ServeCount;
+
+LogCode code_of(BridgeNote note) {
+    constexpr std::array codes{LogCode::bridge_open,    LogCode::bridge_up,
+                               LogCode::bridge_down,    LogCode::bridge_left,
+                               LogCode::bridge_refused, LogCode::bridge_state,
+                               LogCode::bridge_missed,  LogCode::bridge_feed};
+    return codes[static_cast<std::size_t>(note)];
+}
+
+class BridgeService {
+  public:
+    BridgeService(const bridge::BridgeConfig& config, const BridgeOptions& options)
+        : config_(config),
+          options_(options),
+          process_({.name = "bridge",
+                    .cpu = config.cpu,
+                    .metrics_address = config.metrics_address,
+                    .for_ns = options.for_ns,
+                    .metrics =
+                        [this](const LogCounters& log, const EndpointCounters* endpoint) {
+                            return bridge_metrics_page({.feed = config_.feed,
+                                                        .server = server_ ? &*server_ : nullptr,
+                                                        .client = client_ ? &*client_ : nullptr,
+                                                        .stepped_ns = stepped_ns(),
+                                                        .log = log,
+                                                        .endpoint = endpoint});
+                        },
+                    .stepped_ns = [this] { return stepped_ns(); },
+                    .status = [this] { return status(); },
+                    .serve =
+                        [this] {
+                            serve();
+                            return std::string{};
+                        },
+                    .reload = [] {},
+                    // Relaxed: the thread is joined before anything that it wrote is read.
+                    .stop = [this](int) { stop_.store(true, std::memory_order_relaxed); }}) {
+        const auto note = [this](BridgeNote what, const std::string& subject,
+                                 const std::string& sentence) {
+            process_.log(code_of(what), subject, sentence);
+        };
+        if (options.connect.empty()) {
+            server_.emplace(config.feed, config.connections_max, note);
+        } else {
+            client_.emplace(bridge::join_config_of(config), note);
+        }
+    }
+
+    Exit run() {
+        std::signal(SIGPIPE, SIG_IGN);
+        Problems problems;
+        const bool opened = server_ ? server_->open(config_.listen, config_.tls, problems)
+                                    : client_->open(options_.connect, config_.tls, problems);
+        if (!opened || !process_.open(problems)) {
+            print_problems(problems);
+            return exit_of(problems);
+        }
+        const Exit ended = process_.run();
+        const Exit reported = report();
+        return ended == Exit::ok ? reported : ended;
+    }
+
+  private:
+    /// Relaxed: no data depends on the time.
+    [[nodiscard]] std::int64_t stepped_ns() const {
+        return stepped_ns_.load(std::memory_order_relaxed);
+    }
+
+    [[nodiscard]] std::string status() const {
+        return server_ ? fmt::format("{} joined, {} current", server_->open_connections(),
+                                     server_->current())
+                       : fmt::format("{} {}", config_.feed,
+                                     client_->is_live() ? "is published" : "has no state");
+    }
+
+    void serve() {
+        while (!stop_.load(std::memory_order_relaxed)) {
+            step();
+        }
+        server_ ? server_->leave() : client_->leave();
+        while (server_ ? server_->connections() != 0 : !client_->is_over()) {
+            step();
+        }
+    }
+
+    void step() {
+        const std::int64_t now_ns = wall_ns();
+        stepped_ns_.store(now_ns, std::memory_order_relaxed);
+        const std::size_t done = server_ ? server_->step(now_ns) : client_->step(now_ns);
+        if (done == 0 && config_.wait == WaitStrategy::park) {
+            rest();
+        }
+    }
+
+    /// An idle thread looks for events a few thousand times a second: those of a feed come in
+    /// memory, which wakes nobody here.
+    void rest() {
+        constexpr std::int64_t nap_ns = 200'000;
+        constexpr std::int64_t long_nap_ns = 5'000'000;
+        if (server_) {
+            server_->wait(server_->connections() == 0 ? long_nap_ns : nap_ns);
+        } else {
+            client_->wait(1'000'000);
+        }
+    }
+
+    template <class Count, class Counts, class Rows>
+    static nlohmann::ordered_json rows_of(const Counts& counters, const Rows& rows) {
+        nlohmann::ordered_json values;
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            values[std::string{rows[i].name}] = counters.read(static_cast<Count>(i));
+        }
+        return values;
+    }
+
+    Exit report() {
+        nlohmann::ordered_json account;
+        const bool balances = server_ ? report_server(account) : report_client(account);
+        account["balances"] = balances;
+        if (!options_.account_file.empty() &&
+            !write_text(options_.account_file, account.dump(1) + '\n')) {
+            return Exit::failed;
+        }
+        fmt::print("the account {}\n", balances ? "balances" : "does not balance");
+        return balances ? Exit::ok : Exit::failed;
+    }
+
+    bool report_server(nlohmann::ordered_json& account) {
+        const auto read = [this](ServeCount which) { return server_->counters().read(which); };
+        account["serve"] = rows_of<ServeCount>(server_->counters(), bridge::ServeCount_rows);
+        fmt::print(
+            "bridge serving {}: {} records read = {} sent + {} filtered + {} included in "
+            "states; {} missed; {} connections = {} left + {} refused + {} down\n",
+            config_.feed, grouped(read(ServeCount::read)), grouped(read(ServeCount::sent)),
+            grouped(read(ServeCount::filtered)), grouped(read(ServeCount::included)),
+            grouped(read(ServeCount::missed)), grouped(read(ServeCount::connections)),
+            grouped(read(ServeCount::left)), grouped(read(ServeCount::refused)),
+            grouped(read(ServeCount::downs)));
+        return read(ServeCount::read) == read(ServeCount::sent) + read(ServeCount::filtered) +
+                                             read(ServeCount::included) &&
+               read(ServeCount::connections) ==
+                   read(ServeCount::left) + read(ServeCount::refused) + read(ServeCount::downs);
+    }
+
+    bool report_client(nlohmann::ordered_json& account) {
+        const auto read = [this](JoinCount which) { return client_->counters().read(which); };
+        account["join"] = rows_of<JoinCount>(client_->counters(), bridge::JoinCount_rows);
+        account["join"]["open_lines"] = client_->open_lines();
+        account["lines"] = nlohmann::ordered_json::array();
+        client_->joiner().carried().for_each_line(
+            [&](std::size_t core, std::uint16_t line, const bridge::LineNumbers::Line& numbers) {
+                account["lines"].push_back({{"core", core},
+                                            {"line", line},
+                                            {"first", numbers.first},
+                                            {"last", numbers.last},
+                                            {"carried", numbers.carried},
+                                            {"lost", numbers.lost}});
+            });
+        fmt::print(
+            "bridge joining as {}: {} records written there = {} published here + {} "
+            "filtered + {} not carried; {} gaps of {} numbers; {} connections = {} left + "
+            "{} refused + {} down\n",
+            config_.feed, grouped(read(JoinCount::passed)), grouped(read(JoinCount::published)),
+            grouped(read(JoinCount::left_out)), grouped(read(JoinCount::missed)),
+            grouped(read(JoinCount::gaps)), grouped(read(JoinCount::gap_numbers)),
+            grouped(read(JoinCount::connections)), grouped(read(JoinCount::left)),
+            grouped(read(JoinCount::refused)), grouped(read(JoinCount::downs)));
+        return client_->joiner().carried().balances();
+    }
+
+    const bridge::BridgeConfig& config_;
+    const BridgeOptions& options_;
+    SideProcess process_;
+    std::optional<BridgeServer> server_;
+    std::optional<BridgeClient> client_;
+    std::atomic<std::int64_t> stepped_ns_ = wall_ns();
+    std::atomic<bool> stop_ = false;
+};
+
+}  // namespace
+
+Exit run_bridge(const bridge::BridgeConfig& config, const BridgeOptions& options) {
+    ::prctl(PR_SET_DUMPABLE, 0UL);  // a core dump would hold the keys
+    return BridgeService{config, options}.run();
+}
+
+}  // namespace pinstrike::actors

@@ -1,0 +1,364 @@
+// path: cold
+//
+// Both sides of a bridge without sockets: state, events, gaps, filters, limits and ends.
+#include "tests/actors/bridge/bridge_scene.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <optional>
+#include <thread>
+
+namespace pinstrike::actors::bridge::test {
+namespace {
+
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::Pair;
+
+class BridgeSessions : public ::testing::Test, public BridgeScene {
+  protected:
+    /// Gives random events to all cores of the feed, as its router does, and ids to new series.
+    void trade(PublishedFeed& feed, unsigned steps) {
+        const auto records = day.next(steps);
+        const std::size_t cores = feed.books.size();
+        for (const feed::Event& event : EventBatch{records}) {
+            const std::span all{&event, event.header.records};
+            const bool of_line = feed::is_line_event(event.header.kind);
+            for (std::size_t core = 0; core < cores; ++core) {
+                if (of_line || event.body.series.strike_e8 / 100'000'000 % cores == core) {
+                    feed.books[core]->on_events(EventBatch{all});
+                }
+            }
+        }
+        for (unsigned i = 0; i < 4; ++i) {
+            feed.file->give_ids();
+        }
+    }
+
+    /// One quote with this number on line 9.
+    static void quote(PublishedFeed& feed, std::uint32_t number) {
+        Events events;
+        events.quote(key_of("AAPL"), 9, number);
+        std::vector<feed::Event> records{events.batch().records().begin(),
+                                         events.batch().records().end()};
+        records.front().header.ts_receive_ns = Day::start_ns;
+        feed.books[0]->on_events(EventBatch{records});
+        feed.file->give_ids();
+    }
+
+    static std::vector<pinstrike_record> events_of(client::stream& stream) {
+        std::vector<pinstrike_record> all;
+        for (unsigned empty = 0; empty < 3;) {
+            const auto some = stream.poll(1024);
+            all.insert(all.end(), some.begin(), some.end());
+            empty = some.empty() ? empty + 1 : 0;
+            if (some.empty()) {
+                std::this_thread::sleep_for(std::chrono::milliseconds{25});
+            }
+        }
+        return all;
+    }
+
+    Day day{7};
+};
+
+TEST_F(BridgeSessions, TheCopyHasTheStateAndFollows) {
+    PublishedFeed feed{2};
+    trade(feed, 2000);
+    connect();
+    settle_at_once();
+    ASSERT_TRUE(joiner->is_live());
+    EXPECT_TRUE(are_equal(true)) << "to the stamp";
+    for (unsigned i = 0; i < 20; ++i) {
+        trade(feed, 100);
+        settle_at_once();
+    }
+    EXPECT_TRUE(are_equal(true));
+    EXPECT_EQ(joined(JoinCount::missed), 0U);
+    EXPECT_EQ(joined(JoinCount::gaps), 0U);
+    EXPECT_TRUE(joiner->carried().balances());
+    EXPECT_EQ(joined(JoinCount::received), served(ServeCount::sent));
+    client::feed copy{"copy"};
+    EXPECT_EQ(copy.trade_date(), 20261127U);
+    EXPECT_EQ(copy.condition(), PINSTRIKE_FEED_LIVE);
+}
+
+/// While the state is on its way, the feed goes on in every step.
+TEST_F(BridgeSessions, EventsDuringTheStateCountOnce) {
+    for (std::uint64_t seed = 0; seed < 30; ++seed) {
+        day = Day{seed};
+        PublishedFeed feed{2, 4096};
+        trade(feed, 500);
+        connect();
+        for (unsigned i = 0; i < 400 && !joiner->is_live(); ++i) {
+            trade(feed, 3);
+            step(1000);
+        }
+        ASSERT_TRUE(joiner->is_live()) << seed;
+        trade(feed, 50);
+        settle_at_once();
+        EXPECT_TRUE(are_equal(true)) << seed;
+        EXPECT_TRUE(joiner->carried().balances());
+        disconnect();
+        joiner = std::make_unique<Joiner>(JoinConfig{.name = "copy"}, joins, noted.taker());
+    }
+    EXPECT_GT(joined(JoinCount::applied), 0U);
+}
+
+TEST_F(BridgeSessions, NewSeriesGetTheIdsOfTheServingHost) {
+    PublishedFeed feed;
+    quote(feed, 1);
+    connect();
+    settle_at_once();
+    trade(feed, 300);
+    settle_at_once();
+    client::feed test{"test"};
+    client::feed copy{"copy"};
+    std::size_t series = 0;
+    for (const pinstrike_value& value : test.chain()) {
+        EXPECT_NE(value.key.id, 0U);
+        EXPECT_EQ(copy.id_of(value.key), value.key.id);
+        ++series;
+    }
+    EXPECT_GT(series, 1U);
+    EXPECT_GT(joined(JoinCount::ids), 0U);
+}
+
+TEST_F(BridgeSessions, WhatWasNotCarriedIsStated) {
+    PublishedFeed feed;
+    quote(feed, 10);
+    connect();
+    settle();
+    quote(feed, 11);
+    settle();
+    client::feed copy{"copy"};
+    client::stream stream = copy.subscribe();
+    disconnect();
+    EXPECT_EQ(copy.condition(), PINSTRIKE_FEED_ENDED);
+    for (std::uint32_t number = 12; number < 20; ++number) {
+        quote(feed, number);
+    }
+    connect();
+    settle_at_once();
+    ASSERT_TRUE(joiner->is_live());
+    EXPECT_EQ(joiner->carried().open_lines(), 1U);
+    quote(feed, 20);
+    settle_at_once();  // the gap is published later than the first event after it
+    std::vector<pinstrike_record> records = events_of(stream);
+    settle();
+    const auto later = events_of(stream);
+    records.insert(records.end(), later.begin(), later.end());
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> gaps;
+    bool is_down = false;
+    bool restarted = false;
+    for (const pinstrike_record& record : records) {
+        if (record.kind == PINSTRIKE_GAP) {
+            EXPECT_EQ(record.of.gap.cause, 4);
+            EXPECT_EQ(record.line, 9);
+            gaps.emplace_back(record.of.gap.first, record.of.gap.last);
+        }
+        restarted = restarted || record.kind == PINSTRIKE_RESTARTED;
+        is_down = is_down || (!restarted && record.kind == PINSTRIKE_LINE_STATE &&
+                              record.of.line_state.state == 3 && record.line == 9);
+    }
+    EXPECT_TRUE(is_down) << "readers learn that the line is down";
+    EXPECT_TRUE(restarted);
+    EXPECT_THAT(gaps, ::testing::ElementsAre(Pair(12, 19)));
+    EXPECT_EQ(joined(JoinCount::gap_numbers), 8U);
+    EXPECT_EQ(joined(JoinCount::missed), 8U);
+    EXPECT_EQ(joiner->carried().open_lines(), 0U);
+    EXPECT_TRUE(joiner->carried().balances());
+    EXPECT_TRUE(are_equal()) << "nothing is stale";
+    EXPECT_TRUE(noted.has(BridgeNote::state));
+}
+
+TEST_F(BridgeSessions, ASlowHostGetsAnotherStateAndTheFeedNeverWaits) {
+    PublishedFeed feed{1, 1024};
+    quote(feed, 1);
+    connect();
+    settle();
+    quote(feed, 2);
+    settle();
+    for (std::uint32_t number = 3; number <= 5000; ++number) {
+        quote(feed, number);  // nobody takes them
+    }
+    now_ns += 1000 * ms;
+    settle();
+    quote(feed, 5001);
+    settle();
+    EXPECT_EQ(joined(JoinCount::states), 2U);
+    EXPECT_EQ(served(ServeCount::missed), 4998U);
+    EXPECT_EQ(joined(JoinCount::missed), 4998U);
+    EXPECT_EQ(joined(JoinCount::gap_numbers), 4998U);
+    EXPECT_TRUE(joiner->carried().balances());
+    EXPECT_TRUE(are_equal());
+}
+
+TEST_F(BridgeSessions, NoMoreIsSentThanWasGranted) {
+    PublishedFeed feed{1, 1 << 18};
+    quote(feed, 1);
+    connect();
+    settle();
+    for (std::uint32_t number = 2; number <= 100'000; ++number) {
+        quote(feed, number);
+    }
+    std::uint64_t sent = 0;
+    for (unsigned i = 0; i < 200; ++i) {  // the other side takes nothing
+        now_ns += ms;
+        session->produce(now_ns);
+        const std::size_t bytes = session->output().size();
+        session->sent(bytes);
+        sent += bytes;
+    }
+    EXPECT_LE(sent, window_bytes + buffer_bytes);
+    EXPECT_GT(sent, window_bytes / 2);
+    EXPECT_LE(session->untaken(), window_bytes + buffer_bytes);
+}
+
+TEST_F(BridgeSessions, AFilterLeavesOthersOut) {
+    JoinConfig config{.name = "copy", .roots = {"AAPL"}};
+    config.kinds = feed::line_event_bits | 1U << static_cast<unsigned>(feed::EventKind::quote);
+    joiner = std::make_unique<Joiner>(config, joins, noted.taker());
+    PublishedFeed feed;
+    trade(feed, 500);
+    quote(feed, 10);
+    connect();
+    settle();
+    trade(feed, 500);
+    quote(feed, 11);
+    settle();
+    client::feed copy{"copy"};
+    const auto values = copy.chain();
+    ASSERT_EQ(values.size(), 1U);
+    EXPECT_STREQ(values.front().key.root, "AAPL");
+    EXPECT_EQ(values.front().bid.state, PINSTRIKE_SIDE_FRESH);
+    EXPECT_GT(served(ServeCount::filtered), 0U);
+    EXPECT_EQ(joined(JoinCount::left_out), served(ServeCount::filtered));
+    EXPECT_TRUE(joiner->carried().balances());
+}
+
+TEST_F(BridgeSessions, TradesAloneHaveNoSides) {
+    JoinConfig config{.name = "copy"};
+    config.kinds = feed::line_event_bits | 1U << static_cast<unsigned>(feed::EventKind::trade);
+    joiner = std::make_unique<Joiner>(config, joins, noted.taker());
+    PublishedFeed feed;
+    trade(feed, 2000);
+    connect();
+    settle();
+    trade(feed, 500);
+    settle();
+    client::feed test{"test"};
+    client::feed copy{"copy"};
+    std::size_t traded = 0;
+    for (const pinstrike_value& value : copy.chain()) {
+        pinstrike_value there{};
+        ASSERT_EQ(test.get(value.key).has_value(), true);
+        there = *test.get(value.key);
+        EXPECT_EQ(value.bid.state, PINSTRIKE_SIDE_UNKNOWN);
+        EXPECT_EQ(value.has_open_interest, 0);
+        EXPECT_EQ(value.volume, there.volume);
+        EXPECT_EQ(value.last.value, there.last.value);
+        traded += value.trades;
+    }
+    EXPECT_GT(traded, 0U);
+}
+
+TEST_F(BridgeSessions, TheFeedStartsAnew) {
+    auto feed = std::make_optional<PublishedFeed>();
+    quote(*feed, 10);
+    connect();
+    settle();
+    client::feed copy{"copy"};
+    feed.reset();
+    settle();
+    EXPECT_FALSE(joiner->is_live());
+    EXPECT_EQ(copy.condition(), PINSTRIKE_FEED_ENDED);
+    EXPECT_TRUE(noted.has(BridgeNote::feed));
+    feed.emplace();
+    quote(*feed, 100);
+    settle();
+    EXPECT_TRUE(joiner->is_live());
+    EXPECT_TRUE(are_equal());
+    EXPECT_EQ(joined(JoinCount::gaps), 0U) << "readers on the feed's host get none either";
+    EXPECT_TRUE(joiner->carried().balances());
+}
+
+TEST_F(BridgeSessions, ASilentSideIsDown) {
+    PublishedFeed feed;
+    connect();
+    settle();
+    EXPECT_EQ(session->end(), ServeSession::End::none) << "both sides say that they are there";
+    EXPECT_EQ(joiner->end(), Joiner::End::none);
+    now_ns += silent_after_ns + ms;
+    session->produce(now_ns);
+    joiner->step(now_ns);
+    EXPECT_EQ(session->end(), ServeSession::End::down);
+    EXPECT_THAT(session->why(), HasSubstr("silent"));
+    EXPECT_EQ(joiner->end(), Joiner::End::down);
+    EXPECT_EQ(joined(JoinCount::downs), 1U);
+}
+
+TEST_F(BridgeSessions, EachSideCanEndAsAgreed) {
+    PublishedFeed feed;
+    connect();
+    settle();
+    session->leave("the serving side ended");
+    step();
+    EXPECT_EQ(joiner->end(), Joiner::End::left);
+    EXPECT_EQ(joiner->why(), "the serving side ended");
+    joiner->disconnect();
+    connect();
+    settle();
+    joiner->leave("the joining side ended");
+    for (unsigned i = 0; i < 3; ++i) {
+        step();
+    }
+    EXPECT_EQ(session->end(), ServeSession::End::left);
+    joiner.reset();
+    EXPECT_THROW(client::feed{"copy"}, client::error) << "its memory is removed";
+}
+
+TEST_F(BridgeSessions, AFeedThatNeedsTooMuchMemoryIsRefused) {
+    joiner = std::make_unique<Joiner>(JoinConfig{.name = "copy", .memory_max_bytes = 1 << 20},
+                                      joins, noted.taker());
+    PublishedFeed feed;
+    connect();
+    settle_at_once();
+    EXPECT_EQ(joiner->end(), Joiner::End::refused);
+    EXPECT_THAT(joiner->why(), HasSubstr("memory_max"));
+}
+
+TEST_F(BridgeSessions, AStrangerIsRefused) {
+    session = std::make_unique<ServeSession>("test", serves);
+    const std::string bytes =
+        "GET /metrics HTTP/1.1\r\nHost: localhost\r\nUser-Agent: curl/7.88.1\r\n\r\n";
+    std::memcpy(session->space().data(), bytes.data(), bytes.size());
+    session->receive(bytes.size(), now_ns);
+    EXPECT_EQ(session->end(), ServeSession::End::refused);
+    EXPECT_THAT(session->why(), HasSubstr("no frame"));
+}
+
+TEST_F(BridgeSessions, EventsThatDoNotFollowEndTheConnection) {
+    PublishedFeed feed;
+    quote(feed, 1);
+    connect();
+    settle();
+    Events events;
+    events.quote(key_of("AAPL"), 9, 2);
+    FrameWriter writer;
+    FrameHeader header;
+    header.type = FrameType::events;
+    header.count = 1;
+    header.position = 12;  // the stream is at 1
+    ASSERT_TRUE(writer.put(header, std::as_bytes(events.batch().records())));
+    std::memcpy(joiner->space().data(), writer.waiting().data(), writer.waiting().size());
+    joiner->receive(writer.waiting().size(), now_ns);
+    EXPECT_EQ(joiner->end(), Joiner::End::down);
+    EXPECT_THAT(joiner->why(), HasSubstr("do not follow"));
+    EXPECT_EQ(joined(JoinCount::malformed), 1U);
+}
+
+}  // namespace
+}  // namespace pinstrike::actors::bridge::test

@@ -1,0 +1,228 @@
+// path: cold
+//
+// Both sides of a bridge over loopback with TLS, in one thread.
+#include "actors/bridge/bridge_actor.h"
+#include "actors/bridge/bridge_client.h"
+#include "actors/bridge/bridge_server.h"
+#include "actors/runtime/executor.h"
+#include "config/wall_time.h"
+#include "tests/actors/bridge/bridge_scene.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <optional>
+#include <string>
+#include <thread>
+
+namespace pinstrike::actors::bridge::test {
+namespace {
+
+using ::testing::HasSubstr;
+
+class BridgeTransport : public ::testing::Test {
+  protected:
+    void SetUp() override {
+        std::signal(SIGPIPE, SIG_IGN);
+        make_authority("authority");
+        make_authority("other");
+        server_tls = certificate_of("server", "authority", "authority");
+        client_tls = certificate_of("client", "authority", "authority");
+    }
+
+    [[nodiscard]] std::string path(const std::string& name) const {
+        return folder.path() + "/" + name;
+    }
+
+    void openssl(const std::string& arguments) {
+        ASSERT_EQ(std::system(fmt::format("openssl {} 2>{}", arguments, path("log")).c_str()), 0);
+    }
+
+    void make_authority(const std::string& name) {
+        openssl(
+            fmt::format("req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 "
+                        "-subj /CN={0} -keyout {1}/{0}.key -out {1}/{0}.pem",
+                        name, folder.path()));
+    }
+
+    peer::TlsConfig certificate_of(const std::string& name, const std::string& authority,
+                                   const std::string& trusts) {
+        openssl(
+            fmt::format("req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN={0} "
+                        "-keyout {1}/{0}.key -out {1}/{0}.csr",
+                        name, folder.path()));
+        openssl(
+            fmt::format("x509 -req -days 1 -in {1}/{0}.csr -CA {1}/{2}.pem -CAkey {1}/{2}.key "
+                        "-CAcreateserial -out {1}/{0}.pem",
+                        name, folder.path(), authority));
+        return {path(name + ".pem"), path(name + ".key"), path(trusts + ".pem")};
+    }
+
+    void serve(std::size_t connections_max = 8) {
+        server.emplace("test", connections_max, noted.taker());
+        Problems problems;
+        ASSERT_TRUE(server->open("127.0.0.1:0", server_tls, problems));
+    }
+
+    void join(const peer::TlsConfig& tls) {
+        client.emplace(JoinConfig{.name = "copy"}, noted.taker());
+        Problems problems;
+        ASSERT_TRUE(client->open(fmt::format("127.0.0.1:{}", server->port()), tls, problems));
+    }
+
+    template <class Done>
+    bool until(Done&& done) {
+        const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds{60};
+        while (!done()) {
+            std::size_t work = server ? server->step(wall_ns()) : 0;
+            work += client && steps_client ? client->step(wall_ns()) : 0;
+            if (work == 0) {
+                std::this_thread::sleep_for(std::chrono::microseconds{200});
+            }
+            if (std::chrono::steady_clock::now() > give_up) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    [[nodiscard]] bool noted_text(BridgeNote note, const std::string& part) const {
+        return std::ranges::any_of(noted.notes, [&](const auto& each) {
+            return each.first == note && each.second.find(part) != std::string::npos;
+        });
+    }
+
+    PublishFolder folder;
+    peer::TlsConfig server_tls;
+    peer::TlsConfig client_tls;
+    Noted noted;
+    std::optional<BridgeServer> server;
+    std::optional<BridgeClient> client;
+    bool steps_client = true;
+};
+
+TEST_F(BridgeTransport, AFeedIsCarriedAndBothSidesEnd) {
+    PublishedFeed feed;
+    Day day{3};
+    feed.books[0]->on_events(EventBatch{day.next(500)});
+    serve();
+    join(client_tls);
+    ASSERT_TRUE(until([&] { return client->is_live(); }));
+    feed.books[0]->on_events(EventBatch{day.next(500)});
+    const auto records = [&] { return client->counters().read(JoinCount::published); };
+    const std::uint64_t end = feed.file->stream_records(0);
+    ASSERT_TRUE(until([&] {
+        return records() != 0 && records() == server->counters().read(ServeCount::sent) &&
+               server->counters().read(ServeCount::read) >= records() &&
+               feed.file->stream_records(0) == end && are_equal();
+    }));
+    client->leave();
+    ASSERT_TRUE(until([&] { return client->is_over() && server->connections() == 0; }));
+    EXPECT_EQ(server->counters().read(ServeCount::left), 1U);
+    EXPECT_EQ(client->counters().read(JoinCount::left), 1U);
+    EXPECT_TRUE(client->joiner().carried().balances());
+}
+
+TEST_F(BridgeTransport, AnotherAuthorityIsRefusedOnBothSides) {
+    PublishedFeed feed;
+    serve();
+    join(certificate_of("stranger", "other", "authority"));
+    ASSERT_TRUE(until([&] { return server->counters().read(ServeCount::refused) != 0; }));
+    EXPECT_FALSE(client->is_live());
+    client.reset();
+    join(certificate_of("misled", "authority", "other"));
+    ASSERT_TRUE(until([&] { return noted_text(BridgeNote::down, "certificate"); }));
+    EXPECT_FALSE(client->is_live());
+}
+
+TEST_F(BridgeTransport, TheServerComesBackAndTheClientToo) {
+    PublishedFeed feed;
+    serve();
+    const std::string at = fmt::format("127.0.0.1:{}", server->port());
+    join(client_tls);
+    ASSERT_TRUE(until([&] { return client->is_live(); }));
+    server.reset();  // as if it was killed
+    ASSERT_TRUE(until([&] { return !client->is_live(); }));
+    EXPECT_EQ(client->counters().read(JoinCount::downs), 1U);
+    server.emplace("test", 8, noted.taker());
+    Problems problems;
+    ASSERT_TRUE(server->open(at, server_tls, problems));
+    ASSERT_TRUE(until([&] { return client->is_live(); }));
+    client.reset();  // as if it was killed
+    ASSERT_TRUE(until([&] { return server->connections() == 0; }));
+    EXPECT_EQ(server->counters().read(ServeCount::downs), 1U);
+    EXPECT_TRUE(noted.has(BridgeNote::down));
+}
+
+TEST_F(BridgeTransport, MoreThanTheMostConnectionsAreRefused) {
+    PublishedFeed feed;
+    serve(1);
+    join(client_tls);
+    ASSERT_TRUE(until([&] { return client->is_live(); }));
+    BridgeClient second{JoinConfig{.name = "second"}, noted.taker()};
+    Problems problems;
+    ASSERT_TRUE(second.open(fmt::format("127.0.0.1:{}", server->port()), client_tls, problems));
+    ASSERT_TRUE(until([&] {
+        second.step(wall_ns());
+        return noted_text(BridgeNote::refused, "connections_max");
+    }));
+    EXPECT_FALSE(second.is_live());
+}
+
+/// An actor that watches the bridge.
+class Watcher final : public runtime::MailboxActor {
+  public:
+    void on(runtime::Down& down) { reason = down.reason(); }
+
+    runtime::Mailbox<runtime::Down> downs{this, {.most = 4}};
+    std::string reason;
+};
+
+TEST_F(BridgeTransport, AnActorIsToldThatTheBridgeIsDown) {
+    PublishedFeed feed;
+    serve();
+    join(client_tls);
+    steps_client = false;  // the actor does
+    runtime::Executor executor;
+    auto& actor = executor.add<BridgeActor>(*client);
+    auto& watcher = executor.add<Watcher>();
+    actor.monitor(watcher.downs);
+    ASSERT_TRUE(until([&] {
+        executor.step(wall_ns());
+        return client->is_live();
+    }));
+    server.reset();
+    ASSERT_TRUE(until([&] {
+        executor.step(wall_ns());
+        return !watcher.reason.empty();
+    }));
+    EXPECT_THAT(watcher.reason, HasSubstr("the bridge is down"));
+    EXPECT_TRUE(actor.failed());
+}
+
+TEST_F(BridgeTransport, AnActorThatIsStoppedLeavesAsAgreed) {
+    PublishedFeed feed;
+    serve();
+    join(client_tls);
+    steps_client = false;
+    runtime::Executor executor;
+    auto& actor = executor.add<BridgeActor>(*client);
+    ASSERT_TRUE(until([&] {
+        executor.step(wall_ns());
+        return client->is_live();
+    }));
+    actor.stop();
+    executor.step(wall_ns());
+    ASSERT_TRUE(until([&] { return server->connections() == 0; }));
+    EXPECT_TRUE(actor.ended());
+    EXPECT_FALSE(actor.failed());
+    EXPECT_EQ(server->counters().read(ServeCount::left), 1U);
+}
+
+}  // namespace
+}  // namespace pinstrike::actors::bridge::test

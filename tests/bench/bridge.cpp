@@ -1,0 +1,203 @@
+// path: cold
+//
+// How many events a second a bridge carries over loopback, with TLS 1.3, and that it ends:
+//
+//     bench_bridge [RUNS [FROM:TO]]
+//
+// "bridge": two threads connect, one million quotes of 100,000 series are published on the serving
+// side, carried, applied and published again on the joining side; then both sides end as agreed.
+// The time is from the first event that is published to the last one that is published again.
+// "connect and end" is the time of the rest in seconds: handshake, state of all series, and the
+// clean end of both sides. Medians of RUNS (5) with the lowest and the highest, measured while the
+// two processors are at the distance FROM:TO in nanoseconds (distance.h). A rate of 0 says that
+// events are missing, or that a side did not end.
+#include "actors/book/book.h"
+#include "actors/bridge/bridge_client.h"
+#include "actors/bridge/bridge_server.h"
+#include "config/wall_time.h"
+#include "tests/actors/events.h"
+#include "tests/actors/publish/publish_folder.h"
+#include "tests/bench/distance.h"
+#include "tests/bench/measure.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <random>
+#include <span>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace {
+
+using namespace pinstrike;
+using namespace pinstrike::actors;
+using namespace pinstrike::actors::bridge;
+using Clock = std::chrono::steady_clock;
+
+constexpr std::size_t series_count = 100'000;
+constexpr std::size_t events_count = 1'000'000;
+constexpr std::size_t burst = 256;
+constexpr std::int64_t start_ns = 1'795'000'000'000'000'000;
+
+double seconds_since(Clock::time_point begin) {
+    return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+std::vector<feed::Event> make_events() {
+    std::mt19937_64 random{1};
+    std::vector<feed::Event> events;
+    events.reserve(events_count);
+    for (std::size_t i = 0; i < events_count; ++i) {
+        const auto series = pinstrike::testing::series_of(
+            "SPX", static_cast<std::int64_t>(1 + random() % series_count) * 100'000'000);
+        feed::Event event = pinstrike::testing::quote_of(series, static_cast<std::uint32_t>(i + 1));
+        event.header.indicator = 'F';
+        event.header.code = 'B';
+        event.header.ts_receive_ns = start_ns + static_cast<std::int64_t>(i) * 100;
+        events.push_back(event);
+    }
+    return events;
+}
+
+/// Certificates that both sides trust.
+peer::TlsConfig make_certificate(const std::string& folder) {
+    const std::string command =
+        "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj "
+        "/CN=bench -keyout " +
+        folder + "/key -out " + folder + "/pem 2>/dev/null";
+    if (std::system(command.c_str()) != 0) {
+        fmt::print(stderr, "bench_bridge: openssl makes no certificate\n");
+        std::exit(1);
+    }
+    return {folder + "/pem", folder + "/key", folder + "/pem"};
+}
+
+struct Times {
+    double carried = 0;  ///< seconds of the events; 0: some are missing
+    double rest = 0;
+};
+
+/// A feed of one core whose stream holds all events.
+class Feed {
+  public:
+    Feed() {
+        const BookConfig config{.series_capacity = series_count + 1000};
+        MemoryPlan plan{
+            .feed = "bench", .cores = {"core0"}, .nodes = {}, .shape = book_shape(config, 1)};
+        plan.shape.stream_records = std::size_t{1} << 20;
+        Problems problems;
+        file_ = MemoryFile::make(plan, problems);
+        if (file_ == nullptr) {
+            fmt::print(stderr, "bench_bridge: {}\n", problems.front().text);
+            std::exit(1);
+        }
+        book_ = std::make_unique<Book>(config, file_->core(0));
+        book_->on_start({});
+        book_->on_timer(wall_ns());
+        file_->set_live();
+    }
+
+    void publish(const std::vector<feed::Event>& events) {
+        for (std::size_t at = 0; at < events.size(); at += burst) {
+            book_->on_events(
+                EventBatch{std::span{events}.subspan(at, std::min(burst, events.size() - at))});
+        }
+    }
+
+  private:
+    std::unique_ptr<MemoryFile> file_;
+    std::unique_ptr<Book> book_;
+};
+
+void ignore(BridgeNote /*note*/, const std::string& /*subject*/, const std::string& /*text*/) {}
+
+/// The joining side runs in this thread, the serving side in another, which also publishes.
+Times carry(const std::vector<feed::Event>& events, const peer::TlsConfig& tls) {
+    Feed feed;
+    feed.publish({events.begin(), events.begin() + series_count});
+    BridgeServer server{"bench", 1, ignore};
+    BridgeClient client{JoinConfig{.name = "bench-copy"}, ignore};
+    Problems problems;
+    if (!server.open("127.0.0.1:0", tls, problems) ||
+        !client.open(fmt::format("127.0.0.1:{}", server.port()), tls, problems)) {
+        fmt::print(stderr, "bench_bridge: {}\n", problems.front().text);
+        std::exit(1);
+    }
+    // The flags order nothing but what one thread does after the other asked for it.
+    std::atomic<bool> publishes{false};
+    std::atomic<bool> ended{false};
+    const auto begin = Clock::now();
+    Times times;
+    std::thread serving{[&] {
+        bool published = false;
+        while (seconds_since(begin) < 30) {
+            if (!published && publishes.load()) {
+                published = true;
+                feed.publish(events);
+            }
+            server.step(wall_ns());
+            if (published && server.connections() == 0) {
+                ended.store(true);
+                return;
+            }
+        }
+    }};
+    auto sent_at = begin;
+    while (seconds_since(begin) < 30 && !client.is_over()) {
+        client.step(wall_ns());
+        if (client.is_live() && !publishes.load()) {
+            sent_at = Clock::now();
+            publishes.store(true);
+        }
+        if (times.carried == 0 && client.counters().read(JoinCount::published) == events.size()) {
+            times.carried = seconds_since(sent_at);
+            client.leave();
+        }
+    }
+    serving.join();
+    const bool whole = ended.load() && client.joiner().carried().balances() &&
+                       client.counters().read(JoinCount::missed) == 0;
+    times.rest = seconds_since(begin) - times.carried;
+    times.carried = whole ? times.carried : 0;
+    return times;
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+    std::signal(SIGPIPE, SIG_IGN);
+    const int runs = count > 1 ? std::max(1, std::atoi(arguments[1])) : 5;
+    pinstrike::bench::Distances distances;
+    if (count > 2 && !pinstrike::bench::read(arguments[2], distances)) {
+        fmt::print(stderr, "usage: bench_bridge [RUNS [FROM:TO]], nanoseconds\n");
+        return 2;
+    }
+    pinstrike::bench::AtDistance at_distance{distances};
+    const pinstrike::actors::test::PublishFolder folder{"/dev/shm"};
+    const peer::TlsConfig tls = make_certificate(folder.path());
+    const std::vector<feed::Event> events = make_events();
+    std::vector<double> rates;
+    std::vector<double> rests;
+    for (int i = 0; i < runs; ++i) {
+        rates.push_back(at_distance.measure([&] {
+            const Times times = carry(events, tls);
+            rests.push_back(times.rest);
+            return times.carried == 0 ? 0 : events_count / times.carried / 1e6;
+        }));
+    }
+    pinstrike::bench::print_head("bridge");
+    pinstrike::bench::print_row("bridge: carried over loopback with TLS",
+                                pinstrike::bench::spread_of(rates), "M events/s");
+    pinstrike::bench::print_row("bridge: connect, state of 100,000 series, end",
+                                pinstrike::bench::spread_of(rests), "s");
+    print_distance(at_distance);
+    return 0;
+}

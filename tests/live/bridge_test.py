@@ -1,0 +1,242 @@
+#!/usr/bin/env python3
+"""A feed on one host, a bridge to another, and faults between them: two network namespaces.
+
+    bridge_test.py PINSTRIKE cable|stopped_join|stopped_serve|killed_join|killed_serve|killed_both|slow
+
+cable: the interface goes down for longer than a side may be silent, and comes back. stopped_*: SIGSTOP for
+as long, then SIGCONT. killed_*: SIGKILL, and another start; both in either order. slow: the joining host is
+stopped so often that it misses events, while the serving host's feed and memory stay as they are.
+At the end both hosts publish the same, both sides end as agreed, the accounts balance, and the numbers of
+each line are the carried ones and those in gaps.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import live
+from instance import wait_for
+
+SILENT_S = 7  # a side is gone after 5 s
+FEED = """
+name: live
+kind: opra
+lines: 1-4
+ports:
+  - {name: simulator, kind: sim}
+pollers:
+  - {name: poller0, wait: park}
+cores:
+  - {name: core0, wait: park, actors: [book]}
+publish: {memory: shm, stream: on, stream_records: 16384}
+book: {series_capacity: 20000}
+traffic:
+  shape: blend
+  lines_count: 4
+  roots_count: 50
+  series_count: 10000
+  rate_messages_per_second: 30000
+"""
+BRIDGE = """
+feed: {feed}
+listen: 10.91.0.1:9480
+tls:
+  certificate: {name}.pem
+  key: {name}.key
+  authority: authority.pem
+"""
+
+
+class Hosts:
+    def __init__(self, pinstrike):
+        self.pinstrike = pinstrike
+        self.wire = live.Wire()
+        self.here = live.folder()
+        self.folders = {}
+        for host in ("serve", "join"):
+            self.folders[host] = self.here / f"shm.{host}"
+            self.folders[host].mkdir(mode=0o700)
+            self.certify(host)
+        self.starts = {"serve": 0, "join": 0}
+        self.sides = {}
+        self.feed = None
+
+    def openssl(self, *words):
+        live.run("openssl", *words, cwd=self.here)
+
+    def certify(self, host):
+        new = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"]
+        if not (self.here / "authority.pem").exists():
+            self.openssl("req", "-x509", *new, "-days", "2", "-subj", "/CN=authority", "-keyout", "authority.key",
+                         "-out", "authority.pem")
+        self.openssl("req", *new, "-subj", f"/CN={host}", "-keyout", f"{host}.key", "-out", f"{host}.csr")
+        self.openssl("x509", "-req", "-days", "1", "-in", f"{host}.csr", "-CA", "authority.pem", "-CAkey",
+                     "authority.key", "-CAcreateserial", "-out", f"{host}.pem")
+        os.chmod(self.here / f"{host}.key", 0o600)
+        (self.here / f"{host}.yaml").write_text(
+            BRIDGE.format(feed="live" if host == "serve" else "copy", name=host))
+
+    def environment(self, host):
+        return dict(os.environ, PINSTRIKE_FOLDER=str(self.folders[host]))
+
+    def run_feed(self):
+        (self.here / "feed.yaml").write_text(FEED)
+        with open(self.here / "feed.log", "w", encoding="utf-8") as log:
+            self.feed = self.wire.start(self.wire.sender, self.pinstrike, "run", self.here / "feed.yaml", stdout=log,
+                                        stderr=subprocess.STDOUT, env=self.environment("serve"))
+        wait_for(lambda: (self.folders["serve"] / "live").exists(), lambda: "the feed publishes nothing")
+
+    def start(self, side):
+        self.starts[side] += 1
+        space = self.wire.sender if side == "serve" else self.wire.receiver
+        words = ["serve"] if side == "serve" else ["join", "10.91.0.1:9480"]
+        with open(self.log(side), "w", encoding="utf-8") as log:
+            self.sides[side] = self.wire.start(
+                space, self.pinstrike, "bridge", *words, self.here / f"{side}.yaml", "--account",
+                self.account_file(side), stdout=log, stderr=subprocess.STDOUT, env=self.environment(side))
+
+    def log(self, side):
+        return self.here / f"{side}.{self.starts[side]}.log"
+
+    def account_file(self, side):
+        return self.here / f"{side}.{self.starts[side]}.account.json"
+
+    def said(self, side):
+        return self.log(side).read_text()
+
+    def wait_for_text(self, side, text, times=1):
+        wait_for(lambda: self.said(side).count(text) >= times,
+                 lambda: f"{side} did not report {text} {times} times:\n{self.said(side)}")
+
+    def kill(self, side):
+        self.sides[side].kill()
+        self.sides[side].wait(timeout=10)
+
+    def send(self, side, number):
+        self.sides[side].send_signal(number)
+
+    def chain(self, host, feed):
+        done = subprocess.run([self.pinstrike, "chain", "--json", "--feed", feed], capture_output=True, text=True,
+                              check=False, env=self.environment(host), timeout=60)
+        live.expect(done.returncode == 0, f"no chain of {feed}: {done.stderr}")
+        rows = [json.loads(row) for row in done.stdout.splitlines()]
+        for row in rows:
+            # Gaps that the bridge states take stamps, so times may differ by what rounding hides.
+            row.pop("changed_ns", None)
+        return rows
+
+    def compare(self):
+        """The feed is stopped, so that both hosts come to rest."""
+        self.feed.send_signal(signal.SIGSTOP)
+        deadline = time.monotonic() + 20
+        there, here = None, []
+        while there != here and time.monotonic() < deadline:
+            time.sleep(0.5)
+            there, here = self.chain("serve", "live"), self.chain("join", "copy")
+        self.feed.send_signal(signal.SIGCONT)
+        live.expect(len(there) > 1000, f"only {len(there)} series: the test shows nothing")
+        differ = [(a, b) for a, b in zip(there, here) if a != b]
+        live.expect(len(there) == len(here) and not differ,
+                    f"{len(there)} series there, {len(here)} here, {len(differ)} differ: {differ[:2]}")
+        return len(there)
+
+    def stop(self, side):
+        self.send(side, signal.SIGTERM)
+        status = self.sides[side].wait(timeout=20)
+        live.expect(status == 0, f"{side} ended with {status}:\n{self.said(side)}")
+        account = live.read_json(self.account_file(side))
+        live.expect(account["balances"], f"{side}'s account does not balance: {account}")
+        return account
+
+
+def check_lines(account):
+    """Returns how many numbers were carried, and how many are in gaps."""
+    live.expect(len(account["lines"]) == 4, f"not four lines: {account['lines']}")
+    for line in account["lines"]:
+        span = line["last"] - line["first"] + 1
+        live.expect(span == line["carried"] + line["lost"], f"numbers are missing without notice: {line}")
+    carried, lost = (sum(line[which] for line in account["lines"]) for which in ("carried", "lost"))
+    live.expect(lost == account["join"]["gap_numbers"], f"{lost} lost, but {account['join']} in gaps")
+    return carried, lost
+
+
+def fault(hosts, scenario):
+    """Causes it, and says how many downs each side's last start must report."""
+    if scenario == "cable":
+        live.run("ip", "-n", hosts.wire.receiver, "link", "set", "receiver", "down")
+        hosts.wait_for_text("serve", "bridge_down")
+        hosts.wait_for_text("join", "bridge_down")
+        live.run("ip", "-n", hosts.wire.receiver, "link", "set", "receiver", "up")
+        return {"serve": 1, "join": 1}
+    if scenario.startswith("stopped"):
+        side = scenario.removeprefix("stopped_")
+        hosts.send(side, signal.SIGSTOP)
+        time.sleep(SILENT_S)
+        hosts.send(side, signal.SIGCONT)
+        hosts.wait_for_text("serve", "bridge_down")
+        hosts.wait_for_text("join", "bridge_down")
+        return {"serve": 1, "join": 1}
+    if scenario == "slow":
+        for _ in range(2):
+            hosts.send("join", signal.SIGSTOP)
+            time.sleep(4.5)  # 135,000 messages, more than the ring and what is on the way hold
+            hosts.send("join", signal.SIGCONT)
+            time.sleep(2.5)
+        return {"serve": 0, "join": 0}
+    sides = {"killed_join": ["join"], "killed_serve": ["serve"]}.get(scenario, ["serve", "join"])
+    for side in sides:
+        hosts.kill(side)
+    time.sleep(1)
+    for side in sides:
+        hosts.start(side)
+        time.sleep(1)
+    return {"serve": 1 if sides == ["join"] else 0, "join": 1 if sides == ["serve"] else None}
+
+
+def main():
+    pinstrike, scenario = sys.argv[1:3]
+    hosts = Hosts(pinstrike)
+    hosts.run_feed()
+    hosts.start("serve")
+    hosts.start("join")
+    hosts.wait_for_text("join", "bridge_state")
+    time.sleep(2)
+    hosts.compare()
+    downs = fault(hosts, scenario)
+    restarted = hosts.starts["join"] > 1
+    hosts.wait_for_text("join", "bridge_state", 1 if restarted else 2)
+    if scenario == "killed_both":  # and in the other order
+        for side in ("join", "serve"):
+            hosts.kill(side)
+        for side in ("join", "serve"):
+            hosts.start(side)
+            time.sleep(1)
+        hosts.wait_for_text("join", "bridge_state")
+        downs["join"] = None
+    time.sleep(1)
+    series = hosts.compare()
+    time.sleep(1)
+    joined = hosts.stop("join")
+    served = hosts.stop("serve")
+    carried, lost = check_lines(joined)
+    live.expect(carried > 0, "nothing was carried: the test shows nothing")
+    live.expect((lost > 0) != restarted, f"{lost} numbers in gaps after {scenario}")
+    for side, account in (("serve", served), ("join", joined)):
+        if downs[side] is not None:
+            found = account[side]["downs"]
+            live.expect(found == downs[side], f"{side}: {found} downs instead of {downs[side]}")
+    live.expect(served["serve"]["left"] == 1, f"the last connection did not end as agreed: {served}")
+    live.expect(hosts.feed.poll() is None, "the feed ended")
+    left = os.listdir(hosts.folders["join"])
+    live.expect("copy" not in left, f"the joining host's memory is left: {left}")
+    hosts.feed.send_signal(signal.SIGTERM)
+    status = hosts.feed.wait(timeout=30)
+    live.expect(status == 0, f"the feed ended with {status}: {(hosts.here / 'feed.log').read_text()[-2000:]}")
+    print(f"{scenario}: {series} series equal, {carried} numbers carried, {lost} in gaps, as the accounts say")
+
+
+if __name__ == "__main__":
+    main()
