@@ -3,8 +3,8 @@
 
     alerts_fire_test.py PINSTRIKE SOURCE_ROOT RELAY MOVED_CLOCK MISBEHAVING_THREAD DASHBOARDS [--faster 5]
 
-A dozen instances and some gateways run at once. Each has faults of its own, except two, on which nothing may fire. The
-rules are the shipped ones, unchanged. All faults begin together, each ends when its alerts fire, and
+A dozen instances, some gateways and a bridge run at once. Each has faults of its own, except two, on
+which nothing may fire. The rules are the shipped ones, unchanged. All faults begin together, each ends when its alerts fire, and
 the test lasts a little longer than the longest window of a rule (15 minutes). The test fails if an
 alert of the rules has no fault here; an alert whose fault this machine cannot have is listed after
 SKIP. All deadlines are much longer than the usual times. Finally the test sends every query of every
@@ -27,7 +27,7 @@ import subjects  # first, because it adds the folders of the others
 import faults
 import live
 from scraped import alerts, filled_in, instant, prometheus, ranged
-from subjects import Exchange, Here, Served, Simulated, Wired
+from subjects import Bridged, Exchange, Here, Served, Simulated, Wired
 
 FIRES_WITHIN_S = 40 * 60
 RESOLVES_WITHIN_S = 40 * 60
@@ -183,6 +183,9 @@ class Instances:
         self.serve("slow", "well", "queue: 1MiB")
         self.serve("gate", "source")
         self.serve("full", "source", "access_log: /dev/full\nconnections_max: 2")
+        self.bridge("sends", "well")
+        for name in ("lost", "joins"):
+            self.bridge(name, "well", self["sends"])
         for name in ("heard", "lines", "cable"):
             self.wire(name)
         self.wire("missing", room="    kernel_buffer: 64KiB\n")
@@ -202,6 +205,10 @@ class Instances:
     def serve(self, name, feed, more=""):
         self.by_name[name] = Served(self.here, self.folder, self.options.pinstrike, name, len(self.by_name), feed, more)
 
+    def bridge(self, name, feed, serves=None):
+        self.by_name[name] = Bridged(self.here, self.folder, self.options.pinstrike, name, len(self.by_name), feed,
+                                     serves)
+
     def wire(self, name, **others):
         beside = next((each for each in self.by_name.values() if isinstance(each, Wired)), None)
         self.by_name[name] = Wired(self.here, self.folder, self.options.pinstrike, name, beside,
@@ -213,9 +220,10 @@ class Instances:
     def names(self):
         return {each.address: name for name, each in self.by_name.items()}
 
-    def addresses(self, gateways):
-        """Of all gateways, or of all others."""
-        return [each.address for each in self.by_name.values() if isinstance(each, Served) == gateways]
+    def addresses(self, kind):
+        """Of all gateways (Served), of all bridges (Bridged), or of all others (None)."""
+        return [each.address for each in self.by_name.values()
+                if (type(each) if isinstance(each, (Served, Bridged)) else None) is kind]
 
     def put_before_others(self, *names):
         """With the exchange: the instances whose timing matters."""
@@ -275,6 +283,12 @@ def gateway_cases(instances):
         Case(faults.Crowd(instances["full"]), [("GatewayUnlogged", "full"), ("GatewayRefuses", "full")])]
 
 
+def bridge_cases(instances):
+    return [
+        Case(faults.Dead(instances["sends"]), [("BridgeDown", "sends"), ("BridgeNotPublished", "lost")]),
+        Case(faults.HeldForLong(instances["joins"], "bridge"), [("BridgeStalled", "joins"), ("BridgeMissed", "joins")])]
+
+
 def rogue_cases(instances, watch):
     """Faults that a machine may be unable to cause."""
     no_counter = "" if watch.value('pinstrike_clock_tsc{feed="rogue"}') else (
@@ -294,7 +308,7 @@ def rogue_cases(instances, watch):
 
 def cases_of(instances, watch):
     return (wire_cases(instances) + simulated_cases(instances, watch) + gateway_cases(instances)
-            + rogue_cases(instances, watch))
+            + bridge_cases(instances) + rogue_cases(instances, watch))
 
 
 def expect_all(cases, rules):
@@ -391,8 +405,8 @@ def main():
     instances.put_before_others(*well, "left", "lines")
     loaded = rules_for(rules, options.faster, folder)
     interval = "5s" if options.faster == 1 else "1s"
-    with prometheus(folder, instances.addresses(gateways=False), loaded, interval, UP_WITHIN_S,
-                    instances.addresses(gateways=True)) as port:
+    with prometheus(folder, instances.addresses(None), loaded, interval, UP_WITHIN_S,
+                    instances.addresses(Served), instances.addresses(Bridged)) as port:
         watch = Watch(port, instances.names(), options.faster)
         all_cases = cases_of(instances, watch)
         expect_all(all_cases, rules)

@@ -294,6 +294,8 @@ def rules():
         (r"venv/bin/python live\.py", by("databento_client", client, '"live.py"')),
         (r"pinstrike gateway (CONFIG|FILE\.yaml)", synopsis),
         (r"pinstrike gateway [^ ]*\.yaml", serves),
+        (r"pinstrike bridge (serve|join HOST:PORT) (CONFIG|FILE\.yaml)", synopsis),
+        (r"openssl (req|x509) .*", by("bridge_cable", "tests/live/bridge_test.py", '"req", "-x509"')),
         (r"pinstrike bench .*", synopsis),
         (r"pinstrike .* \[.*", synopsis),
         (r"pinstrike .*", program),
