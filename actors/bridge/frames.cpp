@@ -94,7 +94,9 @@ bool FrameWriter::put(const FrameHeader& header, std::span<const std::byte> body
         return false;
     }
     begin(header);
-    append(body.data(), body.size());
+    if (!body.empty()) {
+        append(body.data(), body.size());
+    }
     end(header);
     return true;
 }

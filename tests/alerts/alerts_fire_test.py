@@ -3,12 +3,12 @@
 
     alerts_fire_test.py PINSTRIKE SOURCE_ROOT RELAY MOVED_CLOCK MISBEHAVING_THREAD DASHBOARDS [--faster 5]
 
-A dozen instances, some gateways and Kafka producers run at once. Each has faults of its own, except two,
-on which nothing may fire. The rules are the shipped ones, unchanged. All faults begin together, each
-ends when its alerts fire, and the test lasts a little longer than the longest window of a rule (15
-minutes). The test fails if an alert of the rules has no fault here; an alert whose fault this machine
-cannot have is listed after SKIP. All deadlines are much longer than the usual times. Finally the test
-sends every query of every panel in DASHBOARDS for the time of the faults: each must have data.
+A dozen instances, some gateways, Kafka producers and bridges run at once. Each has faults of its own,
+except two, on which nothing may fire. The rules are the shipped ones, unchanged. All faults begin
+together, each ends when its alerts fire, and the test lasts a little longer than the longest window of a
+rule (15 minutes). The test fails if an alert of the rules has no fault here; an alert whose fault this
+machine cannot have is listed after SKIP. All deadlines are much longer than the usual times. Finally the
+test sends every query of every panel in DASHBOARDS for the time of the faults: each must have data.
 
 `--faster` divides every duration of the rules; use it only for work on this test.
 """
@@ -27,7 +27,7 @@ import subjects  # first, because it adds the folders of the others
 import faults
 import live
 from scraped import alerts, filled_in, instant, prometheus, ranged
-from subjects import Exchange, Here, Served, Simulated, Wired, Written
+from subjects import Bridged, Exchange, Here, Served, Simulated, Wired, Written
 
 FIRES_WITHIN_S = 40 * 60
 RESOLVES_WITHIN_S = 40 * 60
@@ -188,6 +188,9 @@ class Instances:
         self.write("dumb", "source")
         self.write("unfed", "source")
         self.write("absent", "well")
+        self.bridge("sends", "well")
+        for name in ("lost", "joins"):
+            self.bridge(name, "well", self["sends"])
         for name in ("heard", "lines", "cable"):
             self.wire(name)
         self.wire("missing", room="    kernel_buffer: 64KiB\n")
@@ -210,6 +213,10 @@ class Instances:
     def write(self, name, feed, brokers=None):
         self.by_name[name] = Written(self.here, self.folder, self.options.pinstrike, name, len(self.by_name), feed,
                                      brokers)
+
+    def bridge(self, name, feed, serves=None):
+        self.by_name[name] = Bridged(self.here, self.folder, self.options.pinstrike, name, len(self.by_name), feed,
+                                     serves)
 
     def wire(self, name, **others):
         beside = next((each for each in self.by_name.values() if isinstance(each, Wired)), None)
@@ -292,6 +299,12 @@ def kafka_cases(instances):
                                                     ("KafkaUnacknowledged", "writer")])]
 
 
+def bridge_cases(instances):
+    return [
+        Case(faults.Dead(instances["sends"]), [("BridgeDown", "sends"), ("BridgeNotPublished", "lost")]),
+        Case(faults.HeldForLong(instances["joins"], "bridge"), [("BridgeStalled", "joins"), ("BridgeMissed", "joins")])]
+
+
 def rogue_cases(instances, watch):
     """Faults that a machine may be unable to cause."""
     no_counter = "" if watch.value('pinstrike_clock_tsc{feed="rogue"}') else (
@@ -311,7 +324,7 @@ def rogue_cases(instances, watch):
 
 def cases_of(instances, watch):
     return (wire_cases(instances) + simulated_cases(instances, watch) + gateway_cases(instances)
-            + kafka_cases(instances) + rogue_cases(instances, watch))
+            + kafka_cases(instances) + bridge_cases(instances) + rogue_cases(instances, watch))
 
 
 def expect_all(cases, rules):
@@ -409,7 +422,7 @@ def main():
     loaded = rules_for(rules, options.faster, folder)
     interval = "5s" if options.faster == 1 else "1s"
     with prometheus(folder, instances.addresses(Simulated, Wired), loaded, interval, UP_WITHIN_S,
-                    instances.addresses(Served), instances.addresses(Written)) as port:
+                    instances.addresses(Served), instances.addresses(Written), instances.addresses(Bridged)) as port:
         watch = Watch(port, instances.names(), options.faster)
         all_cases = cases_of(instances, watch)
         expect_all(all_cases, rules)

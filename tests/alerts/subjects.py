@@ -115,6 +115,38 @@ class Simulated:
         self.process.wait(timeout=120)
 
 
+class Bridged:
+    """One side of a bridge: serves the feed of a simulated instance, or joins the side `serves`."""
+
+    def __init__(self, here, folder, pinstrike, name, number, feed, serves=None):
+        self.here, self.name, self.pinstrike, self.feed = here, name, pinstrike, feed
+        self.address, self.listens = f"127.0.0.1:{9600 + number}", f"127.0.0.1:{13000 + number}"
+        self.path, self.log = folder / f"{name}.yaml", folder / f"{name}.log"
+        self.words = ["join", serves.listens] if serves else ["serve"]
+        self.process = None
+        certificate = folder / "bridge.pem"
+        if not certificate.exists():
+            live.run("openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
+                     "-days", "2", "-subj", "/CN=bridge", "-keyout", folder / "bridge.key", "-out", certificate)
+            (folder / "bridge.key").chmod(0o600)
+        self.path.write_text(
+            f"feed: {name if serves else feed}\nlisten: {self.listens}\nmetrics_address: {self.address}\n"
+            "tls: {certificate: bridge.pem, key: bridge.key, authority: bridge.pem}\n")
+
+    def start(self):
+        self.process = self.here.start(
+            self.pinstrike, "bridge", *self.words, self.path, stdout=subprocess.DEVNULL,
+            stderr=open(self.log, "a", encoding="utf-8"), start_new_session=True,
+            env={**os.environ, "PINSTRIKE_FOLDER": str(self.path.parent)})
+
+    def said(self):
+        return self.log.read_text()
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait(timeout=120)
+
+
 class Served:
     """A gateway of the feed of a simulated instance."""
 

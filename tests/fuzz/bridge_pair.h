@@ -46,6 +46,7 @@ class SmallFeed {
             session_.step(events);
         }
         book_->on_events(events.batch());
+        file_->give_ids();
     }
 
   private:

@@ -42,8 +42,8 @@ int main(int count, char** arguments) {
     write(arguments[1], "serves_hello", 0, back);
     std::vector<std::byte> events;
     back.clear();
-    for (unsigned i = 0; i < 1200; ++i) {
-        feed.trade(i % 400 == 0 ? 5 : 0);
+    for (unsigned i = 0; i < 300; ++i) {
+        feed.trade(i % 100 == 0 ? 5 : 0);
         pair.step(&events, &back);
     }
     write(arguments[1], "joins_events", 3, events);

@@ -12,6 +12,7 @@ each line are the carried ones and those in gaps.
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -47,6 +48,7 @@ tls:
   certificate: {name}.pem
   key: {name}.key
   authority: authority.pem
+metrics_address: 127.0.0.1:9466
 """
 
 
@@ -143,6 +145,18 @@ class Hosts:
                     f"{len(there)} series there, {len(here)} here, {len(differ)} differ: {differ[:2]}")
         return len(there)
 
+    def check_metrics(self):
+        """Both sides report that they advance, and what they do."""
+        for side, space, wanted in (("serve", self.wire.sender, {"current_hosts": 1, "joined_hosts": 1}),
+                                    ("join", self.wire.receiver, {"live": 1})):
+            done = live.run("ip", "netns", "exec", space, "curl", "-sS", "--max-time", "5",
+                            "http://127.0.0.1:9466/metrics")
+            found = {name: float(value) for name, value in
+                     re.findall(r"^pinstrike_bridge_(\w+)\{.*\} (\S+)$", done.stdout, re.MULTILINE)}
+            live.expect(0 <= found["stalled_seconds"] < 10, f"{side} stalled for {found['stalled_seconds']} s")
+            for name, value in wanted.items():
+                live.expect(found[name] == value, f"{side}: {name} is {found[name]}, not {value}")
+
     def stop(self, side):
         self.send(side, signal.SIGTERM)
         status = self.sides[side].wait(timeout=20)
@@ -205,6 +219,7 @@ def main():
     hosts.wait_for_text("join", "bridge_state")
     time.sleep(2)
     hosts.compare()
+    hosts.check_metrics()
     downs = fault(hosts, scenario)
     restarted = hosts.starts["join"] > 1
     hosts.wait_for_text("join", "bridge_state", 1 if restarted else 2)

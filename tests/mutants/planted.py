@@ -668,3 +668,20 @@ plant(("export_unit",), [
      "for (std::uint64_t end = std::min<std::uint64_t>(size_bytes_, copied_bytes); end > 0;) {"),
     ("a price loses a digit", "while (to[-1] == '0') {", "while (to[-1] <= '1') {"),
 ])
+
+plant(("bridge_unit",), [
+    ("an event that the state has counts twice", "entry != nullptr && !stamp_after(stamp, entry->stamp)",
+     "entry != nullptr && stamp_after(entry->stamp, entry->stamp)"),
+    ("a gap begins with a number that was carried", "const std::uint64_t first = goes_on ? before + 1 : 1;",
+     "const std::uint64_t first = goes_on ? before : 1;"),
+    ("more is sent than was granted", "granted >= writer.queued() + sizeof(FrameHeader) + body_bytes_max",
+     "granted + writer.queued() >= sizeof(FrameHeader) + body_bytes_max"),
+    ("records may be missing between two frames",
+     "frame.header.position != place.position + frame.header.left_out + records",
+     "frame.header.position < place.position"),
+    ("what a bridge did not carry makes values stale", "gap.cause != feed::GapCause::bridge && (!planted(Mistake::book)",
+     "gap.cause != feed::GapCause::repaired && (!planted(Mistake::book)"),
+    ("a frame may begin where no header fits", "bytes_.size() - end_ >= sizeof(FrameHeader) + whole_units(body_bytes)",
+     "bytes_.size() - end_ >= whole_units(body_bytes)"),
+    ("a silent host stays joined", "if (now_ns - heard_ns_ > silent_after_ns) {", "if (now_ns < heard_ns_) {"),
+])

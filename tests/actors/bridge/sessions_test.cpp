@@ -27,7 +27,9 @@ class BridgeSessions : public ::testing::Test, public BridgeScene {
             const std::span all{&event, event.header.records};
             const bool of_line = feed::is_line_event(event.header.kind);
             for (std::size_t core = 0; core < cores; ++core) {
-                if (of_line || event.body.series.strike_e8 / 100'000'000 % cores == core) {
+                if (of_line ||
+                    static_cast<std::size_t>(event.body.series.strike_e8 / 100'000'000) % cores ==
+                        core) {
                     feed.books[core]->on_events(EventBatch{all});
                 }
             }
