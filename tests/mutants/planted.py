@@ -668,3 +668,18 @@ plant(("export_unit",), [
      "for (std::uint64_t end = std::min<std::uint64_t>(size_bytes_, copied_bytes); end > 0;) {"),
     ("a price loses a digit", "while (to[-1] == '0') {", "while (to[-1] <= '1') {"),
 ])
+
+plant(("actors",), [
+    ("chunks that are written again come in another order",
+     "output.failed.push_front(output.writes.back()->chunk);", "output.failed.push_back(output.writes.back()->chunk);"),
+    ("a chunk is given back before an earlier one that fails",
+     "while (!output.writes.empty() && output.writes.front()->ended && !output.writes.front()->failed) {",
+     "while (!output.writes.empty() && !output.writes.front()->failed) {"),
+    ("a short write goes on where it ended", "write.done_bytes -= write.done_bytes % nic::chunk_alignment_bytes;", ""),
+    ("a chunk does not count the packets of its last burst", "open_.packets += recorded;", ""),
+])
+
+plant(("snapshot",), [
+    ("a failed recovery counts as none", "(recovered ? results_.succeeded : results_.failed).add();",
+     "results_.succeeded.add(recovered ? 1 : 0);"),
+])
