@@ -17,6 +17,7 @@
 #include "config/wall_time.h"
 #include "nic/capture/capture_config.h"
 
+#include <fmt/format.h>
 #include <sched.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -179,6 +180,28 @@ actors::FeedConfig replay_of(const actors::FeedConfig& feed, const std::string& 
     return config;
 }
 
+/// What the recording lacks behind its snapshot, as the end of a sentence; empty: nothing. Says
+/// which parts are damaged.
+std::string missing_text(const actors::PollerTask& poller) {
+    std::size_t damaged = 0;
+    for (std::size_t i = 0; i < poller.ports_count(); ++i) {
+        for (const std::string& sentence : poller.input(i).port->unread()) {
+            complain("{}", sentence);
+            ++damaged;
+        }
+    }
+    std::uint64_t lost = 0;
+    for (std::size_t i = 0; i < poller.lines_count(); ++i) {
+        lost += poller.line(i).arbiter.counters().read(feed::LineCount::lost);
+    }
+    if (damaged == 0 && lost == 0) {
+        return {};
+    }
+    return fmt::format(
+        "; {} messages since its snapshot are missing in it{}", lost,
+        damaged == 0 ? "" : fmt::format(", and {} parts of it are damaged", damaged));
+}
+
 Exit give_state(const Arguments& given) {
     Problems problems;
     const auto feed = actors::load_config(given.config, problems);
@@ -206,7 +229,8 @@ Exit give_state(const Arguments& given) {
         complain("nobody reads the state");
         return Exit::failed;
     }
-    complain("of the recording up to {}", actors::time_text(end_ns));
+    complain("of the recording up to {}{}", actors::time_text(end_ns),
+             missing_text(*parts->pollers.front().task));
     return Exit::ok;
 }
 

@@ -4,9 +4,7 @@
 #include "config/check.h"
 
 #include <fmt/format.h>
-#include <liburing.h>
 #include <sys/stat.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -23,7 +21,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t writes_max = 8;  ///< of each poller at a time
-constexpr unsigned ring_entries = 256;
 constexpr std::int64_t retry_interval_ns = 1'000'000'000;
 constexpr std::int64_t look_interval_ns = 1'000'000'000;
 /// A poller hands over a chunk each second while it records.
@@ -32,18 +29,6 @@ constexpr std::int64_t idle_ns_min = 10'000'000'000;
 constexpr std::int64_t patience_ns = 10'000'000'000;
 
 }  // namespace
-
-struct RecorderTask::Uring {
-    io_uring ring{};
-    bool open = false;
-    bool buffers_registered = false;
-
-    ~Uring() {
-        if (open) {
-            ::io_uring_queue_exit(&ring);
-        }
-    }
-};
 
 std::pair<std::unique_ptr<PacketRecorder>, RecorderInput> make_recorder_ends(
     std::string poller, const RecordConfig& config, std::span<const std::uint16_t> lines) {
@@ -80,7 +65,7 @@ RecorderTask::RecorderTask(RecorderSetup setup, std::vector<RecorderInput> input
       folder_(setup_.config.folder_of(setup_.feed)),
       inputs_(std::move(inputs)),
       outputs_(inputs_.size()),
-      uring_(std::make_unique<Uring>()) {}
+      disk_(std::move(setup_.disk)) {}
 
 RecorderTask::~RecorderTask() = default;
 
@@ -118,23 +103,16 @@ std::unique_ptr<RecorderTask> RecorderTask::open(RecorderSetup setup,
             return nullptr;
         }
     }
-    Uring& uring = *task->uring_;
-    const int failed = -::io_uring_queue_init(ring_entries, &uring.ring, 0);
-    if (failed != 0) {
-        add_problem(problems, "",
-                    fmt::format("record: cannot make an io_uring: {}", std::strerror(failed)),
-                    remedy_of(failed));
-        return nullptr;
+    if (task->disk_ == nullptr) {
+        std::vector<std::span<std::byte>> memories;
+        for (const RecorderInput& input : task->inputs_) {
+            memories.emplace_back(input.memory.get(), input.memory_bytes);
+        }
+        task->disk_ = make_uring_queue(memories, problems);
+        if (task->disk_ == nullptr) {
+            return nullptr;
+        }
     }
-    uring.open = true;
-    std::vector<iovec> memory;
-    for (const RecorderInput& input : task->inputs_) {
-        memory.push_back({input.memory.get(), input.memory_bytes});
-    }
-    // Without the right to lock that much memory, the kernel maps the buffers for each write.
-    uring.buffers_registered =
-        ::io_uring_register_buffers(&uring.ring, memory.data(),
-                                    static_cast<unsigned>(memory.size())) == 0;
     return task;
 }
 
@@ -148,9 +126,7 @@ std::size_t RecorderTask::step(std::int64_t now_ns) {
     for (std::size_t i = 0; i < inputs_.size(); ++i) {
         work += write_chunks(i, now_ns);
     }
-    if (::io_uring_sq_ready(&uring_->ring) != 0) {
-        ::io_uring_submit(&uring_->ring);
-    }
+    disk_->submit();
     work += states_ != nullptr ? states_->step() : 0;
     return work != 0 || repair_step() || remove_old(now_ns) ? 1 : 0;
 }
@@ -188,18 +164,15 @@ bool RecorderTask::remove_old(std::int64_t now_ns) {
 
 /// Handles the writes that have ended.
 std::size_t RecorderTask::collect(std::int64_t now_ns) {
-    std::size_t ended = 0;
-    io_uring_cqe* done = nullptr;
-    while (::io_uring_peek_cqe(&uring_->ring, &done) == 0) {
-        auto& write = *static_cast<Write*>(::io_uring_cqe_get_data(done));
-        const int result = done->res;
-        ::io_uring_cqe_seen(&uring_->ring, done);
-        ++ended;
-        if (result <= 0) {
-            write.failed = true;
-            fail(outputs_[write.input], result == 0 ? ENOSPC : -result, now_ns);
+    std::size_t count = 0;
+    while (const auto ended = disk_->next_ended()) {
+        auto& write = *static_cast<Write*>(ended->of);
+        ++count;
+        if (ended->result <= 0) {
+            write.failed = outputs_[write.input].broken = true;
+            fail(outputs_[write.input], ended->result == 0 ? ENOSPC : -ended->result, now_ns);
         } else {
-            write.done_bytes += static_cast<std::size_t>(result);
+            write.done_bytes += static_cast<std::size_t>(ended->result);
             // A short write with O_DIRECT goes on at a multiple of the alignment.
             write.done_bytes -= write.done_bytes % nic::chunk_alignment_bytes;
             if (write.done_bytes < write.record.bytes) {
@@ -207,30 +180,37 @@ std::size_t RecorderTask::collect(std::int64_t now_ns) {
                 continue;
             }
         }
-        end_write(write, now_ns);
+        write.ended = true;
+        end_writes(outputs_[write.input], now_ns);
     }
-    return ended;
+    return count;
 }
 
-void RecorderTask::end_write(Write& write, std::int64_t now_ns) {
-    Output& output = outputs_[write.input];
-    if (write.failed) {
-        output.broken = true;
-        output.failed.push_back(write.chunk);
-    } else {
+/// Chunks are given back in their order, so that those behind a failed one are still there to be
+/// written again behind it, to the next segment.
+void RecorderTask::end_writes(Output& output, std::int64_t now_ns) {
+    while (!output.writes.empty() && output.writes.front()->ended &&
+           !output.writes.front()->failed) {
+        const Write& write = *output.writes.front();
         output.writer.add(write.record);
-        if (!output.broken) {
-            output.error = 0;
-            show_error();
-        }
         counters_.bump(RecorderCount::written, write.chunk.packets);
         counters_.bump(RecorderCount::bytes, write.record.bytes);
         counters_.longest_write_ns.raise_to(
             static_cast<std::uint64_t>(std::max<std::int64_t>(now_ns - write.begun_ns, 0)));
         const FreeChunk chunk{write.chunk.bytes};
         PINSTRIKE_CHECK(inputs_[write.input].free.try_push({&chunk, 1}));
+        output.writes.pop_front();
+        if (!output.broken) {
+            output.error = 0;
+            show_error();
+        }
     }
-    std::erase_if(output.writes, [&](const auto& each) { return each.get() == &write; });
+    const auto has_ended = [](const std::unique_ptr<Write>& write) { return write->ended; };
+    if (output.broken && std::ranges::all_of(output.writes, has_ended)) {
+        for (; !output.writes.empty(); output.writes.pop_back()) {
+            output.failed.push_front(output.writes.back()->chunk);
+        }
+    }
 }
 
 /// The chunks that failed before come first.
@@ -303,22 +283,13 @@ void RecorderTask::begin_write(std::size_t input, const FilledChunk& chunk, std:
 }
 
 void RecorderTask::submit(Write& write) {
-    io_uring_sqe* entry = ::io_uring_get_sqe(&uring_->ring);
-    if (entry == nullptr) {
-        ::io_uring_submit(&uring_->ring);
-        entry = ::io_uring_get_sqe(&uring_->ring);
-    }
-    PINSTRIKE_CHECK(entry != nullptr);
-    const int fd = outputs_[write.input].writer.fd();
-    const std::byte* const from = write.chunk.bytes + write.done_bytes;
-    const auto bytes = static_cast<unsigned>(write.record.bytes - write.done_bytes);
-    const std::uint64_t offset = write.record.offset + write.done_bytes;
-    if (uring_->buffers_registered) {
-        ::io_uring_prep_write_fixed(entry, fd, from, bytes, offset, static_cast<int>(write.input));
-    } else {
-        ::io_uring_prep_write(entry, fd, from, bytes, offset);
-    }
-    ::io_uring_sqe_set_data(entry, &write);
+    DiskQueue::Order order;
+    order.fd = outputs_[write.input].writer.fd();
+    order.offset = write.record.offset + write.done_bytes;
+    order.bytes = std::span{write.chunk.bytes, write.record.bytes}.subspan(write.done_bytes);
+    order.memory = write.input;
+    order.of = &write;
+    disk_->add(order);
 }
 
 void RecorderTask::fail(Output& output, int error, std::int64_t now_ns) {

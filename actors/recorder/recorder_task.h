@@ -6,11 +6,13 @@
 //
 // A chunk that the disk does not take stays in memory, and is tried again each second in a new
 // segment. So nothing that reached a chunk is lost while the program runs. Meanwhile the poller
-// runs out of chunks and counts what it cannot record.
+// runs out of chunks and counts what it cannot record. A segment ends before the first chunk that
+// the disk did not take, so the chunks of a poller are in their order, each once.
 #pragma once
 
 #include "actors/poller/packet_recorder.h"
 #include "actors/recorder/compressor_task.h"
+#include "actors/recorder/disk_queue.h"
 #include "actors/recorder/record_config.h"
 #include "actors/recorder/recorder_counts.h"
 #include "actors/recorder/segment_writer.h"
@@ -58,6 +60,7 @@ struct RecorderSetup {
     std::function<void(std::string)> on_repair;
     /// The chunks of snapshots; nullopt: none are taken.
     std::optional<Consumer<FilledStateChunk>> states{};
+    std::unique_ptr<DiskQueue> disk{};  ///< writes the chunks; null: by io_uring
 };
 
 class RecorderTask {
@@ -87,8 +90,6 @@ class RecorderTask {
     [[nodiscard]] CompressorTask* compressor() const { return compressor_.get(); }
 
   private:
-    struct Uring;
-
     /// A chunk on its way to the disk.
     struct Write {
         FilledChunk chunk;
@@ -96,13 +97,14 @@ class RecorderTask {
         std::size_t done_bytes = 0;
         std::int64_t begun_ns = 0;
         std::size_t input = 0;
+        bool ended = false;
         bool failed = false;
     };
 
     struct Output {
         SegmentWriter writer;
-        std::vector<std::unique_ptr<Write>> writes;  ///< under way
-        std::deque<FilledChunk> failed;              ///< to be tried again
+        std::deque<std::unique_ptr<Write>> writes;  ///< under way, in the order of their places
+        std::deque<FilledChunk> failed;             ///< to be tried again, in their order
         bool broken = false;  ///< a write of the segment failed, so it gets no more
         int error = 0;        ///< errno of the latest failure; 0: it writes
         std::int64_t retry_ns = 0;
@@ -117,7 +119,7 @@ class RecorderTask {
     void release_idle(std::int64_t now_ns);
     void begin_write(std::size_t input, const FilledChunk& chunk, std::int64_t now_ns);
     void submit(Write& write);
-    void end_write(Write& write, std::int64_t now_ns);
+    void end_writes(Output& output, std::int64_t now_ns);
     void fail(Output& output, int error, std::int64_t now_ns);
     void show_error();
     bool repair_step();
@@ -127,7 +129,7 @@ class RecorderTask {
     std::string folder_;
     std::vector<RecorderInput> inputs_;
     std::vector<Output> outputs_;  ///< of each input
-    std::unique_ptr<Uring> uring_;
+    std::unique_ptr<DiskQueue> disk_;
     std::deque<std::string> unfinished_;  ///< segments of earlier starts that are yet to be checked
     std::optional<feed::SegmentScan> scan_;
     std::int64_t stepped_ns_ = 0;

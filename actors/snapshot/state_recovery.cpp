@@ -185,6 +185,7 @@ void StateRecovery::finish(bool recovered, std::string text) {
         exchange_.set_taking(false);
     }
     if (!text.empty()) {
+        (recovered ? results_.succeeded : results_.failed).add();
         setup_.listener(recovered, std::move(text));
     }
 }

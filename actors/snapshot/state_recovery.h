@@ -69,6 +69,12 @@ class StateRecovery {
     /// Of these, those that the books took.
     [[nodiscard]] const Counter& taken() const { return results_.taken; }
 
+    /// One of them is 1 after the end: whether the books could take the recorded state. Neither is
+    /// if nobody asked for it, or if peers gave the state of all lines.
+    [[nodiscard]] const Counter& succeeded() const { return results_.succeeded; }
+
+    [[nodiscard]] const Counter& failed() const { return results_.failed; }
+
     /// The messages of a line between the recording and the first one since the start. nullopt: it
     /// is not known, or the line was not recovered.
     [[nodiscard]] std::optional<std::uint64_t> missed(std::uint16_t line) const;
@@ -86,6 +92,8 @@ class StateRecovery {
     struct Results {
         Counter series;
         Counter taken;
+        Counter succeeded;
+        Counter failed;
         std::map<StateVerdict, std::uint64_t> others;
     };
 

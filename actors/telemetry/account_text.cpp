@@ -162,13 +162,9 @@ std::string recovered_text(const CounterSnapshot& counters) {
     if (counters.recorder->recovered_series == 0) {
         return "";
     }
-    std::uint64_t missed = 0;
-    for (const LineSnapshot& line : parts_of(counters, &PollerSnapshot::lines)) {
-        missed += line.missed_before_start.value_or(0);
-    }
     return fmt::format(
         "{} series began with recorded state; {} messages are missing before the first ones\n",
-        counters.recorder->recovered_series, missed);
+        counters.recorder->recovered_series, missed_before_start(counters));
 }
 
 }  // namespace

@@ -291,6 +291,8 @@ std::optional<RecorderSnapshot> recorder_snapshot(const Appliance& appliance) {
                             counters.longest_write_ns.read(),
                             counters.longest_pause_ns.read(),
                             std::string{view.recorder_failure},
+                            view.earlier == nullptr ? 0 : view.earlier->succeeded().read(),
+                            view.earlier == nullptr ? 0 : view.earlier->failed().read(),
                             view.earlier == nullptr ? 0 : view.earlier->taken().read(),
                             counters.snapshot_ns.read(),
                             counters.snapshot_series.read(),
@@ -338,6 +340,16 @@ std::uint64_t not_recorded(const CounterSnapshot& counters) {
         packets += poller.not_recorded;
     }
     return packets + (counters.recorder ? counters.recorder->counts[RecorderCount::unwritten] : 0);
+}
+
+std::uint64_t missed_before_start(const CounterSnapshot& counters) {
+    std::uint64_t messages = 0;
+    for (const PollerSnapshot& poller : counters.pollers) {
+        for (const LineSnapshot& line : poller.lines) {
+            messages += line.missed_before_start.value_or(0);
+        }
+    }
+    return messages;
 }
 
 std::uint64_t filtered_by_recorder(const CounterSnapshot& counters) {

@@ -230,8 +230,11 @@ struct RecorderSnapshot {
     int error = 0;  ///< errno of the failure that keeps it from writing; 0: it writes
     std::uint64_t longest_write_ns = 0;
     std::uint64_t longest_pause_ns = 0;
-    std::string failure;                 ///< why its thread failed; empty: it runs
-    std::uint64_t recovered_series = 0;  ///< that the books took from it at the start
+    std::string failure;  ///< why its thread failed; empty: it runs
+    // Of the state that the books took from it at the start.
+    std::uint64_t recoveries = 0;
+    std::uint64_t recoveries_failed = 0;
+    std::uint64_t recovered_series = 0;
     // As in RecorderCounters.
     std::uint64_t snapshot_ns = 0;
     std::uint64_t snapshot_series = 0;
@@ -296,6 +299,9 @@ struct Totals {
 
 /// The packets of all pollers that are not on disk, or not yet while the recorder runs.
 [[nodiscard]] std::uint64_t not_recorded(const CounterSnapshot& counters);
+
+/// The messages of all lines between the recording before the start and the first ones since.
+[[nodiscard]] std::uint64_t missed_before_start(const CounterSnapshot& counters);
 
 /// The packets of all pollers that the config does not want on disk.
 [[nodiscard]] std::uint64_t filtered_by_recorder(const CounterSnapshot& counters);

@@ -337,6 +337,13 @@ NIC = Dashboard(
         lines("Segments not compressed", "Closed segments that could not be compressed", "short",
               [worst("increase(pinstrike_recorder_compress_failures_total{{S}}[$__range])", of="sum")],
               least=0, empty="The config has no section record", alerts=["PinstrikeCompressionFailed"]),
+        squares("State from the recording", "Whether the books could take the recorded state at the latest start",
+                "short", [worst("pinstrike_recorder_recovery_failed{{S}}")],
+                width=12, height=8, mappings=states(taken=(0, GREEN), failed=(1, RED)),
+                empty="The config has no section record", alerts=["PinstrikeStateUnrecovered"]),
+        lines("Missing before the start", "Messages between the end of the recording and the first ones since the "
+              "latest start", "short", [worst("pinstrike_recorder_missed_before_start_messages{{S}}")],
+              least=0, empty="The config has no section record"),
     ])
 
 

@@ -176,6 +176,8 @@ class Instances:
         record = "record: {{folder: {}, segment: 4MiB, memory: 4MiB, free: 0B}}"
         self.simulate("filled", more=record.format(self.disk))
         self.simulate("slowly", more=record.format(folder / "recording").replace("}", ", snapshot_interval: 2s}"))
+        self.emptied = folder / "emptied"
+        self.simulate("emptied", more=record.format(self.emptied).replace("}", ", snapshot_interval: 2s}"))
         self.packed = folder / "packed"
         self.simulate("packed", more=record.format(self.packed).replace("}", ", compress: 1}"))
         for name in ("door", "gone"):
@@ -272,6 +274,7 @@ def simulated_cases(instances, watch):
              [("ThreadStalled", "held"), ("RingFull", "held")]),
         Case(faults.FullDisk(instances["filled"], instances.disk), [("RecordingFailed", "filled")]),
         Case(faults.Held(instances["slowly"], "recorder"), [("RecordingShort", "slowly"), ("SnapshotOld", "slowly")]),
+        Case(faults.NoPackets(instances["emptied"], instances.emptied), [("StateUnrecovered", "emptied")]),
         Case(faults.Unpackable(instances["packed"], instances.packed), [("CompressionFailed", "packed")]),
         Case(faults.HeldInPulses(left, "core0"),
              [("LatencyHigh", "left"), ("RingNearlyFull", "left")]),

@@ -304,6 +304,25 @@ class Unpackable:
         self.blocked.parent.rmdir()
 
 
+class NoPackets:
+    what = "it starts with snapshots of a recording whose packets were removed"
+
+    def __init__(self, subject, folder):
+        self.subject, self.folder = subject, folder
+
+    def begin(self):
+        while not any(self.folder.glob("STATE-*.state")):
+            time.sleep(1)
+        self.subject.stop()
+        for path in self.folder.glob("*.pcapng*"):
+            path.unlink()
+        self.subject.start()
+
+    def end(self):
+        self.subject.stop()
+        self.subject.start()
+
+
 class FullDisk:
     what = "the disk of its recording is full when it starts"
 

@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
 """A feed that records is killed during the day, and starts again without a peer.
 
-    restart_test.py PINSTRIKE whole|no_peer|damaged|at_snapshot|yesterday|off
+    restart_test.py PINSTRIKE SCENARIO
 
 whole: SIGKILL ends the feed while messages come, and it starts again. Its books take the recorded state, within 5 s of
 the start. At the end they equal a replay of the whole recording, in which the messages between the two runs are a gap,
 and the account states that gap. no_peer: the same, after it has asked in vain for the state of a peer. damaged: the
-last snapshot is damaged, so that the one before is taken. at_snapshot: it is
-killed when a snapshot is complete, whose last packets are not on disk yet; all series of the snapshot come back, and
-what is fresh at the end is true. yesterday: the snapshots are of another trade date; nothing
+last snapshot is damaged, so that the one before is taken. damaged_chunk: of the packets since the last snapshot a part
+is damaged; the log states how many messages it lacks, and the books equal those of a replay all the same. at_snapshot:
+it is killed when a snapshot is complete, whose last packets are not on disk yet; all series of the snapshot come back,
+and what is fresh at the end is true. no_packets: the segments were removed, but not the snapshots; this is a failure
+and counts as one. yesterday: the snapshots are of another trade date; nothing
 is taken, and the log says so. off: the config turns it off.
 """
 
@@ -37,6 +39,7 @@ cores: [{{name: core0, wait: park}}, {{name: core1, wait: park}}]
 arbitration: {{window: 200ms, hold: 64MiB}}
 book: {{series_capacity: 100000}}
 record: {{folder: {folder}, segment: 16MiB, free: 0B, snapshot_interval: 5s{more}}}
+metrics_address: 127.0.0.1:9464
 """
 PEER = """
 recovery: {{sources: [peer]}}
@@ -63,6 +66,25 @@ def damage(path):
     path.write_bytes(content)
 
 
+def chunks_since(folder, begin_ns):
+    """(segment, offset) of the chunks on disk that begin after this time, by the indexes."""
+    for index in sorted(folder.glob("*.index")):
+        content, at = index.read_bytes(), 16
+        while at + 8 <= len(content):
+            size, _ = struct.unpack_from("<II", content, at)
+            if at + 8 + size > len(content):
+                break
+            offset, first_ns = struct.unpack_from("<Q24xq", content, at + 8)
+            if first_ns > begin_ns:
+                yield index.with_suffix(""), offset
+            at += 8 + size
+
+
+def chunks_since_snapshot(folder):
+    """Since the last one was complete."""
+    return chunks_since(folder, max(folder.glob("STATE-*.state")).stat().st_mtime_ns)
+
+
 def make_old(folder):
     """The snapshots get the trade date of another day (feed/recording/README.md has the bytes)."""
     for path in folder.glob("STATE-*.state"):
@@ -78,24 +100,26 @@ def said(feed, code):
     return next(line for line in feed.said().splitlines() if code in line)
 
 
-def replayed(feed, folder):
+def replayed(feed, folder, status=0):
     """The book and the account of a replay of the whole recording."""
     book, account = feed.here / "replay.book.json", feed.here / "replay.json"
     done = subprocess.run([feed.pinstrike, "replay", folder, "--config", feed.file("yaml"), "--book", book,
                            "--account", account], capture_output=True, text=True, check=False, timeout=120)
-    live.expect(done.returncode == 0, f"replay: {done.stderr}")
+    live.expect(done.returncode == status, f"replay: {done.stderr}")
     return book.read_text().splitlines(), live.read_json(account)
 
 
-def compare(feed, folder):
-    book, account = replayed(feed, folder)
+def compare(feed, folder, lacking):
+    """`lacking`: messages that the recording lacked between the snapshot and its end, because it is damaged."""
+    book, account = replayed(feed, folder, 1 if lacking else 0)
     own = feed.file("book.json").read_text().splitlines()
     different = [pair for pair in zip(own, book) if pair[0] != pair[1]]
     live.expect(len(own) == len(book) and not different,
                 f"{len(own)} series, {len(book)} in the replay; {len(different)} differ: {different[:3]}")
     missed = {line["line"]: line["missed_before_start"] for line in feed.account()["lines"]}
     lost = {line["line"]: line["lost"] for line in account["lines"]}
-    live.expect(missed == lost, f"missed {missed}, but the replay lost {lost}")
+    live.expect(sum(lost.values()) == sum(missed.values()) + lacking and (lacking or missed == lost),
+                f"missed {missed}, lacking {lacking}, but the replay lost {lost}")
     live.expect(all(missed.values()), f"nothing was missed on a line: the test shows less: {missed}")
     stale = sum(row.count('"stale"') for row in own)
     return len(own), stale, sum(missed.values())
@@ -125,16 +149,32 @@ def series_of(folder, pinstrike):
     return json.loads(done.stdout)["snapshots"][-1]["records"] - 4 * 2
 
 
-def recovered(feed, folder, generator, least=None):
+def metric(feed, name):
+    values = re.findall(rf"^pinstrike_recorder_{name}{{\S* (\S+)$", feed.metrics(), re.M)
+    return sum(map(float, values))
+
+
+def expect_metrics(feed, **wanted):
+    found = {name: metric(feed, name) for name in wanted}
+    live.expect(found == wanted, f"metrics {found}, expected {wanted}")
+
+
+def recovered(feed, folder, generator, least=None, lacks=False):
     row = said(feed, "state_recovered")
+    lacking = re.search(r"; (\d+) messages since its snapshot are missing in it, and 1 parts of it are damaged", row)
+    live.expect(bool(lacking) == lacks, row)
     series, seconds = re.search(r"states of (\d+) series taken in ([\d.]+) s", row).groups()
     live.expect(float(seconds) < WITHIN_S, f"it took too long: {row}")
     live.expect(generator.poll() is None, "the traffic ended before: the test shows nothing")
     finish(generator)
     time.sleep(1)
+    expect_metrics(feed, recovery_succeeded=1, recovery_failed=0, recovered_series=int(series))
+    missed = metric(feed, "missed_before_start_messages")
     feed.stop()
+    live.expect(missed == sum(line.get("missed_before_start", 0) for line in feed.account()["lines"]), f"{missed}")
     live.expect(int(series) == feed.account()["recording"]["recovered_series"], row)
-    count, stale, missed = compare_fresh(feed) if least else compare(feed, folder)
+    lacking = int(lacking[1]) if lacks else 0
+    count, stale, missed = compare_fresh(feed) if least else compare(feed, folder, lacking)
     live.expect(least is None or int(series) >= least, f"{least} series were in the snapshot: {row}")
     print(f"{row}\n{count} series at the end, {stale} sides stale, {missed} messages missed")
 
@@ -158,15 +198,29 @@ def main():
     generator = feed.generate(traffic=TRAFFIC)
     wait_for(lambda: len(list(folder.glob("STATE-*.state"))) >= 2, lambda: f"too few snapshots: {feed.tail()}")
     time.sleep(0 if scenario == "at_snapshot" else UNWRITTEN_S)
+    if scenario == "damaged_chunk":
+        wait_for(lambda: any(chunks_since_snapshot(folder)), lambda: "no chunk since the snapshot")
     kill(feed)
     if scenario == "damaged":
         damage(max(folder.glob("STATE-*.state")))
+    elif scenario == "damaged_chunk":
+        segment, offset = next(chunks_since_snapshot(folder))
+        with open(segment, "r+b") as file:
+            file.seek(offset + 4096)
+            file.write(bytes(64))
+    elif scenario == "no_packets":
+        for path in folder.glob("*.pcapng*"):
+            path.unlink()
     elif scenario == "yesterday":
         make_old(folder)
     least = series_of(folder, pinstrike) if scenario == "at_snapshot" else None
     feed.run(text)
-    if scenario in ("whole", "no_peer", "damaged", "at_snapshot"):
-        recovered(feed, folder, generator, least)
+    if scenario in ("whole", "no_peer", "damaged", "damaged_chunk", "at_snapshot"):
+        recovered(feed, folder, generator, least, scenario == "damaged_chunk")
+    elif scenario == "no_packets":
+        live.expect("has no recorded packet" in said(feed, "state_unrecovered"), "another reason")
+        expect_metrics(feed, recovery_succeeded=0, recovery_failed=1, recovered_series=0)
+        not_recovered(feed)
     elif scenario == "yesterday":
         live.expect("no whole snapshot of the trade date" in said(feed, "state_recovered"), "another reason")
         not_recovered(feed)

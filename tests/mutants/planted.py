@@ -685,3 +685,18 @@ plant(("bridge_unit",), [
      "bytes_.size() - end_ >= whole_units(body_bytes)"),
     ("a silent host stays joined", "if (now_ns - heard_ns_ > silent_after_ns) {", "if (now_ns < heard_ns_) {"),
 ])
+
+plant(("actors",), [
+    ("chunks that are written again come in another order",
+     "output.failed.push_front(output.writes.back()->chunk);", "output.failed.push_back(output.writes.back()->chunk);"),
+    ("a chunk is given back before an earlier one that fails",
+     "while (!output.writes.empty() && output.writes.front()->ended && !output.writes.front()->failed) {",
+     "while (!output.writes.empty() && !output.writes.front()->failed) {"),
+    ("a short write goes on where it ended", "write.done_bytes -= write.done_bytes % nic::chunk_alignment_bytes;", ""),
+    ("a chunk does not count the packets of its last burst", "open_.packets += recorded;", ""),
+])
+
+plant(("snapshot",), [
+    ("a failed recovery counts as none", "(recovered ? results_.succeeded : results_.failed).add();",
+     "results_.succeeded.add(recovered ? 1 : 0);"),
+])

@@ -219,6 +219,9 @@ void add_recorder(Families& out, const RecorderSnapshot& recorder) {
     out.value(Metric::recorder_snapshot_interval_seconds, {},
               static_cast<double>(recorder.snapshot_interval_ns) * 1e-9);
     out.value(Metric::recorder_snapshot_series, {}, number(recorder.snapshot_series));
+    out.value(Metric::recorder_recovery_succeeded, {}, number(recorder.recoveries));
+    out.value(Metric::recorder_recovery_failed, {}, number(recorder.recoveries_failed));
+    out.value(Metric::recorder_recovered_series, {}, number(recorder.recovered_series));
 }
 
 void add_history(Families& out, const HistorySnapshot& history) {
@@ -331,6 +334,8 @@ std::vector<prometheus::MetricFamily> appliance_metrics(const CounterSnapshot& c
     }
     if (counters.recorder) {
         add_recorder(out, *counters.recorder);
+        out.value(Metric::recorder_missed_before_start_messages, {},
+                  number(missed_before_start(counters)));
     }
     add_recovery(out, counters.recovery);
     add_peers(out, counters.peers);

@@ -120,6 +120,16 @@ inline constexpr std::string_view metric_prefix = "pinstrike_";
     ROW(recorder_snapshot_interval_seconds, gauge, \
         "From the begin of a snapshot to that of the next, by the config. 0: none is written") \
     ROW(recorder_snapshot_series, gauge, "States of series in that snapshot") \
+    ROW(recorder_recovery_succeeded, gauge, \
+        "1: at the start the books could take the recorded state. 0 in both rows: not yet, not " \
+        "wanted (record.recover), or peers gave it") \
+    ROW(recorder_recovery_failed, gauge, \
+        "1: at the start the books could not take the recorded state, or only a part of it") \
+    ROW(recorder_recovered_series, gauge, \
+        "States of series that the books took from the recording at the start") \
+    ROW(recorder_missed_before_start_messages, gauge, \
+        "Messages between the end of the recording and the first one of each line since the " \
+        "start, as far as they are known") \
     ROW(peer_server_open_connections, gauge, "Connections of peers that are open now") \
     ROW(peer_client_connected, gauge, "1: the peer is connected and can be asked") \
     ROW(peer_state_whole, gauge, "1: the state of every line's series was received from a peer") \

@@ -1,15 +1,11 @@
 // path: cold
 //
 // Packets of a poller through the recorder to segments on disk, and what of them survives damage.
-#include "actors/recorder/recorder_task.h"
-
 #include "feed/recording/followed_recording.h"
 #include "feed/recording/segment_file.h"
-#include "feed/venue_services.h"
-#include "nic/capture/capture_reader.h"
+#include "tests/actors/recorder/recorder_fixture.h"
 
 #include <gtest/gtest.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -29,136 +25,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::int64_t ms = 1'000'000;
-constexpr std::int64_t begin_ns = 1'764'426'600'123'456'789;
-
-/// A frame whose bytes identify it.
-std::vector<std::byte> frame_of(std::size_t number, std::size_t bytes) {
-    std::vector<std::byte> frame(bytes);
-    for (std::size_t i = 0; i < bytes; ++i) {
-        frame[i] = static_cast<std::byte>(number + i * 3);
-    }
-    return frame;
-}
-
-class Recorder : public testing::Test {
-  protected:
-    void SetUp() override {
-        std::string name = testing::TempDir() + "recorder-XXXXXX";
-        ASSERT_NE(::mkdtemp(name.data()), nullptr);
-        folder_ = name + "/record";
-    }
-
-    void TearDown() override { fs::remove_all(fs::path{folder_}.parent_path()); }
-
-    void open(RecordConfig config = {}) {
-        config.folder = folder_;
-        config.free_bytes = 0;
-        config.memory_bytes = 4 * nic::chunk_bytes_max;
-        auto [recorder, input] = make_recorder_ends("poller0", config, lines_);
-        recorder_ = std::move(recorder);
-        input.lines = [this] { return lines_; };
-        std::vector<RecorderInput> inputs;
-        inputs.push_back(std::move(input));
-        Problems problems;
-        task_ = RecorderTask::open({"test", config, feed::venue_services("opra").numbers_of,
-                                    [this](const std::string& text) { repaired_.push_back(text); }},
-                                   std::move(inputs), problems);
-        ASSERT_TRUE(problems.empty());
-    }
-
-    /// Records one more frame.
-    void record(std::size_t bytes = 1000, std::uint32_t interface = 1) {
-        std::vector<std::byte> frame = frame_of(sent_, bytes);
-        frame.reserve(1);  // a packet of a port has an address, also without bytes
-        nic::Packet packet;
-        packet.bytes = frame.data();
-        packet.length_bytes = static_cast<std::uint32_t>(bytes);
-        packet.ts_receive_ns = begin_ns + static_cast<std::int64_t>(sent_++) * ms;
-        recorder_->record({&packet, 1}, {&interface, 1});
-    }
-
-    /// Steps until everything that was recorded is on disk.
-    void write_all() {
-        recorder_->close();
-        while (task_->counters().read(RecorderCount::written) != sent_) {
-            now_ns_ += ms;
-            task_->step(now_ns_);
-        }
-    }
-
-    void finish() {
-        recorder_->close();
-        task_->finish(now_ns_);
-        task_.reset();
-    }
-
-    /// Starts again, until the recorder has checked what it found.
-    void start_again() {
-        open();
-        while (task_->step(now_ns_) != 0) {
-        }
-        finish();
-    }
-
-    [[nodiscard]] std::vector<std::string> segments() const {
-        Problems problems;
-        return feed::segments_in(folder_, problems);
-    }
-
-    /// The numbers of the frames that a capture reader finds, and its complaints.
-    [[nodiscard]] std::vector<std::size_t> replayed() {
-        std::vector<std::size_t> numbers;
-        for (const std::string& path : segments()) {
-            Problems problems;
-            auto reader = nic::CaptureReader::open(path, problems);
-            EXPECT_TRUE(reader) << path;
-            nic::CapturedFrame frame;
-            while (reader && reader->next(frame)) {
-                const auto number = static_cast<std::size_t>((frame.ts_ns - begin_ns) / ms);
-                const auto expected = frame_of(number, frame.bytes.size());
-                EXPECT_TRUE(std::equal(frame.bytes.begin(), frame.bytes.end(), expected.begin()));
-                numbers.push_back(number);
-            }
-            complaint_ += reader ? reader->complaint() : "";
-        }
-        return numbers;
-    }
-
-    /// Overwrites bytes of the only segment.
-    void damage(std::uint64_t offset, std::size_t bytes) const {
-        std::fstream file{segments().front(), std::ios::in | std::ios::out | std::ios::binary};
-        file.seekp(static_cast<std::streamoff>(offset));
-        file.write(std::string(bytes, '?').data(), static_cast<std::streamsize>(bytes));
-    }
-
-    [[nodiscard]] feed::SegmentIndex index() const {
-        Problems problems;
-        return feed::SegmentFile::open(segments().front(), problems)->index().value();
-    }
-
-    [[nodiscard]] std::uint64_t count(RecorderCount row) const {
-        return task_->counters().read(row);
-    }
-
-    std::string folder_;
-    std::vector<std::uint16_t> lines_{1, 2};
-    std::unique_ptr<PacketRecorder> recorder_;
-    std::unique_ptr<RecorderTask> task_;
-    std::vector<std::string> repaired_;
-    std::string complaint_;
-    std::size_t sent_ = 0;
-    std::int64_t now_ns_ = begin_ns;
-};
-
-/// 0, 1, ... count - 1
-std::vector<std::size_t> first_numbers(std::size_t count) {
-    std::vector<std::size_t> numbers(count);
-    for (std::size_t i = 0; i < count; ++i) {
-        numbers[i] = i;
-    }
-    return numbers;
-}
+using namespace recorder_fixture;
 
 TEST_F(Recorder, writes_every_packet_as_it_came) {
     open();

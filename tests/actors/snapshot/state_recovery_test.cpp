@@ -135,6 +135,8 @@ TEST_F(Recovery, GivesTheSeriesAndStatesWhatIsMissing) {
     EXPECT_TRUE(exchange_->begin()) << "nobody gets the state of books that lack some";
     run();
     EXPECT_EQ(recovered_, true);
+    EXPECT_EQ(recovery_->succeeded().read(), 1U);
+    EXPECT_EQ(recovery_->failed().read(), 0U);
     EXPECT_EQ(taken_.size(), 2U);
     EXPECT_TRUE(taken_.at(0).recorded);
     EXPECT_EQ(recovery_->series().read(), 3U);
@@ -216,6 +218,8 @@ TEST_F(Recovery, SaysIfTheProcessCannotBeStarted) {
     run();
     EXPECT_EQ(recovered_, false);
     EXPECT_EQ(said_, "its process cannot be started");
+    EXPECT_EQ(recovery_->succeeded().read(), 0U);
+    EXPECT_EQ(recovery_->failed().read(), 1U);
 }
 
 TEST_F(Recovery, WaitsForTheStateOfPeers) {
@@ -238,6 +242,7 @@ TEST_F(Recovery, WaitsForTheStateOfPeers) {
 TEST_F(Recovery, SaysNothingIfNobodyWantsIt) {
     run();
     EXPECT_EQ(recovered_, std::nullopt);
+    EXPECT_EQ(recovery_->succeeded().read() + recovery_->failed().read(), 0U);
     EXPECT_FALSE(exchange_->begin());
 }
 

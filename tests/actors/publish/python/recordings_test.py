@@ -6,6 +6,8 @@
 
 import csv
 import datetime
+import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -14,6 +16,8 @@ from decimal import Decimal
 from pathlib import Path
 
 import duckdb
+import matplotlib.colors
+import matplotlib.image
 import numpy as np
 import pandas
 import pinstrike
@@ -32,6 +36,7 @@ traffic: {{lines_count: 2, roots_count: 20, series_count: 2000, rate_messages_pe
 """
 SCHEMAS = ("cmbp-1", "cbbo-1s", "tcbbo", "trades", "mbp-1", "tbbo", "ohlcv-1s", "definition", "statistics")
 PROGRAM = sys.argv.pop(1)
+ROOT = Path(__file__).resolve().parents[4]
 
 
 def text_of(value, name):
@@ -160,6 +165,45 @@ class Recordings(unittest.TestCase):
         query.close()
         self.assertEqual(subprocess.run(["pgrep", "-f", f"record export {self.folder}"], check=False,
                                         capture_output=True).returncode, 1)
+
+
+class Readme(unittest.TestCase):
+    """The commands of README that record the demonstration, export a part and draw it."""
+
+    def commands(self):
+        block = re.search(r"^      \(cat config/demo\.yaml.*?\n\n", (ROOT / "README.md").read_text(), re.M | re.S)[0]
+        return [line.split("  #")[0].strip() for line in block.splitlines()]
+
+    def test_the_commands_record_export_and_draw(self):
+        commands = [command for command in self.commands() if command]
+        with tempfile.TemporaryDirectory(prefix="python-readme-") as name:
+            here = Path(name)
+            (here / "venv/bin").mkdir(parents=True)
+            (here / "venv/bin/python").symlink_to(sys.executable)
+            (here / "actors").symlink_to(ROOT / "actors")
+            (here / "config").mkdir()
+            demo = (ROOT / "config/demo.yaml").read_text()
+            # The port may be in use, and a feed of this name may be published.
+            (here / "config/demo.yaml").write_text(demo.replace("metrics_address: 127.0.0.1:9464\n", ""))
+            environment = {**os.environ, "MPLBACKEND": "agg", "PINSTRIKE_FOLDER": name,
+                           "PATH": f"{Path(PROGRAM).resolve().parent}:{os.environ['PATH']}",
+                           "PYTHONPATH": ":".join(path for path in sys.path if path)}
+            for command in commands:
+                done = subprocess.run(["bash", "-c", command], cwd=here, env=environment, capture_output=True,
+                                      text=True, check=False, timeout=500)
+                self.assertEqual(done.returncode, 0, f"{command}: {done.stdout[-1000:]}{done.stderr[-2000:]}")
+            with open(here / "spy.csv", encoding="utf-8") as file:
+                symbols = [row["symbol"] for row in csv.DictReader(file)]
+            self.assertEqual({symbol[:6].strip() for symbol in symbols}, {"SPY"})
+            self.assertEqual(sum(map(len, pinstrike.recording(here / "recording", PROGRAM).query("SPY"))), len(symbols))
+            self.check_picture(here / "spy.png")
+        self.check_picture(ROOT / "actors/publish/examples/recorded.png")
+
+    def check_picture(self, path):
+        picture = matplotlib.image.imread(path)
+        for colour in ("tab:blue", "tab:orange", "tab:green", "tab:red"):
+            far = np.abs(picture[..., :3] - matplotlib.colors.to_rgb(colour)).max(axis=-1)
+            self.assertGreater(int((far < 0.1).sum()), 50, f"{path} has no line of {colour}")
 
 
 if __name__ == "__main__":

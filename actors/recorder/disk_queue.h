@@ -1,0 +1,51 @@
+// path: cold
+//
+// Writes to files that the recorder's thread begins and does not wait for.
+#pragma once
+
+#include "config/problem.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+
+namespace pinstrike::actors {
+
+class DiskQueue {
+  public:
+    struct Order {
+        int fd = -1;
+        std::uint64_t offset = 0;
+        std::span<const std::byte> bytes;  ///< stay as they are until the write has ended
+        std::size_t memory = 0;            ///< which of the queue's memories has them
+        void* of = nullptr;                ///< returned when the write has ended
+    };
+
+    struct Ended {
+        void* of = nullptr;
+        int result = 0;  ///< bytes written, or a negative errno
+    };
+
+    DiskQueue() = default;
+    virtual ~DiskQueue() = default;
+    DiskQueue(const DiskQueue&) = delete;
+    DiskQueue& operator=(const DiskQueue&) = delete;
+
+    /// The write may begin now, or with submit().
+    virtual void add(const Order& order) = 0;
+
+    /// Begins what was added.
+    virtual void submit() = 0;
+
+    /// A write that has ended, in any order. Nothing if none has.
+    [[nodiscard]] virtual std::optional<Ended> next_ended() = 0;
+};
+
+/// By io_uring. `memories`: where the bytes of the writes lie. Null, with a Problem, if the system
+/// refuses.
+[[nodiscard]] std::unique_ptr<DiskQueue> make_uring_queue(
+    std::span<const std::span<std::byte>> memories, Problems& problems);
+
+}  // namespace pinstrike::actors
