@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <utility>
 
 namespace pinstrike::actors::kafka {
@@ -66,13 +65,6 @@ Outcome outcome_of(const rd_kafka_message_t& message) {
 void add_header(rd_kafka_headers_t& headers, std::string_view name, std::string_view value) {
     ::rd_kafka_header_add(&headers, name.data(), static_cast<ssize_t>(name.size()), value.data(),
                           static_cast<ssize_t>(value.size()));
-}
-
-void add_header(rd_kafka_headers_t& headers, std::string_view name, std::uint64_t value) {
-    std::array<char, 20> digits{};
-    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
-    add_header(headers, name,
-               std::string_view{digits.data(), static_cast<std::size_t>(end - digits.data())});
 }
 
 }  // namespace
@@ -159,11 +151,8 @@ bool Producer::open(Problems& problems) {
         Topic& topic = topics_.emplace_back();
         topic.topic.reset(
             ::rd_kafka_topic_new(handle_.get(), topic_name(config_, of).c_str(), nullptr));
-        topic.headers.reset(::rd_kafka_headers_new(8));
-        add_header(*topic.headers, "dbn_version", dbn_version);
-        add_header(*topic.headers, "dataset", feed::dbn::dataset);
-        add_header(*topic.headers, "schema", feed::dbn::name_of(of.schema));
-        add_header(*topic.headers, "life", life_);
+        topic.encoding =
+            fmt::format("{} {} {}", dbn_version, feed::dbn::dataset, feed::dbn::name_of(of.schema));
         if (topic.topic == nullptr) {
             add_problem(problems, "",
                         fmt::format("librdkafka refuses the topic {}", topic_name(config_, of)));
@@ -172,15 +161,20 @@ bool Producer::open(Problems& problems) {
     return problems.size() == before;
 }
 
+/// Few headers: each is memory that another processor reads, and costs as much as some records.
 std::unique_ptr<rd_kafka_headers_s, Producer::Destroy> Producer::headers_of(
     const Message& message) const {
-    std::unique_ptr<rd_kafka_headers_s, Destroy> headers{
-        ::rd_kafka_headers_copy(topics_[message.key.topic].headers.get())};
-    add_header(*headers, "records", message.records);
-    add_header(*headers, "first", message.first);
-    add_header(*headers, "lost", message.lost);
-    add_header(*headers, "uncertain", message.uncertain);
-    add_header(*headers, "missed", message.missed);
+    std::unique_ptr<rd_kafka_headers_s, Destroy> headers{::rd_kafka_headers_new(2)};
+    add_header(*headers, "dbn", topics_[message.key.topic].encoding);
+    add_header(*headers, "position",
+               fmt::format("{} {} {}", life_, message.first, message.records));
+    for (const auto& [name, value] :
+         {std::pair{"lost", message.lost}, std::pair{"uncertain", message.uncertain},
+          std::pair{"missed", message.missed}}) {
+        if (value != 0) {
+            add_header(*headers, name, std::to_string(value));
+        }
+    }
     return headers;
 }
 

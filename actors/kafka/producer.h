@@ -78,10 +78,10 @@ class Producer final : public MessageQueue {
         void operator()(rd_kafka_conf_s* conf) const;
     };
 
-    /// A topic, and the headers that all its messages have.
+    /// A topic, and the header that all its messages have.
     struct Topic {
         std::unique_ptr<rd_kafka_topic_s, Destroy> topic;
-        std::unique_ptr<rd_kafka_headers_s, Destroy> headers;
+        std::string encoding;
     };
 
     [[nodiscard]] std::unique_ptr<rd_kafka_conf_s, Destroy> make_conf(Problems& problems);

@@ -301,6 +301,7 @@ def rules():
         (r"pinstrike gateway [^ ]*\.yaml", serves),
         (r"(venv/bin/)?pip install confluent-kafka==\S+ pandas==\S+", by("kafka_broker", kafka, "PACKAGES")),
         (r"venv/bin/python actors/kafka/examples/trades_frame\.py .*", by("kafka_broker", kafka, "trades_frame.py")),
+        (r"pinstrike kafka (CONFIG|FILE\.yaml)", synopsis),
         (r"pinstrike kafka config/kafka\.yaml", by("kafka_broker", kafka, '"kafka", config')),
         (r"pinstrike bridge (serve|join HOST:PORT) (CONFIG|FILE\.yaml)", synopsis),
         (r"openssl (req|x509) .*", by("bridge_cable", "tests/live/bridge_test.py", '"req", "-x509"')),

@@ -94,9 +94,9 @@ class Reading:
         following, positions = collections.Counter(), set()
         for message in self.read(broker, f"pinstrike.live.{schema}"):
             headers = {name: value.decode() for name, value in message.headers()}
-            life, key = headers["life"], message.key()
-            first, count = int(headers["first"]), int(headers["records"])
-            test.assertEqual(headers["schema"], schema)
+            life, first, count = headers["position"].split()
+            key, first, count = message.key(), int(first), int(count)
+            test.assertEqual(headers["dbn"], f"3 OPRA.PILLAR {schema}")
             test.assertEqual(len(message.value() or b""), count * SIZES[schema])
             test.assertLessEqual(count, 100)
             test.assertGreaterEqual(first, following[life, key], "a message twice, or in the wrong order")
@@ -106,7 +106,7 @@ class Reading:
             self.missing[life] += first - following[life, key]
             following[life, key] = first + count
             self.records[life] += count
-            self.stated[life, key] = int(headers["lost"]), int(headers["uncertain"])
+            self.stated[life, key] = int(headers.get("lost", 0)), int(headers.get("uncertain", 0))
             self.messages.append(message.value() or b"")
 
     @staticmethod

@@ -554,6 +554,21 @@ plant(("config",), [
      "path.starts_with(\"/dev/\")"),
 ])
 
+plant(("kafka_unit",), [
+    ("records that the queue refused are not stated", "batch.lost += batch.records; note_loss(batch);",
+     "note_loss(batch);"),
+    ("a message repeats the position of the one before", "batch.first += batch.records;", ""),
+    ("a statement that did not arrive is not repeated", "note_loss(batch); } void Packer::forget_series()",
+     "} void Packer::forget_series()"),
+    ("an uncertain message counts as acknowledged", "return Outcome::uncertain; } return Outcome::uncertain;",
+     "return Outcome::acknowledged; } return Outcome::uncertain;"),
+    ("a message waits for others without end", "if (since(batch->opened_ns, now_ns_) < config_.linger_ns) {",
+     "if (true) {"),
+    ("an id keeps its underlying when the list has changed", "underlyings_.forget_series(); to_define_.clear();",
+     "to_define_.clear();"),
+    ("a key that the account rests on may be a property", 'std::string_view{"enable.idempotence"},', ""),
+])
+
 plant(("gateway_unit",), [
     ("a cancel is sent as a trade", "if ((feed::trade_effects_of(record.type) & feed::effect_cancel) != 0) {",
      "if (false) {"),

@@ -39,13 +39,13 @@ def messages(brokers, topic):
 
 
 def records(brokers, topic, layout):
-    """All records of a topic as one array, and how many of them are missing: `first` of a message says how many
-    records of its key came before it in the life of the producer."""
+    """All records of a topic as one array, and how many of them are missing: the position of a message says how many
+    records of its key were made before it in the life of the producer."""
     parts, following, missing = [], {}, 0
     for message in messages(brokers, topic):
         headers = {name: value.decode() for name, value in message.headers()}
-        key = headers["life"], message.key()
-        first, count = int(headers["first"]), int(headers["records"])
+        life, first, count = headers["position"].split()
+        key, first, count = (life, message.key()), int(first), int(count)
         missing += first - following.get(key, 0)
         following[key] = first + count
         parts.append(np.frombuffer(message.value() or b"", layout))

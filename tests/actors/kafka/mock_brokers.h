@@ -12,11 +12,13 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <functional>
 #include <map>
 #include <memory>
+#include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -37,6 +39,10 @@ struct Consumed {
     std::string bytes;
     std::map<std::string, std::string> headers;
     int partition = 0;
+    // Of the header `position`.
+    std::string life;
+    std::uint64_t first = 0;
+    std::uint64_t records = 0;
 };
 
 /// Reads all partitions of a topic from their begin until nothing more comes.
@@ -82,6 +88,7 @@ struct Consumed {
                  ::rd_kafka_header_get_all(headers, i, &name, &value, &size) == 0; ++i) {
                 got.headers[name] = {static_cast<const char*>(value), size};
             }
+            std::istringstream{got.headers["position"]} >> got.life >> got.first >> got.records;
         }
         ::rd_kafka_message_destroy(message);
     }

@@ -104,17 +104,34 @@ TEST_F(ProducerTest, what_is_acknowledged_is_in_the_topic_with_its_headers) {
               [](const Consumed& a, const Consumed& b) { return a.key > b.key; });
     EXPECT_EQ(got[0].key, "SPY");
     EXPECT_EQ(got[0].bytes, "records");
-    EXPECT_EQ(got[0].headers["dbn_version"], "3");
-    EXPECT_EQ(got[0].headers["dataset"], "OPRA.PILLAR");
-    EXPECT_EQ(got[0].headers["schema"], "trades");
-    EXPECT_EQ(got[0].headers["records"], "2");
-    EXPECT_EQ(got[0].headers["first"], "3");
+    EXPECT_EQ(got[0].headers["dbn"], "3 OPRA.PILLAR trades");
+    EXPECT_EQ(got[0].first, 3U);
+    EXPECT_EQ(got[0].records, 2U);
+    EXPECT_THAT(got[0].life, SizeIs(19));
     EXPECT_EQ(got[0].headers["lost"], "5");
     EXPECT_EQ(got[0].headers["uncertain"], "6");
     EXPECT_EQ(got[0].headers["missed"], "7");
-    EXPECT_THAT(got[0].headers["life"], SizeIs(19));
     EXPECT_EQ(got[1].key, "QQQ");
     EXPECT_EQ(got[1].bytes, "");
+}
+
+TEST_F(ProducerTest, sums_that_are_zero_have_no_header) {
+    open();
+    ASSERT_EQ(producer->offer({.key = {},
+                               .underlying = "SPY",
+                               .bytes = {},
+                               .records = 0,
+                               .first = 0,
+                               .lost = 0,
+                               .uncertain = 1,
+                               .missed = 0}),
+              Offered::queued);
+    ASSERT_TRUE(wait_for(1));
+    const std::vector<Consumed> got = consume(producer->handle(), topic);
+    ASSERT_THAT(got, SizeIs(1));
+    EXPECT_EQ(got[0].first, 0U);
+    EXPECT_EQ(got[0].headers.at("uncertain"), "1");
+    EXPECT_EQ(got[0].headers.count("lost") + got[0].headers.count("missed"), 0U);
 }
 
 TEST_F(ProducerTest, errors_of_brokers_that_pass_cost_nothing_and_repeat_nothing) {
