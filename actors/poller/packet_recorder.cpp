@@ -1,7 +1,6 @@
 // path: hot
 #include "actors/poller/packet_recorder.h"
 
-#include <array>
 #include <cstring>
 
 namespace pinstrike::actors {
@@ -11,50 +10,72 @@ namespace {
 constexpr std::uint32_t enhanced_packet_block = 6;
 constexpr std::size_t block_header_bytes = 28;
 
+std::size_t block_bytes_of(const nic::Packet& packet) noexcept {
+    const std::size_t padded_bytes = (packet.length_bytes + 3) & ~std::size_t{3};
+    return block_header_bytes + padded_bytes + sizeof(std::uint32_t);
+}
+
+void write_block(std::byte* at, std::size_t block_bytes, const nic::Packet& packet,
+                 std::uint32_t interface) noexcept {
+    const auto put = [at](std::size_t offset, std::uint32_t value) {
+        std::memcpy(at + offset, &value, sizeof value);
+    };
+    const auto ts_ns = static_cast<std::uint64_t>(packet.ts_receive_ns);
+    const auto bytes = static_cast<std::uint32_t>(block_bytes);
+    put(0, enhanced_packet_block);
+    put(4, bytes);
+    put(8, interface);
+    put(12, static_cast<std::uint32_t>(ts_ns >> 32));
+    put(16, static_cast<std::uint32_t>(ts_ns));
+    put(20, packet.length_bytes);
+    put(24, packet.length_bytes);
+    // The last word before the trailer first, because the packet may not fill it.
+    put(block_bytes - 8, 0);
+    std::memcpy(at + block_header_bytes, packet.bytes, packet.length_bytes);
+    put(block_bytes - 4, bytes);
+}
+
 }  // namespace
 
 PacketRecorder::~PacketRecorder() = default;
 
+/// The place and the count are members only between bursts and chunks: the bytes of a packet may
+/// alias members, so the compiler would write those for each packet.
 void PacketRecorder::record(std::span<const nic::Packet> packets,
                             std::span<const std::uint32_t> interfaces) noexcept {
+    std::byte* next = next_;
+    std::byte* end = end_;
+    std::uint32_t recorded = 0;
+    const auto settle = [&] {
+        next_ = next;
+        open_.packets += recorded;
+        recorded_.add(recorded);
+        recorded = 0;
+    };
     for (std::size_t i = 0; i < packets.size(); ++i) {
+        const nic::Packet& packet = packets[i];
         RecordFilter::Mark mark;
-        if (!filter_.wants(packets[i], interfaces[i], mark)) {
+        if (!filter_.wants(packet, interfaces[i], mark)) {
             filtered_.add();
-        } else if (record(packets[i], interfaces[i])) {
-            recorded_.add();
-            filter_.note_recorded(mark);
-        } else {
-            not_recorded_.add();
+            continue;
         }
+        const std::size_t block_bytes = block_bytes_of(packet);
+        if (block_bytes > static_cast<std::size_t>(end - next)) [[unlikely]] {
+            settle();
+            const bool fits = next_chunk(packet, block_bytes);
+            next = next_;
+            end = end_;
+            if (!fits) {
+                not_recorded_.add();
+                continue;
+            }
+        }
+        write_block(next, block_bytes, packet, interfaces[i]);
+        next += block_bytes;
+        ++recorded;
+        filter_.note_recorded(mark);
     }
-}
-
-inline bool PacketRecorder::record(const nic::Packet& packet, std::uint32_t interface) noexcept {
-    const std::size_t padded_bytes = (packet.length_bytes + 3) & ~std::size_t{3};
-    const std::size_t block_bytes = block_header_bytes + padded_bytes + sizeof(std::uint32_t);
-    if (block_bytes > static_cast<std::size_t>(end_ - next_) && !next_chunk(packet, block_bytes))
-        [[unlikely]] {
-        return false;
-    }
-    const auto ts_ns = static_cast<std::uint64_t>(packet.ts_receive_ns);
-    const std::array<std::uint32_t, block_header_bytes / 4> header{
-        enhanced_packet_block,
-        static_cast<std::uint32_t>(block_bytes),
-        interface,
-        static_cast<std::uint32_t>(ts_ns >> 32),
-        static_cast<std::uint32_t>(ts_ns),
-        packet.length_bytes,
-        packet.length_bytes};
-    std::memcpy(next_, header.data(), block_header_bytes);
-    // The last word before the trailer first, because the packet may not fill it.
-    constexpr std::uint32_t zeros = 0;
-    std::memcpy(next_ + block_bytes - 2 * sizeof zeros, &zeros, sizeof zeros);
-    std::memcpy(next_ + block_header_bytes, packet.bytes, packet.length_bytes);
-    std::memcpy(next_ + block_bytes - sizeof header[1], &header[1], sizeof header[1]);
-    next_ += block_bytes;
-    ++open_.packets;
-    return true;
+    settle();
 }
 
 void PacketRecorder::close_if_old(std::int64_t now_ns) noexcept {

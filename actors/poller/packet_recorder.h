@@ -103,9 +103,6 @@ class PacketRecorder {
     [[nodiscard]] const Counter& filtered() const noexcept { return filtered_; }
 
   private:
-    /// False: there is no chunk for it.
-    [[nodiscard]] bool record(const nic::Packet& packet, std::uint32_t interface) noexcept;
-
     /// Opens a chunk for a packet. False if there is none, or if the packet is too long for any.
     bool next_chunk(const nic::Packet& packet, std::size_t block_bytes) noexcept;
 

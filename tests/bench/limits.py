@@ -213,6 +213,10 @@ EXPLAINED = [
     ("recorder's copy", plain("each packet is a call, a check of the chunk's end, and a header")),
     ("full mix drained and recorded", plain("one thread does the work of poller and core here")),
     ("ordinary mix drained and", plain("one thread does the work of poller and core here")),
+    ("replay of a recording", plain("each packet is read from the page cache, checked as a part of its chunk, and "
+                                    "copied into the buffer of a burst; the loop from memory does none of this")),
+    ("replay of a compressed", plain("one thread decompresses and polls")),
+    ("seek to a moment", plain("the index of each segment is read to find the times of the day")),
     ("publication to", plain("a batch of records is made before it is written")),
 ]
 

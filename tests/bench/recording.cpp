@@ -13,18 +13,16 @@
 // The second form records into FOLDER: DPDK's net_pcap replays the capture forever, the poll thread
 // takes its packets at a rate, and the recorder's thread writes them on the other processor, in
 // segments of which 20 GB are kept. It prints how many packets found no chunk.
-#include "actors/appliance/venues.h"
 #include "actors/poller/packet_recorder.h"
 #include "actors/poller/poller_task.h"
 #include "actors/recorder/recorder_task.h"
-#include "actors/threads/ring.h"
 #include "actors/topology/machine.h"
 #include "config/check.h"
 #include "feed/opra/opra.h"
 #include "feed/venue_services.h"
 #include "nic/clock.h"
+#include "tests/bench/drained_path.h"
 #include "tests/bench/measure.h"
-#include "tests/bench/poll_path.h"
 
 #include <fmt/format.h>
 
@@ -34,7 +32,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
-#include <numeric>
 #include <string>
 #include <thread>
 #include <utility>
@@ -52,15 +49,8 @@ struct Options {
     bool hugepages = false;
 };
 
-constexpr std::size_t burst_packets = 64;
 /// What a packet takes in a segment beside its own bytes, without padding.
 constexpr std::size_t block_bytes = 32;
-
-std::vector<std::uint16_t> all_lines() {
-    std::vector<std::uint16_t> lines(lines_count);
-    std::iota(lines.begin(), lines.end(), std::uint16_t{1});
-    return lines;
-}
 
 /// Gives filled chunks back to the poller, as if they were on disk.
 void give_chunks_back(actors::RecorderInput& input) {
@@ -171,44 +161,6 @@ void compare_copies(const Options& options, nic::Port& port) {
     print_ratio("recording: copy, times a memcpy of its bytes", record_ns, block_copy_ns);
 }
 
-/// A poller on the lent port, whose ring the same thread empties.
-class Path {
-  public:
-    Path(nic::Port& port, std::unique_ptr<actors::PacketRecorder> recorder) {
-        auto ring = actors::Ring<feed::Event>::make(std::size_t{1} << 18);
-        actors::PollerSetup setup =
-            poller_setup(std::make_unique<LentPort>(port), nic::ChecksumCheck::software);
-        setup.recorder = std::move(recorder);
-        poller_ = actors::make_poller(feed::opra::Opra::name, std::move(setup),
-                                      router_to(std::move(ring.producer)));
-        consumer_ = std::make_unique<actors::Consumer<feed::Event>>(std::move(ring.consumer));
-    }
-
-    /// Returns the number of packets.
-    std::size_t step() {
-        const std::int64_t now_ns = clock_.wall_ns();
-        poller_->record(now_ns);
-        const std::size_t packets = poller_->step(now_ns);
-        for (auto events = consumer_->peek(burst_packets); !events.empty();
-             events = consumer_->peek(burst_packets)) {
-            consumer_->release(events.size());
-        }
-        return packets;
-    }
-
-    [[nodiscard]] std::uint64_t messages() const {
-        PINSTRIKE_CHECK(poller_->router().counters(0).read(actors::RingCount::refused) == 0);
-        return poller_->router().counters(0).read(actors::RingCount::routed);
-    }
-
-    [[nodiscard]] actors::PollerTask& poller() { return *poller_; }
-
-  private:
-    nic::Clock clock_;
-    std::unique_ptr<actors::PollerTask> poller_;
-    std::unique_ptr<actors::Consumer<feed::Event>> consumer_;
-};
-
 struct Rate {
     double packets = 0;  ///< millions a second of processor time
     double messages = 0;
@@ -225,7 +177,7 @@ Rate measure_path(const Options& options, nic::Port& port, bool records) {
         recorder = std::move(ends.first);
         input = std::make_unique<actors::RecorderInput>(std::move(ends.second));
     }
-    Path path{port, std::move(recorder)};
+    DrainedPath path{std::make_unique<LentPort>(port), std::move(recorder)};
     const auto step = [&] {
         const std::size_t packets = path.step();
         if (input != nullptr) {
@@ -288,7 +240,7 @@ int record_to_disk(const Options& options, nic::Port& port) {
         fmt::print(stderr, "{}\n", problems.front().text);
         return 1;
     }
-    Path path{port, std::move(recorder)};
+    DrainedPath path{std::make_unique<LentPort>(port), std::move(recorder)};
     const nic::Clock clock;
     std::atomic<bool> stop{false};  // relaxed, because it orders no other data
     std::thread other{[&] {

@@ -1,4 +1,4 @@
-"""Recording: what it costs the poll thread, and what the disk takes."""
+"""Recording: what it costs the poll thread, what the disk takes, and what reading costs."""
 
 import recording
 from parts.running import median_of, rows_of, table
@@ -9,14 +9,22 @@ GOALS = [("recorder's copy, full mix, of a memcpy of its bytes", "full-mix: copy
           "times", True),
          ("full mix drained and recorded", "full-mix: messages, with a", 75, "M messages/s", False),
          ("ordinary mix drained and recorded", "ordinary-mix: packets, with a", 12, "M packets/s", False)]
+READING = [("replay of a recording, of the poll path from memory", "uncompressed, of the poll path", 0.95, "times",
+            False),
+           ("replay of a compressed recording", "compressed recording", 25, "M messages/s", False),
+           ("seek to a moment of a day of 103 GB", "seek to a moment", 50, "ms", True)]
 
 
 def measure_recording(report, options):
-    text, disk = recording.measure(options.pinstrike, options.build / "tests/bench/bench_recording", options.runs, 60)
+    programs = (options.build / "tests/bench" / name for name in ("bench_recording", "bench_replaying"))
+    text, disk = recording.measure(options.pinstrike, *programs, options.runs, 60)
     rows = rows_of(text)
     report.section("Recording", "`recording.py`: processor time of one thread, which also empties the poller's ring "
-                   "and gives filled chunks back, so no disk is part of the rows. Below them the whole recorder writes "
-                   "full blocks at 10 Gb/s to a disk, in segments of which 20 GB are kept.", table(rows), disk)
+                   "and gives filled chunks back, so no disk is part of the rows. Replays of full blocks of the mix "
+                   "are from /dev/shm; their thread decompresses, too. Below the rows the whole recorder writes full "
+                   "blocks at 10 Gb/s to a disk, in segments of which 20 GB are kept.", table(rows), disk)
     for what, start, goal, unit, lower in GOALS:
         report.goal(what, goal, median_of(rows, f"recording, {start}"), unit, lower)
+    for what, start, goal, unit, lower in READING:
+        report.goal(what, goal, median_of(rows, f"replay: {start}"), unit, lower)
     report.part["rows"] = rows
