@@ -3,6 +3,8 @@
 // A Kafka producer between a feed and brokers, all in this process.
 #include "actors/kafka/kafka_process.h"
 
+#include "actors/telemetry/metrics/side_metrics.h"
+#include "config/wall_time.h"
 #include "feed/dbn/records.h"
 #include "tests/actors/kafka/mock_brokers.h"
 #include "tests/actors/publish/published.h"
@@ -97,6 +99,10 @@ TEST_F(KafkaProcessTest, the_topics_have_the_records_of_the_feed_and_the_account
     PublishedFeed feed{1, 4096};
     start();
     ASSERT_TRUE(waits([&] { return process->status().feed_live; }));
+    const std::int64_t before_ns = wall_ns();
+    const double stalled = stalled_seconds(before_ns - 7'000'000'000);
+    EXPECT_GE(stalled, 7);
+    EXPECT_LE(stalled, 7 + static_cast<double>(wall_ns() - before_ns) * 1e-9);
     for (int i = 0; i < 120; ++i) {
         quote(feed, i % 3 == 0 ? "QQQ" : "SPY");
     }
