@@ -292,7 +292,7 @@ def rules():
         (r"venv/bin/python actors/publish/examples/chain\.py .*",
          by("python_reader", f"{python}/libraries_test.py", '"chain.py"')),
         (r"venv/bin/python actors/publish/examples/recorded\.py .*",
-         by("python_reader", f"{python}/recordings_test.py", "recorded.py")),
+         by("python_reader", f"{python}/recordings_test.py", "self.commands()")),
         (r"(cc|c\+\+) .* example\.(c|cpp) .*|\./example(_cpp)? demo SPY",
          by("publish_examples", "tests/actors/publish/examples_test.py", "(?:cc|c")),
         (r"(venv/bin/)?pip install databento", by("databento_client", client, '"databento==')),
