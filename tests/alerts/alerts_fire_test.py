@@ -3,14 +3,13 @@
 
     alerts_fire_test.py PINSTRIKE SOURCE_ROOT RELAY MOVED_CLOCK MISBEHAVING_THREAD DASHBOARDS [--faster 5]
 
-A dozen instances, some gateways and a bridge run at once. Each has faults of its own, except two, on
-which nothing may fire. The rules are the shipped ones, unchanged. All faults begin together, each
-ends when its alerts fire, and the test lasts a little longer than the longest window of a rule (15 minutes). The test fails if an
-alert of the rules has no fault here; an alert whose fault this machine cannot have is listed after
-SKIP. All deadlines are much longer than the usual times. Finally the test sends every query of every
-panel in DASHBOARDS for the time of the faults: each must have data.
-
-`--faster` divides every duration of the rules; use it only for work on this test.
+A dozen instances, some gateways and a bridge run at once. Each has faults of its own, except two,
+on which nothing may fire. The rules are the shipped ones, unchanged. All faults begin together,
+each ends when its alerts fire, and the test lasts a little longer than the longest window of a rule
+(15 minutes). The test fails if an alert of the rules has no fault here; an alert whose fault this
+machine cannot have is listed after SKIP. All deadlines are much longer than the usual times.
+Finally the test sends every query of every panel in DASHBOARDS for the time of the faults: each
+must have data. `--faster` divides every duration of the rules; use it only for work on this test.
 """
 
 import argparse
