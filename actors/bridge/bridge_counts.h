@@ -11,8 +11,6 @@ namespace pinstrike::actors::bridge {
     ROW(read, records, "records read from the feed's streams") \
     ROW(sent, records, "of these, records sent as events") \
     ROW(filtered, records, "of these, records left out by a joining host's filter") \
-    ROW(included, records, \
-        "of these, records left out because a state that is sent later has them") \
     ROW(missed, records, \
         "records that the feed overwrote before a slow connection took them; a new state follows") \
     ROW(states, states, "states of the whole feed that were begun") \

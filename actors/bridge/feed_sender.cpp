@@ -362,17 +362,6 @@ bool FeedSender::wants(const feed::Event& event) const {
     return !of_symbol || wants_root(feed::symbol_word_of(event));
 }
 
-/// Whether the state of a series was sent. If not, it is sent later and includes all events until
-/// then; a series that the table has no more is not sent.
-bool FeedSender::was_sent(const Core& core, const feed::SeriesKey& key) {
-    Patience patience;
-    reader::SeriesParts parts;
-    if (reader::read_series(core.cursor.core(), key, patience, parts) != reader::ReadResult::read) {
-        return false;
-    }
-    return (parts.entry.record & PINSTRIKE_INDEX) < core.next_series;
-}
-
 void FeedSender::put_event_at(const Core& core, const feed::Event& event, std::uint64_t stamp) {
     FrameHeader header;
     header.type = FrameType::event_at;
@@ -404,9 +393,6 @@ std::size_t FeedSender::put_stamped(Core& core) {
             counters_.bump(ServeCount::read, event.header.records);
             if (!wants(event)) {
                 counters_.bump(ServeCount::filtered, event.header.records);
-            } else if (core.stage == Stage::series && feed::has_series(event.header.kind) &&
-                       !was_sent(core, event.body.series)) {
-                counters_.bump(ServeCount::included, event.header.records);
             } else {
                 put_event_at(core, event, stamp);
                 counters_.bump(ServeCount::sent, event.header.records);

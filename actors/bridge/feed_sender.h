@@ -4,12 +4,12 @@
 // its own. What waits is in the feed's ring: an event is taken only when there is room and credit
 // for it, so a slow joining host costs nothing but its own events.
 //
-// For each core: note the position of its stream, copy its lines, send its series in the order of
-// the directory, and then the events from that position on. While series are being sent, an event
-// of a series that was sent already goes out with its stamp, by which the other side knows whether
-// the state has it; an event of a series that is sent later is left out, because that state has it:
-// a book applies an event before it publishes it. Behind the last series, events have stamps until
-// the position is reached that the stream had then. From there on they go out as they are.
+// For each core: note the position of its stream, copy its lines, send its series, and the events
+// from that position on. Until the last series was sent, and the position was reached that the
+// stream had then, each event has its stamp, by which the other side knows whether the state has
+// it. A state that comes behind an event includes it, because a book applies an event before it
+// publishes it, and replaces what the event made of the series. From there on, events go out as
+// they are.
 #pragma once
 
 #include "actors/bridge/bridge_counts.h"
@@ -89,7 +89,6 @@ class FeedSender {
     void clear_unwanted(SeriesBody& series) const;
     [[nodiscard]] bool wants(const feed::Event& event) const;
     [[nodiscard]] bool wants_root(std::uint64_t symbol) const;
-    [[nodiscard]] static bool was_sent(const Core& core, const feed::SeriesKey& key);
 
     std::string feed_;
     ServeCounters& counters_;

@@ -77,6 +77,8 @@ void Replica::take_series(std::size_t core, const SeriesBody& series) {
     entry->quotes = from.quotes;
     if (from.has_trades()) {
         entries.trades_of(*entry) = series.trades;
+    } else {
+        entry->record &= ~std::uint32_t{PINSTRIKE_TRADES};
     }
     entry->stamp = from.stamp;
     entries.store.directory.set_id(entry->index(), from.index());

@@ -159,15 +159,13 @@ class BridgeService {
         const auto read = [this](ServeCount which) { return server_->counters().read(which); };
         account["serve"] = rows_of<ServeCount>(server_->counters(), bridge::ServeCount_rows);
         fmt::print(
-            "bridge serving {}: {} records read = {} sent + {} filtered + {} included in "
-            "states; {} missed; {} connections = {} left + {} refused + {} down\n",
+            "bridge serving {}: {} records read = {} sent + {} filtered; {} missed; "
+            "{} connections = {} left + {} refused + {} down\n",
             config_.feed, grouped(read(ServeCount::read)), grouped(read(ServeCount::sent)),
-            grouped(read(ServeCount::filtered)), grouped(read(ServeCount::included)),
-            grouped(read(ServeCount::missed)), grouped(read(ServeCount::connections)),
-            grouped(read(ServeCount::left)), grouped(read(ServeCount::refused)),
-            grouped(read(ServeCount::downs)));
-        return read(ServeCount::read) == read(ServeCount::sent) + read(ServeCount::filtered) +
-                                             read(ServeCount::included) &&
+            grouped(read(ServeCount::filtered)), grouped(read(ServeCount::missed)),
+            grouped(read(ServeCount::connections)), grouped(read(ServeCount::left)),
+            grouped(read(ServeCount::refused)), grouped(read(ServeCount::downs)));
+        return read(ServeCount::read) == read(ServeCount::sent) + read(ServeCount::filtered) &&
                read(ServeCount::connections) ==
                    read(ServeCount::left) + read(ServeCount::refused) + read(ServeCount::downs);
     }

@@ -490,9 +490,9 @@ BRIDGE = Dashboard(
             for side in ("serve", "join") for name in ("downs", "refused", "left")], least=0, fill=0),
         lines("States and gaps", "Whole states that began, and numbers in the gaps between, in this time range",
               "short", [
-                  worst("increase(pinstrike_bridge_serve_states_states_total{{S}}[$__range])", of="sum",
+                  worst("increase(pinstrike_bridge_serve_states_total{{S}}[$__range])", of="sum",
                         name=" states sent"),
-                  worst("increase(pinstrike_bridge_join_states_states_total{{S}}[$__range])", of="sum",
+                  worst("increase(pinstrike_bridge_join_states_total{{S}}[$__range])", of="sum",
                         name=" states published"),
                   worst("increase(pinstrike_bridge_join_gap_numbers_messages_total{{S}}[$__range])", of="sum",
                         name=" numbers in gaps")], least=0, fill=0),

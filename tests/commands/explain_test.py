@@ -17,7 +17,7 @@ import unittest
 from pathlib import Path
 
 from endpoint import free_port
-from scraped import BY_PORT, TRAFFIC, everything, fetch, gateway, instance, kafka, metric_names
+from scraped import BY_PORT, TRAFFIC, bridge, everything, fetch, gateway, instance, kafka, metric_names
 
 PINSTRIKE, ROOT = sys.argv[1], Path(sys.argv[2])
 MODULES = ("config", "nic", "feed", "actors")
@@ -112,8 +112,8 @@ class Explain(unittest.TestCase):
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
             with (everything(PINSTRIKE, folder, 3600) as url, gateway(PINSTRIKE, folder, 3600) as served,
-                  kafka(PINSTRIKE, folder, 3600) as written):
-                seen = metric_names(url) | metric_names(served) | metric_names(written)
+                  kafka(PINSTRIKE, folder, 3600) as written, bridge(PINSTRIKE, folder, 3600) as sides):
+                seen = set().union(*map(metric_names, (url, served, written, *sides)))
             port = free_port()
             config = folder / "traffic.yaml"
             series_map = folder / "series.csv"

@@ -167,11 +167,11 @@ class Hosts:
 
 
 def check_lines(account):
-    """Returns how many numbers were carried, and how many are in gaps."""
+    """Every number was carried or is in a gap. Returns how many were carried, and how many are in gaps."""
     live.expect(len(account["lines"]) == 4, f"not four lines: {account['lines']}")
     for line in account["lines"]:
         span = line["last"] - line["first"] + 1
-        live.expect(span == line["carried"] + line["lost"], f"numbers are missing without notice: {line}")
+        live.expect(span == line["carried"] + line["lost"], f"numbers are missing without notice: {account}")
     carried, lost = (sum(line[which] for line in account["lines"]) for which in ("carried", "lost"))
     live.expect(lost == account["join"]["gap_numbers"], f"{lost} lost, but {account['join']} in gaps")
     return carried, lost
@@ -236,6 +236,10 @@ def main():
     time.sleep(1)
     joined = hosts.stop("join")
     served = hosts.stop("serve")
+    live.expect(hosts.feed.poll() is None, "the feed ended")
+    hosts.feed.send_signal(signal.SIGTERM)
+    status = hosts.feed.wait(timeout=30)
+    live.expect(status == 0, f"the feed ended with {status}: {(hosts.here / 'feed.log').read_text()[-2000:]}")
     carried, lost = check_lines(joined)
     live.expect(carried > 0, "nothing was carried: the test shows nothing")
     live.expect((lost > 0) != restarted, f"{lost} numbers in gaps after {scenario}")
@@ -244,12 +248,8 @@ def main():
             found = account[side]["downs"]
             live.expect(found == downs[side], f"{side}: {found} downs instead of {downs[side]}")
     live.expect(served["serve"]["left"] == 1, f"the last connection did not end as agreed: {served}")
-    live.expect(hosts.feed.poll() is None, "the feed ended")
     left = os.listdir(hosts.folders["join"])
     live.expect("copy" not in left, f"the joining host's memory is left: {left}")
-    hosts.feed.send_signal(signal.SIGTERM)
-    status = hosts.feed.wait(timeout=30)
-    live.expect(status == 0, f"the feed ended with {status}: {(hosts.here / 'feed.log').read_text()[-2000:]}")
     print(f"{scenario}: {series} series equal, {carried} numbers carried, {lost} in gaps, as the accounts say")
 
 
