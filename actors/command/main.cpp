@@ -42,26 +42,15 @@ void add_top(CLI::App& app, Outcome& outcome);
 namespace {
 
 constexpr std::array commands{
-    AddCommand{add_bench},
-    AddCommand{add_bridge},
-    AddCommand{add_chain},
-    AddCommand{add_check},
-    AddCommand{add_ctl},
-    AddCommand{add_decode},
-    AddCommand{add_doctor},
-    AddCommand{add_explain},
-    AddCommand{add_forget},
-    AddCommand{add_gateway},
-    AddCommand{add_generate},
+    AddCommand{add_bench},   AddCommand{add_bridge},   AddCommand{add_chain},
+    AddCommand{add_check},   AddCommand{add_ctl},      AddCommand{add_decode},
+    AddCommand{add_doctor},  AddCommand{add_explain},  AddCommand{add_forget},
+    AddCommand{add_gateway}, AddCommand{add_generate},
 #ifdef PINSTRIKE_KAFKA
     AddCommand{add_kafka},
 #endif
-    AddCommand{add_latency},
-    AddCommand{add_plan},
-    AddCommand{add_record},
-    AddCommand{add_replay},
-    AddCommand{add_run},
-    AddCommand{add_support_bundle},
+    AddCommand{add_latency}, AddCommand{add_plan},     AddCommand{add_record},
+    AddCommand{add_replay},  AddCommand{add_run},      AddCommand{add_support_bundle},
     AddCommand{add_top},
 };
 
