@@ -178,7 +178,8 @@ def check_lines(account):
 
 
 def fault(hosts, scenario):
-    """Causes it, and says how many downs each side's last start must report."""
+    """Causes it, and says how many downs each side's last start must report at least; a machine that stops for
+    seconds causes more."""
     if scenario == "cable":
         live.run("ip", "-n", hosts.wire.receiver, "link", "set", "receiver", "down")
         hosts.wait_for_text("serve", "bridge_down")
@@ -196,7 +197,7 @@ def fault(hosts, scenario):
     if scenario == "slow":
         for _ in range(2):
             hosts.send("join", signal.SIGSTOP)
-            time.sleep(4.5)  # 135,000 messages, more than the ring and what is on the way hold
+            time.sleep(3.5)  # 105,000 messages, more than the ring and what is on the way hold
             hosts.send("join", signal.SIGCONT)
             time.sleep(2.5)
         return {"serve": 0, "join": 0}
@@ -207,7 +208,7 @@ def fault(hosts, scenario):
     for side in sides:
         hosts.start(side)
         time.sleep(1)
-    return {"serve": 1 if sides == ["join"] else 0, "join": 1 if sides == ["serve"] else None}
+    return {"serve": 1 if sides == ["join"] else 0, "join": 1 if sides == ["serve"] else 0}
 
 
 def main():
@@ -230,7 +231,6 @@ def main():
             hosts.start(side)
             time.sleep(1)
         hosts.wait_for_text("join", "bridge_state")
-        downs["join"] = None
     time.sleep(1)
     series = hosts.compare()
     time.sleep(1)
@@ -242,11 +242,12 @@ def main():
     live.expect(status == 0, f"the feed ended with {status}: {(hosts.here / 'feed.log').read_text()[-2000:]}")
     carried, lost = check_lines(joined)
     live.expect(carried > 0, "nothing was carried: the test shows nothing")
-    live.expect((lost > 0) != restarted, f"{lost} numbers in gaps after {scenario}")
+    live.expect(lost > 0 or restarted, f"no number is in a gap after {scenario}")
     for side, account in (("serve", served), ("join", joined)):
-        if downs[side] is not None:
-            found = account[side]["downs"]
-            live.expect(found == downs[side], f"{side}: {found} downs instead of {downs[side]}")
+        found = account[side]["downs"]
+        live.expect(found >= downs[side], f"{side}: {found} downs, expected {downs[side]} or more")
+    if scenario == "slow":
+        live.expect(served["serve"]["missed"] > 0 or served["serve"]["downs"] > 0, "the slow host missed nothing")
     live.expect(served["serve"]["left"] == 1, f"the last connection did not end as agreed: {served}")
     left = os.listdir(hosts.folders["join"])
     live.expect("copy" not in left, f"the joining host's memory is left: {left}")
