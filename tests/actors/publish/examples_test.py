@@ -77,7 +77,8 @@ class Examples(unittest.TestCase):
             self.assertEqual((process.returncode, errors), (0, ""), command)
 
     def test_no_example_has_more_than_30_lines(self):
-        sizes = {path.name: len(path.read_text().splitlines()) for path in EXAMPLES.glob("*.[cp]*")}
+        sizes = {path.name: len(path.read_text().splitlines()) for path in EXAMPLES.iterdir()
+                 if path.suffix in (".c", ".cpp", ".py")}
         self.assertEqual(len(sizes), 6)
         self.assertLessEqual(max(sizes.values()), 30, sizes)
 
