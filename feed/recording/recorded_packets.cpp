@@ -21,6 +21,11 @@ std::span<const std::byte> whole_chunk(SegmentFile& file, const ChunkRecord& rec
     return whole ? bytes.first(record.bytes) : std::span<const std::byte>{};
 }
 
+/// A time of an index, with which one can calculate.
+std::int64_t possible_time(std::int64_t ns) {
+    return std::clamp<std::int64_t>(ns, 0, INT64_MAX / 2);
+}
+
 std::string damage_text(const std::string& path, std::uint64_t offset, std::uint64_t bytes) {
     return fmt::format("{}: {} bytes from byte {} on are damaged", path, bytes, offset);
 }
@@ -63,20 +68,9 @@ std::optional<RecordedPackets> RecordedPackets::open(const std::string& folder, 
             }
             continue;
         }
-        if (auto index = file->index()) {
-            packets.add({path, std::move(index->chunks)});
-            continue;
-        }
-        SegmentIndex beginning = file->beginning();  // the index is lost, wrong or not finished
-        SegmentScan scan{std::move(*file), nullptr};
-        scan.begin_behind(std::move(beginning));
-        while (scan.step()) {
-        }
-        for (const DamagedBytes& damage : scan.damaged()) {
-            packets.damage_.push_back(damage_text(path, damage.offset, damage.bytes));
-        }
-        packets.add({path, scan.index().chunks});
+        packets.add(std::move(*file));
     }
+    packets.find_last();
     if (problems.size() != problems_before) {
         return std::nullopt;
     }
@@ -87,18 +81,64 @@ std::optional<RecordedPackets> RecordedPackets::open(const std::string& folder, 
     return packets;
 }
 
-void RecordedPackets::add(Segment segment) {
-    for (const ChunkRecord& chunk : segment.chunks) {
-        first_ns_ = std::min(first_ns_, chunk.first_ts_ns);
-        last_ns_ = std::max(last_ns_, chunk.last_ts_ns);
-    }
-    const std::string name = poller_of(segment.path);
+/// Reads only the beginning of the index, because a day has many segments.
+void RecordedPackets::add(SegmentFile file) {
+    const std::string name = poller_of(file.path());
     auto poller = std::ranges::find(pollers_, name, &Poller::name);
     if (poller == pollers_.end()) {
         poller = pollers_.emplace(pollers_.end());
         poller->name = name;
     }
-    poller->segments.push_back(std::move(segment));
+    const auto first_ns = file.first_time();
+    Segment& segment = poller->segments.emplace_back(file.path());
+    if (!first_ns) {
+        return load(segment, std::move(file));
+    }
+    segment.first_ns = possible_time(*first_ns);
+    first_ns_ = std::min(first_ns_, *first_ns);
+}
+
+/// Reads the index, or the segment if the index is lost, wrong or not finished.
+void RecordedPackets::load(Segment& segment, SegmentFile file) {
+    if (auto index = file.index()) {
+        segment.chunks = std::move(index->chunks);
+    } else {
+        SegmentIndex beginning = file.beginning();
+        SegmentScan scan{std::move(file), nullptr};
+        scan.begin_behind(std::move(beginning));
+        while (scan.step()) {
+        }
+        for (const DamagedBytes& damage : scan.damaged()) {
+            damage_.push_back(damage_text(segment.path, damage.offset, damage.bytes));
+        }
+        segment.chunks = scan.index().chunks;
+    }
+    for (const ChunkRecord& chunk : *segment.chunks) {
+        first_ns_ = std::min(first_ns_, chunk.first_ts_ns);
+        last_ns_ = std::max(last_ns_, chunk.last_ts_ns);
+    }
+    if (!segment.chunks->empty()) {
+        segment.first_ns = possible_time(
+            std::ranges::min(*segment.chunks, {}, &ChunkRecord::first_ts_ns).first_ts_ns);
+    }
+}
+
+/// Loads the last segment of each poller that has packets.
+void RecordedPackets::find_last() {
+    for (Poller& poller : pollers_) {
+        for (auto segment = poller.segments.rbegin(); segment != poller.segments.rend();
+             ++segment) {
+            Problems problems;
+            if (!segment->chunks) {
+                if (auto file = SegmentFile::open(segment->path, problems)) {
+                    load(*segment, std::move(*file));
+                }
+            }
+            if (segment->chunks && !segment->chunks->empty()) {
+                break;
+            }
+        }
+    }
 }
 
 void RecordedPackets::select(PacketRange range) {
@@ -135,16 +175,53 @@ void RecordedPackets::advance(Poller& poller) {
     } while (next_chunk(poller));
 }
 
+/// Whether the current segment may have packets of the range, by the times at which it and the next
+/// one begin. A clock that was set back makes such times worthless, so then every segment may.
+bool RecordedPackets::may_have_range(const Poller& poller) const {
+    constexpr std::int64_t margin_ns = 10'000'000'000;
+    const Segment& segment = poller.segments[poller.segment];
+    if (segment.chunks) {
+        return true;
+    }
+    const Segment* const next = poller.segment + 1 < poller.segments.size()
+                                    ? &poller.segments[poller.segment + 1]
+                                    : nullptr;
+    const bool ends = next != nullptr && next->first_ns >= segment.first_ns;
+    return !ends || (next->first_ns + margin_ns > range_.from_ns &&
+                     segment.first_ns - margin_ns < range_.to_ns);
+}
+
+/// Loads the current segment. False: it has nothing of the range, or cannot be read.
+bool RecordedPackets::load_current(Poller& poller) {
+    Segment& segment = poller.segments[poller.segment];
+    if (!may_have_range(poller)) {
+        return false;
+    }
+    if (!segment.chunks) {
+        Problems problems;
+        auto file = SegmentFile::open(segment.path, problems);
+        if (!file) {
+            damage_.push_back(problems.front().text);
+            return false;
+        }
+        load(segment, std::move(*file));
+    }
+    return true;
+}
+
 /// Reads the poller's next chunk with times of the range. False: there is none.
 bool RecordedPackets::next_chunk(Poller& poller) {
     for (; poller.segment < poller.segments.size(); ++poller.segment) {
-        const Segment& segment = poller.segments[poller.segment];
-        while (poller.chunk < segment.chunks.size()) {
-            const ChunkRecord& chunk = segment.chunks[poller.chunk++];
-            if (chunk.last_ts_ns >= range_.from_ns && chunk.first_ts_ns < range_.to_ns &&
-                read_chunk(poller, segment, chunk)) {
-                return true;
+        Segment& segment = poller.segments[poller.segment];
+        if (load_current(poller)) {
+            while (poller.chunk < segment.chunks->size()) {
+                const ChunkRecord& chunk = (*segment.chunks)[poller.chunk++];
+                if (chunk.last_ts_ns >= range_.from_ns && chunk.first_ts_ns < range_.to_ns &&
+                    read_chunk(poller, segment, chunk)) {
+                    return true;
+                }
             }
+            segment.chunks->clear();  // it is not needed again
         }
         poller.file.reset();
         poller.chunk = 0;
@@ -158,7 +235,7 @@ bool RecordedPackets::read_chunk(Poller& poller, const Segment& segment, const C
         poller.file = SegmentFile::open(segment.path, problems);
         if (!poller.file) {
             damage_.push_back(problems.front().text);
-            poller.chunk = segment.chunks.size();
+            poller.chunk = segment.chunks->size();
             return false;
         }
     }

@@ -43,7 +43,8 @@ class RecordedPackets {
                                                              Problems& problems,
                                                              const SegmentSpan& span = {});
 
-    // Receive times of the earliest and the latest packet of the recording.
+    // Receive times of the earliest and the latest packet of the recording: of the first and the
+    // last segment of each poller.
 
     [[nodiscard]] std::int64_t first_ns() const { return first_ns_; }
 
@@ -68,7 +69,8 @@ class RecordedPackets {
   private:
     struct Segment {
         std::string path;
-        std::vector<ChunkRecord> chunks;
+        std::int64_t first_ns = 0;                       ///< the earliest packet
+        std::optional<std::vector<ChunkRecord>> chunks;  ///< nothing: not read yet
     };
 
     /// The segments of one poller, whose times do not overlap.
@@ -82,7 +84,11 @@ class RecordedPackets {
         std::optional<RecordedPacket> head;
     };
 
-    void add(Segment segment);
+    void add(SegmentFile file);
+    void load(Segment& segment, SegmentFile file);
+    void find_last();
+    [[nodiscard]] bool may_have_range(const Poller& poller) const;
+    bool load_current(Poller& poller);
     void advance(Poller& poller);
     bool next_chunk(Poller& poller);
     bool read_chunk(Poller& poller, const Segment& segment, const ChunkRecord& chunk);

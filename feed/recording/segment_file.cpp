@@ -224,22 +224,27 @@ std::span<const std::byte> SegmentFile::read(std::uint64_t offset) {
     return std::span{buffer_}.first(read_at(file_.get(), buffer_, offset));
 }
 
-/// Empty if they cannot be read.
-std::vector<std::byte> SegmentFile::index_bytes() const {
+/// The first bytes, at most `most`. Empty if they cannot be read.
+std::vector<std::byte> SegmentFile::index_bytes(std::uint64_t most) const {
     const nic::FileDescriptor file{::open(index_path(path_).c_str(), O_RDONLY | O_CLOEXEC)};
     const std::uint64_t bytes = file.valid() ? size_of(file.get()) : 0;
-    std::vector<std::byte> content(bytes > index_bytes_max ? 0 : bytes);
+    std::vector<std::byte> content(bytes > index_bytes_max ? 0 : std::min(bytes, most));
     return read_at(file.get(), content, 0) == content.size() ? content : std::vector<std::byte>{};
 }
 
+std::optional<std::int64_t> SegmentFile::first_time() const {
+    constexpr std::uint64_t beginning_bytes = 16 << 10;  // the first record of 300 lines
+    return first_time_in(index_bytes(beginning_bytes));
+}
+
 std::optional<SegmentIndex> SegmentFile::growing_index() const {
-    auto index = read_growing_index(index_bytes());
+    auto index = read_growing_index(index_bytes(index_bytes_max));
     const bool fits = index && index->first_chunk_at == head_.bytes;
     return fits ? std::move(index) : std::nullopt;
 }
 
 std::optional<SegmentIndex> SegmentFile::index() const {
-    auto index = read_index(index_bytes());
+    auto index = read_index(index_bytes(index_bytes_max));
     const bool fits = index && index->first_chunk_at == head_.bytes && index->end() == bytes_;
     return fits ? std::move(index) : std::nullopt;
 }

@@ -71,6 +71,10 @@ class SegmentFile {
     /// The index beside it. Nothing if it is lost or wrong, or does not end where the segment ends.
     [[nodiscard]] std::optional<SegmentIndex> index() const;
 
+    /// The time of its earliest packet, by the beginning of the index beside it. Nothing if that is
+    /// lost or wrong.
+    [[nodiscard]] std::optional<std::int64_t> first_time() const;
+
     /// The index of a segment that is being written, as read_growing_index().
     [[nodiscard]] std::optional<SegmentIndex> growing_index() const;
 
@@ -94,7 +98,7 @@ class SegmentFile {
     [[nodiscard]] bool is_compressed() const { return frames_.has_value(); }
 
   private:
-    [[nodiscard]] std::vector<std::byte> index_bytes() const;
+    [[nodiscard]] std::vector<std::byte> index_bytes(std::uint64_t most) const;
 
     SegmentFile(std::string path, nic::FileDescriptor file, std::uint64_t bytes)
         : path_(std::move(path)), file_(std::move(file)), file_bytes_(bytes), bytes_(bytes) {}

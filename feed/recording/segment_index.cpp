@@ -160,6 +160,15 @@ void append_record(std::vector<std::byte>& out, const ChunkRecord& record) {
     out.insert(out.end(), fields.begin(), fields.end());
 }
 
+std::optional<std::int64_t> first_time_in(std::span<const std::byte> bytes) {
+    bool is_whole = false;
+    const auto index = read_records(bytes, is_whole);
+    if (!index || index->chunks.empty()) {
+        return std::nullopt;
+    }
+    return std::ranges::min(index->chunks, {}, &ChunkRecord::first_ts_ns).first_ts_ns;
+}
+
 std::optional<SegmentIndex> read_growing_index(std::span<const std::byte> bytes) {
     bool is_whole = false;
     auto index = read_records(bytes, is_whole);

@@ -65,6 +65,10 @@ void append_record(std::vector<std::byte>& out, const ChunkRecord& record);
 /// Nothing if any byte is wrong, or if chunks overlap.
 [[nodiscard]] std::optional<SegmentIndex> read_index(std::span<const std::byte> bytes);
 
+/// The earliest packet in the first records of an index, of which `bytes` are the beginning.
+/// Nothing if there is no whole record.
+[[nodiscard]] std::optional<std::int64_t> first_time_in(std::span<const std::byte> bytes);
+
 /// The index of a segment that is being written: the chunks before which none is missing. Nothing
 /// if there is not even a head.
 [[nodiscard]] std::optional<SegmentIndex> read_growing_index(std::span<const std::byte> bytes);

@@ -65,7 +65,7 @@ class Replays(unittest.TestCase):
         while not any(cls.memory.iterdir()) and time.monotonic() < deadline:
             time.sleep(0.1)
         cls.gateway = Gateway(folder, cls.memory, keys=KEYS, more=f"record: {cls.record}\nrecord_config: {config}\n"
-                              "replays_max: 3\n")
+                              "replays_max: 8\n")
         cls.addClassCleanup(cls.gateway.process.kill)
         cls.gateway.wait_for("feed_attached")
         cls.began = time.monotonic()

@@ -1,0 +1,111 @@
+// path: cold
+//
+// Ranges of a recording of several segments.
+#include "feed/recording/recorded_packets.h"
+
+#include "tests/actors/recorder/recorder_fixture.h"
+
+namespace pinstrike::actors {
+namespace {
+
+constexpr std::int64_t apart_ns = 60'000 * recorder_fixture::ms;
+
+class RecordedPackets : public recorder_fixture::Recorder {
+  protected:
+    /// Four segments, each of three frames and a minute behind the one before.
+    void record_segments() {
+        for (std::size_t segment = 0; segment < 4; ++segment) {
+            now_ns_ = recorder_fixture::begin_ns + static_cast<std::int64_t>(segment) * apart_ns;
+            sent_ = segment * static_cast<std::size_t>(apart_ns / recorder_fixture::ms);
+            open();
+            for (int i = 0; i < 3; ++i) {
+                record();
+            }
+            finish();
+        }
+        ASSERT_EQ(segments().size(), 4U);
+    }
+
+    /// The numbers of the frames of a range, by the segments' times.
+    std::vector<std::size_t> frames(std::size_t from_segment, std::size_t to_segment) {
+        Problems problems;
+        auto packets = feed::RecordedPackets::open(folder_, problems);
+        EXPECT_TRUE(packets && problems.empty());
+        first_ns_ = packets->first_ns();
+        last_ns_ = packets->last_ns();
+        feed::PacketRange range;
+        range.from_ns = time_of(from_segment);
+        range.to_ns = time_of(to_segment);
+        packets->select(range);
+        std::vector<std::size_t> found;
+        while (const auto packet = packets->next()) {
+            found.push_back(
+                static_cast<std::size_t>((packet->ts_ns - recorder_fixture::begin_ns) / ms));
+        }
+        damage_ = packets->damage();
+        return found;
+    }
+
+    static std::int64_t time_of(std::size_t segment) {
+        return recorder_fixture::begin_ns + static_cast<std::int64_t>(segment) * apart_ns;
+    }
+
+    /// Overwrites a part of the index of a segment, from `at` on.
+    void damage_index(std::size_t segment, std::streamoff at) const {
+        std::fstream file{feed::index_path(segments()[segment]),
+                          std::ios::in | std::ios::out | std::ios::binary};
+        file.seekp(at);
+        file.write("????????", 8);
+    }
+
+    static constexpr std::int64_t ms = recorder_fixture::ms;
+    std::int64_t first_ns_ = 0;
+    std::int64_t last_ns_ = 0;
+    std::vector<std::string> damage_;
+};
+
+TEST_F(RecordedPackets, a_range_has_the_packets_of_its_segments) {
+    record_segments();
+    EXPECT_EQ(frames(1, 3),
+              (std::vector<std::size_t>{60'000, 60'001, 60'002, 120'000, 120'001, 120'002}));
+    EXPECT_EQ(first_ns_, recorder_fixture::begin_ns);
+    EXPECT_EQ(last_ns_, time_of(3) + 2 * ms);
+    EXPECT_EQ(frames(3, 4), (std::vector<std::size_t>{180'000, 180'001, 180'002}));
+    EXPECT_EQ(frames(0, 1), (std::vector<std::size_t>{0, 1, 2}));
+}
+
+/// A day has more indexes than can be read in the time of a seek.
+TEST_F(RecordedPackets, segments_outside_the_range_are_not_read) {
+    record_segments();
+    std::filesystem::resize_file(segments()[0], 64 << 10);  // its head stays
+    EXPECT_EQ(frames(2, 3), (std::vector<std::size_t>{120'000, 120'001, 120'002}));
+    EXPECT_TRUE(damage_.empty());
+}
+
+TEST_F(RecordedPackets, a_wrong_index_is_made_again_from_the_segment) {
+    record_segments();
+    damage_index(2, 0);
+    EXPECT_EQ(frames(1, 4), (std::vector<std::size_t>{60'000, 60'001, 60'002, 120'000, 120'001,
+                                                      120'002, 180'000, 180'001, 180'002}));
+    EXPECT_TRUE(damage_.empty());
+}
+
+/// A clock that was set back: the next segment begins earlier, so times of segments say nothing.
+TEST_F(RecordedPackets, no_segment_is_left_out_by_times_that_go_back) {
+    record_segments();
+    now_ns_ = time_of(4);
+    sent_ = 30'000;
+    open();
+    record();
+    finish();
+    sent_ = 240'000;
+    now_ns_ = time_of(5);
+    open();
+    record();
+    finish();
+    EXPECT_EQ(frames(3, 4), (std::vector<std::size_t>{180'000, 180'001, 180'002}));
+    EXPECT_EQ(frames(0, 1), (std::vector<std::size_t>{0, 1, 2, 30'000}));
+}
+
+}  // namespace
+}  // namespace pinstrike::actors
