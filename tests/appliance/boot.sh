@@ -10,4 +10,4 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 "$here/../../deploy/package" "$folder"
 python3 -B "$1" "$folder"/pinstrike_*.deb "$folder"/pinstrike-gateway_*.deb "$folder"/pinstrike-kafka_*.deb \
-    "$folder"/libpinstrike*.deb
+    "$folder"/pinstrike-bridge_*.deb "$folder"/libpinstrike*.deb

@@ -2,7 +2,7 @@
 """The packages on a booted Debian 12: installed, run, read, served on the network, compiled with, reloaded, stalled,
 drained, misconfigured, upgraded, removed, purged.
 
-    boot_test.py PACKAGE.deb GATEWAY.deb KAFKA.deb LIBRARY.deb...
+    boot_test.py PACKAGE.deb GATEWAY.deb KAFKA.deb BRIDGE.deb LIBRARY.deb...
 
 A container (systemd-nspawn) with a network of its own. Its transcript is the output. Skipped (77) without root or
 mmdebstrap and systemd-container.
@@ -14,6 +14,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -39,6 +40,11 @@ KAFKA_CONFIG = """feed: wire
 brokers: 127.0.0.1:9092
 topics: [{schema: mbp-1}]
 properties: wire.properties
+"""
+SERVING, JOINING = "pinstrike-bridge@wire", "pinstrike-bridge-join@far"
+BRIDGE_CONFIG = """feed: {feed}
+listen: 127.0.0.1:9480
+tls: {{certificate: bridge.pem, key: bridge.key, authority: bridge.pem}}
 """
 GATEWAY_CONFIG = """feed: wire
 address: 127.0.0.1:13000
@@ -253,6 +259,58 @@ def write_to_kafka(box, package):
     box.run("dpkg --purge pinstrike-kafka", 300)
 
 
+def install_bridge(box, package, folder):
+    """The package, a certificate for both sides, and a config for each."""
+    shutil.copy(package, box.root / "root" / "pinstrike-bridge.deb")
+    box.run("dpkg -i /root/pinstrike-bridge.deb && rm /root/pinstrike-bridge.deb")
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
+                    "-days", "2", "-subj", "/CN=bridge", "-keyout", folder / "bridge.key", "-out",
+                    folder / "bridge.pem"], check=True, capture_output=True)
+    box.write("/etc/pinstrike-bridge/bridge.pem", (folder / "bridge.pem").read_text())
+    box.write("/root/bridge.key", (folder / "bridge.key").read_text())
+    box.run("install -o pinstrike-bridge -m 600 /root/bridge.key /etc/pinstrike-bridge; rm /root/bridge.key")
+    for feed in ("wire", "far"):
+        box.write(f"/etc/pinstrike-bridge/{feed}.yaml", BRIDGE_CONFIG.format(feed=feed))
+    box.write("/etc/pinstrike-bridge/far.address", "SERVES=127.0.0.1:9480\n")
+
+
+def carry(box, package):
+    """The units of a bridge, both on this host: rights, the same values on both sides, a kill, an end, a wrong
+    config."""
+    with tempfile.TemporaryDirectory() as folder:
+        install_bridge(box, package, Path(folder))
+    for unit in (SERVING, JOINING):
+        exposure = box.run(f"systemd-analyze security --no-pager {unit}.service | tail -1")
+        expect(float(re.search(r"(\d+\.\d+)", exposure)[1]) <= 3.0, f"the exposure of {unit} is at most 3.0")
+        box.run(f"systemctl enable --now {unit}")
+        rights = box.run(f"grep -E '^(Cap|NoNewPrivs|Seccomp:)' /proc/{box.value(unit, 'MainPID')}/status")
+        expect("CapPrm:\t0000000000000000" in rights and "Seccomp:\t2" in rights, "it has no capability, and a filter")
+    expect(box.ask("runuser -u pinstrike-bridge -- touch /dev/shm/pinstrike/other 2>&1").returncode != 0,
+           "its user may not write where feeds publish")
+
+    def chain(feed):
+        done = box.ask(f"runuser -u reader -- pinstrike chain {ROOT} --feed {feed} --json 2>&1")
+        return done.stdout if done.returncode == 0 else None
+
+    def is_equal():
+        carried = chain("far")
+        return carried is not None and len(carried) > 1000 and carried == chain("wire")
+
+    box.wait("a reader finds the same values on both sides", is_equal)
+    box.run(f"systemctl kill -s KILL {SERVING}")
+    box.wait("systemd starts the serving side again", lambda: box.value(SERVING, "NRestarts") == "1" and
+             box.value(SERVING, "ActiveState") == "active")
+    box.run("pinstrike generate --interface feed0 --lines 1-4 --messages 20000 --rate 20000 --series 20000 --roots 200")
+    box.wait("and the values are the same again", is_equal)
+    for unit in (JOINING, SERVING):
+        box.run(f"systemctl stop {unit}")
+        said = box.run(f"journalctl --no-pager -o cat -u {unit} | tail -5")
+        expect("the account balances" in said, f"the account of {unit} balances")
+    expect(chain("far") is None, "the memory of the joining side is removed")
+    refuse(box, "bad", "feed: wire\n", "a config without certificates", kind="pinstrike-bridge")
+    box.run("dpkg --purge pinstrike-bridge", 300)
+
+
 def compile_reader(box, libraries):
     """The development package: the examples compile, the one in C also with the static library."""
     for library in libraries:
@@ -417,7 +475,8 @@ def main():
         read(box)
         serve_clients(box, sys.argv[2])
         write_to_kafka(box, sys.argv[3])
-        compile_reader(box, sys.argv[4:])
+        carry(box, sys.argv[4])
+        compile_reader(box, sys.argv[5:])
         reattach(box)
         stall(box)
         kill_while_it_records(box)
