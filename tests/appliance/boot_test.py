@@ -232,6 +232,12 @@ def serve_clients(box, package):
     box.run("dpkg --purge pinstrike-gateway", 300)
 
 
+def send(box, messages):
+    """Traffic of the same day as before. Only numbers above those that were sent before are new to the feed."""
+    box.run(f"pinstrike generate --interface feed0 --lines 1-4 --messages {messages} --rate 50000 --series 20000 "
+            "--roots 200")
+
+
 def write_to_kafka(box, package):
     """The Kafka producer's unit: its rights, records to the brokers that librdkafka mocks, an end, a wrong config."""
     shutil.copy(package, box.root / "root" / "pinstrike-kafka.deb")
@@ -248,7 +254,7 @@ def write_to_kafka(box, package):
     expect("CapPrm:\t0000000000000000" in rights and "Seccomp:\t2" in rights, "it has no capability, and a filter")
     for change in ("touch /dev/shm/pinstrike/other", "pinstrike ctl wire status"):
         expect(box.ask(f"runuser -u pinstrike-kafka -- {change} 2>&1").returncode != 0, f"its user may not: {change}")
-    box.run("pinstrike generate --interface feed0 --lines 1-4 --messages 20000 --rate 20000 --series 20000 --roots 200")
+    send(box, 400_000)
     time.sleep(2)
     box.run(f"systemctl --no-pager status {KAFKA}; systemctl stop {KAFKA}")
     said = box.run(f"journalctl --no-pager -o cat -u {KAFKA} | tail -5")
@@ -300,7 +306,7 @@ def carry(box, package):
     box.run(f"systemctl kill -s KILL {SERVING}")
     box.wait("systemd starts the serving side again", lambda: box.value(SERVING, "NRestarts") == "1" and
              box.value(SERVING, "ActiveState") == "active")
-    box.run("pinstrike generate --interface feed0 --lines 1-4 --messages 20000 --rate 20000 --series 20000 --roots 200")
+    send(box, 500_000)
     box.wait("and the values are the same again", is_equal)
     for unit in (JOINING, SERVING):
         box.run(f"systemctl stop {unit}")
