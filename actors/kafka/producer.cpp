@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <utility>
 
 namespace pinstrike::actors::kafka {
@@ -39,7 +40,7 @@ void* packed(const Message& message) {
     const std::uint64_t bits = std::uint64_t{message.key.underlying} |
                                std::uint64_t{message.key.topic} << 32 |
                                std::uint64_t{message.records} << 48;
-    return reinterpret_cast<void*>(bits);  // tidy: an opaque number
+    return std::bit_cast<void*>(bits);  // an opaque number
 }
 
 Delivery unpacked(const void* opaque, Outcome outcome) {
@@ -146,7 +147,7 @@ bool Producer::open(Problems& problems) {
                     fmt::format("librdkafka cannot make a producer: {}", why.data()));
         return false;
     }
-    static_cast<void>(conf.release());  // the producer owns it
+    [[maybe_unused]] const auto* const owned = conf.release();  // by the producer
     for (const TopicConfig& of : config_.topics) {
         Topic& topic = topics_.emplace_back();
         topic.topic.reset(
@@ -198,7 +199,7 @@ Offered Producer::offer(const Message& message) {
     parts[5].u.ptr = packed(message);
     rd_kafka_error_t* const error = ::rd_kafka_produceva(handle_.get(), parts.data(), parts.size());
     if (error == nullptr) {
-        static_cast<void>(headers.release());  // librdkafka owns them
+        [[maybe_unused]] const auto* const owned = headers.release();  // by librdkafka
         ++waiting_messages_;
         waiting_bytes_ += message.bytes.size();
         return Offered::queued;

@@ -13,7 +13,6 @@
 namespace pinstrike::actors::bridge::test {
 namespace {
 
-using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::Pair;
 

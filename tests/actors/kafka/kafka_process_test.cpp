@@ -32,7 +32,6 @@ using actors::test::PublishedFeed;
 using actors::test::PublishFolder;
 using feed::dbn::Schema;
 using testing::Contains;
-using testing::IsEmpty;
 using testing::SizeIs;
 
 class KafkaProcessTest : public testing::Test {

@@ -192,7 +192,8 @@ TEST_F(ProducerTest, a_message_that_was_sent_and_not_answered_is_uncertain) {
 TEST_F(ProducerTest, messages_of_a_topic_that_may_not_be_written_have_failed) {
     config.timeout_ns = second_ns;
     open();
-    ::rd_kafka_mock_topic_set_error(brokers(), topic, RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED);
+    ::rd_kafka_mock_push_request_errors(brokers(), produce_request, 1,
+                                        RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED);
     ASSERT_EQ(offer("SPY", "records"), Offered::queued);
     ASSERT_TRUE(wait_for(1));
     EXPECT_EQ(deliveries[0].outcome, Outcome::failed);
