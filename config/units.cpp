@@ -125,6 +125,11 @@ std::string bytes_text(std::uint64_t bytes) {
     return quantity_text(static_cast<std::int64_t>(bytes), sizes);
 }
 
+std::string mebibytes_text(std::uint64_t bytes) {
+    constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20;
+    return grouped((bytes + mebibyte - 1) / mebibyte);
+}
+
 std::optional<std::vector<std::uint16_t>> parse_ranges(std::string_view text, int least) {
     std::vector<std::uint16_t> numbers;
     while (true) {

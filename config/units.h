@@ -29,6 +29,9 @@ std::string grouped(std::uint64_t value);
 std::optional<std::uint64_t> parse_bytes(std::string_view text);
 std::string bytes_text(std::uint64_t bytes);
 
+/// Whole mebibytes, rounded up: "1,234".
+std::string mebibytes_text(std::uint64_t bytes);
+
 /// Parses "1-48, 220": ranges and single numbers from `least` to range_number_max. Returns the
 /// numbers in the order written; at most numbers_max.
 std::optional<std::vector<std::uint16_t>> parse_ranges(std::string_view text, int least = 1);

@@ -2,6 +2,7 @@
 #include "actors/bridge/bridge_client.h"
 
 #include "actors/market/reader_keys.h"
+#include "config/time_units.h"
 
 #include <arpa/inet.h>
 #include <poll.h>
@@ -16,10 +17,8 @@
 namespace pinstrike::actors::bridge {
 namespace {
 
-constexpr std::int64_t second_ns = 1'000'000'000;
 constexpr std::int64_t connect_every_ns = 500'000'000;
 constexpr std::int64_t open_within_ns = 5 * second_ns;
-constexpr std::int64_t leave_within_ns = 2 * second_ns;
 
 }  // namespace
 

@@ -14,21 +14,17 @@
 namespace pinstrike::actors::bridge {
 namespace {
 
-constexpr std::uint32_t bit(feed::EventKind kind) {
-    return 1U << static_cast<unsigned>(kind);
-}
-
 Form<std::vector<std::uint32_t>> kinds_form() {
     using feed::EventKind;
-    return list_of(
-        choice<std::uint32_t>({{"quote", bit(EventKind::quote), "quotes"},
-                               {"trade", bit(EventKind::trade), "trades and cancels"},
-                               {"open_interest", bit(EventKind::open_interest), "open interest"},
-                               {"end_of_day", bit(EventKind::end_of_day), "summaries of a day"},
-                               {"series_map", bit(EventKind::series_map), "series and their lines"},
-                               {"underlying", bit(EventKind::underlying), "values of underlyings"},
-                               {"text", bit(EventKind::text), "administrative texts"}}),
-        "a list of kinds of messages");
+    return list_of(choice<std::uint32_t>(
+                       {{"quote", bit_of(EventKind::quote), "quotes"},
+                        {"trade", bit_of(EventKind::trade), "trades and cancels"},
+                        {"open_interest", bit_of(EventKind::open_interest), "open interest"},
+                        {"end_of_day", bit_of(EventKind::end_of_day), "summaries of a day"},
+                        {"series_map", bit_of(EventKind::series_map), "series and their lines"},
+                        {"underlying", bit_of(EventKind::underlying), "values of underlyings"},
+                        {"text", bit_of(EventKind::text), "administrative texts"}}),
+                   "a list of kinds of messages");
 }
 
 Section<BridgeConfig> make_section() {

@@ -16,7 +16,7 @@ enum class BridgeNote : std::uint8_t {
     refused,  ///< it was refused
     state,    ///< a state is complete, and the joining side publishes
     missed,   ///< records were not carried
-    feed,     ///< the feed has ended, or is back
+    feed,     ///< the feed has ended, cannot be read, or is back
 };
 
 /// `subject`: the address of the other side.

@@ -2,6 +2,7 @@
 #include "actors/bridge/bridge_server.h"
 
 #include "actors/market/reader_keys.h"
+#include "config/time_units.h"
 
 #include <arpa/inet.h>
 #include <fmt/format.h>
@@ -19,11 +20,8 @@
 namespace pinstrike::actors::bridge {
 namespace {
 
-constexpr std::int64_t second_ns = 1'000'000'000;
 /// Handshake and first frame of a connection must come in this time.
 constexpr std::int64_t greet_within_ns = 5 * second_ns;
-/// The other side has this time to take the last frames.
-constexpr std::int64_t leave_within_ns = 2 * second_ns;
 
 }  // namespace
 
@@ -129,6 +127,7 @@ std::size_t BridgeServer::step(Connection& connection, std::int64_t now_ns) {
             note_(BridgeNote::up, connection.address,
                   "joined, with a certificate of the authority");
         }
+        note_obstacle(connection);
     }
     if (session.end() != ServeSession::End::down && !session.output().empty()) {
         const std::size_t sent = socket.write(session.output());
@@ -154,6 +153,18 @@ bool BridgeServer::is_over(const Connection& connection, std::int64_t now_ns) co
     const bool broken = connection.socket.state() != peer::TlsSocket::State::open;
     return session.end() == ServeSession::End::down || session.output().empty() || broken ||
            (leaves_ && now_ns > leave_by_ns_);
+}
+
+/// Each reason once: the session tries again until the feed can be followed.
+void BridgeServer::note_obstacle(Connection& connection) {
+    const std::string& obstacle = connection.session.obstacle();
+    if (obstacle == connection.obstacle) {
+        return;
+    }
+    connection.obstacle = obstacle;
+    note_(BridgeNote::feed, connection.address,
+          obstacle.empty() ? fmt::format("gets feed {}", feed_)
+                           : fmt::format("does not get feed {}: {}", feed_, obstacle));
 }
 
 void BridgeServer::note_end(const Connection& connection) {

@@ -68,11 +68,13 @@ class BridgeServer {
         std::string address;
         std::int64_t since_ns;
         bool greeted = false;
+        std::string obstacle;  ///< the last one in the log
     };
 
     std::size_t accept(std::int64_t now_ns);
     std::size_t step(Connection& connection, std::int64_t now_ns);
     [[nodiscard]] bool is_over(const Connection& connection, std::int64_t now_ns) const;
+    void note_obstacle(Connection& connection);
     void note_end(const Connection& connection);
     void take_gauges();
 

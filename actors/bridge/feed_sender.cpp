@@ -24,10 +24,6 @@ constexpr std::size_t asked_max = 65'536;
 constexpr std::uint32_t series_each_frame = 64;
 constexpr std::size_t lines_each_frame = 128;
 
-constexpr std::uint32_t bit(feed::EventKind kind) {
-    return 1U << static_cast<unsigned>(kind);
-}
-
 }  // namespace
 
 void FeedSender::select(std::uint32_t kinds, std::vector<std::uint64_t> roots) {
@@ -87,27 +83,46 @@ bool FeedSender::attach() {
         return false;
     }
     attach_due_ns_ = now_ns_ + attach_every_ns;
-    std::shared_ptr<const reader::Mapping> mapping;
-    try {
-        mapping = reader::Mapping::open(feed_);
-    } catch (const reader::Error&) {
-        return false;  // it is not there yet
-    }
-    const auto state = reader::load_acquire(mapping->shared().state);
-    if (state != PINSTRIKE_LIVE || !mapping->has_writer()) {
+    std::string obstacle = open_feed();
+    if (!obstacle.empty()) {
+        if (obstacle != obstacle_) {
+            detach(obstacle);
+        }
         return false;
     }
-    mapping_ = std::move(mapping);
-    return begin();
+    obstacle_.clear();
+    begin();
+    return true;
+}
+
+/// Maps the feed's memory. Returns why it cannot be followed.
+std::string FeedSender::open_feed() {
+    try {
+        auto mapping = reader::Mapping::open(feed_);
+        const auto state = reader::load_acquire(mapping->shared().state);
+        if (state == PINSTRIKE_STARTING) {
+            return "the feed is starting";
+        }
+        if (state != PINSTRIKE_LIVE) {
+            return "the feed has ended";
+        }
+        if (!mapping->has_writer()) {
+            return "the feed has died";
+        }
+        const auto& views = mapping->cores();
+        if (views.size() > cores_max || views.front().stream.empty()) {
+            return "the feed publishes no stream (publish.stream: on)";
+        }
+        mapping_ = std::move(mapping);
+        return {};
+    } catch (const reader::Error& error) {
+        return error.what();
+    }
 }
 
 /// Begins a state of all cores.
-bool FeedSender::begin() {
+void FeedSender::begin() {
     const auto& views = mapping_->cores();
-    if (views.size() > cores_max || views.front().stream.empty()) {
-        detach("the feed publishes no stream (publish.stream: on)");
-        return false;
-    }
     cores_.clear();
     for (const CoreView& view : views) {
         cores_.push_back(std::make_unique<Core>(view));
@@ -137,7 +152,6 @@ bool FeedSender::begin() {
     begin_due_ns_ = now_ns_ + begin_every_ns;
     over_ = false;
     counters_.bump(ServeCount::states);
-    return true;
 }
 
 /// Notes the position of the stream, and the lines as they were then: if a line has an event that
@@ -171,6 +185,7 @@ bool FeedSender::note_begin(Core& core) {
 }
 
 void FeedSender::detach(const std::string& why) {
+    obstacle_ = why;
     mapping_ = nullptr;
     cores_.clear();
     asked_.clear();
@@ -268,17 +283,17 @@ std::size_t FeedSender::put_series(Core& core) {
 
 /// Values that no event will keep current are not sent.
 void FeedSender::clear_unwanted(SeriesBody& series) const {
-    if ((kinds_ & bit(feed::EventKind::quote)) == 0) {
+    if ((kinds_ & feed::bit_of(feed::EventKind::quote)) == 0) {
         series.entry.bid = series.entry.offer = {};
         series.entry.quotes = 0;
     }
     pinstrike_trades& trades = series.trades;
-    if ((kinds_ & bit(feed::EventKind::open_interest)) == 0) {
+    if ((kinds_ & feed::bit_of(feed::EventKind::open_interest)) == 0) {
         trades.open_interest = trades.open_interest_sequence = 0;
         trades.flags =
             static_cast<std::uint16_t>(trades.flags & ~unsigned{PINSTRIKE_HAS_OPEN_INTEREST});
     }
-    if ((kinds_ & bit(feed::EventKind::trade)) == 0) {
+    if ((kinds_ & feed::bit_of(feed::EventKind::trade)) == 0) {
         const pinstrike_trades all = std::exchange(trades, {});
         trades.open_interest = all.open_interest;
         trades.open_interest_sequence = all.open_interest_sequence;
@@ -338,9 +353,7 @@ bool FeedSender::begin_again() {
     for (const auto& core : cores_) {
         positions.push_back(core->cursor.position());
     }
-    if (!begin()) {
-        return false;
-    }
+    begin();
     for (std::size_t i = 0; i < cores_.size(); ++i) {
         counters_.bump(ServeCount::missed, cores_[i]->cursor.position() - positions[i]);
     }

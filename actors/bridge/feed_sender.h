@@ -57,6 +57,9 @@ class FeedSender {
     /// Whether the other side follows the events.
     [[nodiscard]] bool is_current() const;
 
+    /// Why no feed is followed; empty: one is, or nothing was tried yet. The other side knows it.
+    [[nodiscard]] const std::string& obstacle() const { return obstacle_; }
+
   private:
     enum class Stage : std::uint8_t { lines, series, catching_up, current };
 
@@ -74,7 +77,8 @@ class FeedSender {
 
     void look_for_end();
     bool attach();
-    bool begin();
+    [[nodiscard]] std::string open_feed();
+    void begin();
     static bool note_begin(Core& core);
     void detach(const std::string& why);
     std::size_t step(Core& core);
@@ -101,6 +105,7 @@ class FeedSender {
     std::size_t next_core_ = 0;
     std::deque<std::pair<std::uint16_t, feed::SeriesKey>> asked_;  ///< series whose ids are wanted
     std::int64_t now_ns_ = 0;
+    std::string obstacle_;
     std::int64_t attach_due_ns_ = 0;
     std::int64_t begin_due_ns_ = 0;  ///< when another state may begin
 };

@@ -36,7 +36,7 @@ enum class FrameType : std::uint8_t {
     event_at,   ///< serving side: one event with its stamp, which the state may include
     ready,      ///< serving side: the state of a core is complete; its position and clock
     events,     ///< serving side: events of a core
-    ended,      ///< serving side: the feed has ended or died, and why; another start may follow
+    ended,      ///< serving side: no feed is followed, and why; another start may follow
     credit,     ///< joining side: how many bytes may be sent in all
     ask,        ///< joining side: which ids have these series
     ids,        ///< serving side: ids of series

@@ -3,6 +3,7 @@
 
 #include "actors/publish/layout_hash.h"
 #include "actors/publish/memory_file.h"
+#include "config/time_units.h"
 #include "config/units.h"
 
 #include <fmt/format.h>
@@ -14,9 +15,8 @@
 namespace pinstrike::actors::bridge {
 namespace {
 
-constexpr std::int64_t ms = 1'000'000;
 /// Readers look for a new start every 20 ms, so a gap that is stated later reaches them.
-constexpr std::int64_t gaps_after_ns = 250 * ms;
+constexpr std::int64_t gaps_after_ns = 250 * ms_ns;
 constexpr std::size_t ids_each_time = 512;
 constexpr std::uint64_t credit_step_bytes = window_bytes / 8;
 
@@ -121,6 +121,10 @@ void Joiner::take(const Frame& frame) {
         case FrameType::ids:
             return take_ids(frame);
         case FrameType::ended:
+            if (replica_ == nullptr) {
+                note_(BridgeNote::feed, link_->address,
+                      fmt::format("the serving host has no feed to send: {}", frame.text()));
+            }
             return end_replica(frame.text());
         case FrameType::alive:
             return;
@@ -264,8 +268,8 @@ void Joiner::ask_ids() {
 
 std::size_t Joiner::step(std::int64_t now_ns) {
     now_ns_ = now_ns;
-    if (replica_ != nullptr && (now_ns >= timers_due_ns_ || timers_due_ns_ > now_ns + ms)) {
-        timers_due_ns_ = now_ns + ms;
+    if (replica_ != nullptr && (now_ns >= timers_due_ns_ || timers_due_ns_ > now_ns + ms_ns)) {
+        timers_due_ns_ = now_ns + ms_ns;
         replica_->run_timers(now_ns);
     }
     if (link_ == nullptr || end_ != End::none) {
@@ -286,8 +290,8 @@ std::size_t Joiner::step(std::int64_t now_ns) {
     if (carried_.has_gaps() && now_ns >= gaps_due_ns_) {
         put_gaps();
     }
-    if (now_ns >= ids_due_ns_ || ids_due_ns_ > now_ns + 5 * ms) {
-        ids_due_ns_ = now_ns + 5 * ms;
+    if (now_ns >= ids_due_ns_ || ids_due_ns_ > now_ns + 5 * ms_ns) {
+        ids_due_ns_ = now_ns + 5 * ms_ns;
         ask_ids();
     }
     return 0;

@@ -3,6 +3,8 @@
 // The limits of the bridge's protocol on what the other side may send, and its times.
 #pragma once
 
+#include "config/time_units.h"
+
 #include <cstddef>
 #include <cstdint>
 
@@ -21,8 +23,10 @@ inline constexpr std::uint64_t window_bytes = std::uint64_t{4} << 20;
 /// The queue of frames that wait for one connection, and what is received and not yet taken.
 inline constexpr std::size_t buffer_bytes = std::size_t{256} << 10;
 
-inline constexpr std::int64_t alive_every_ns = 1'000'000'000;
+inline constexpr std::int64_t alive_every_ns = second_ns;
 /// A side that was silent for so long is gone.
-inline constexpr std::int64_t silent_after_ns = 5'000'000'000;
+inline constexpr std::int64_t silent_after_ns = 5 * second_ns;
+/// The other side has this time to take the last frames.
+inline constexpr std::int64_t leave_within_ns = 2 * second_ns;
 
 }  // namespace pinstrike::actors::bridge

@@ -60,6 +60,9 @@ class ServeSession {
     /// Whether the other side follows the events.
     [[nodiscard]] bool is_current() const { return sender_.is_current(); }
 
+    /// Why no feed is followed; empty: one is, or nothing was tried yet.
+    [[nodiscard]] const std::string& obstacle() const { return sender_.obstacle(); }
+
   private:
     void take(const Frame& frame);
     void greet(const Frame& frame);

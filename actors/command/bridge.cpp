@@ -13,13 +13,13 @@
 namespace pinstrike::command {
 namespace {
 
-struct Arguments {
+struct BridgeArguments {
     std::string config;
     std::string duration;
     actors::BridgeOptions options;
 };
 
-Exit run(Arguments& given) {
+Exit run(BridgeArguments& given) {
     Problems problems;
     const auto config = actors::bridge::load_bridge_config(given.config, problems);
     print_problems(problems);
@@ -32,7 +32,7 @@ Exit run(Arguments& given) {
     return actors::run_bridge(*config, given.options);
 }
 
-void add_options(CLI::App& side, const std::shared_ptr<Arguments>& given, Outcome& outcome) {
+void add_options(CLI::App& side, const std::shared_ptr<BridgeArguments>& given, Outcome& outcome) {
     side.add_option("CONFIG", given->config, "YAML file of one bridge")->required();
     side.add_option("--for", given->duration, "How long: 8h, 10m, 30s (default: until a signal)")
         ->check(is_duration);
@@ -52,11 +52,11 @@ void add_bridge(CLI::App& app, Outcome& outcome) {
         "its own host, where every reader works as on the first. Both need certificates of one\n"
         "authority.\n"
         "Exit status: 0 success; 1 a retry may help; 2 wrong use; 78 the config is wrong.");
-    auto served = std::make_shared<Arguments>();
+    auto served = std::make_shared<BridgeArguments>();
     CLI::App* serve = command->add_subcommand("serve", "Serve a feed of this host to other hosts");
     serve->footer("Examples:\n  pinstrike bridge serve config/bridge.yaml");
     add_options(*serve, served, outcome);
-    auto joined = std::make_shared<Arguments>();
+    auto joined = std::make_shared<BridgeArguments>();
     CLI::App* join =
         command->add_subcommand("join", "Publish the feed of another host on this one");
     join->footer("Examples:\n  pinstrike bridge join 192.0.2.7:9480 config/bridge_join.yaml");

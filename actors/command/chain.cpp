@@ -27,7 +27,7 @@
 namespace pinstrike::command {
 namespace {
 
-struct Arguments {
+struct ChainArguments {
     std::vector<std::string> roots;
     std::string feed;
     std::string expiration;
@@ -156,13 +156,13 @@ bool read_chain(pinstrike_feed* feed, const pinstrike_filter& filter,
     }
 }
 
-ChainForm form_of(const Arguments& given) {
+ChainForm form_of(const ChainArguments& given) {
     return given.csv ? ChainForm::csv : given.json ? ChainForm::json : ChainForm::table;
 }
 
 /// Prints the chain once. False, after a complaint: it cannot be read, or nothing is listed and it
 /// will not be printed again.
-bool print_once(const Arguments& given, pinstrike_feed* feed, const pinstrike_filter& filter,
+bool print_once(const ChainArguments& given, pinstrike_feed* feed, const pinstrike_filter& filter,
                 const ChainView& view) {
     std::vector<pinstrike_value> values(4096);
     if (!read_chain(feed, filter, values)) {
@@ -180,7 +180,7 @@ bool print_once(const Arguments& given, pinstrike_feed* feed, const pinstrike_fi
     return written && std::fflush(stdout) == 0;
 }
 
-Exit chain(const Arguments& given) {
+Exit chain(const ChainArguments& given) {
     const auto strikes = parse_strikes(given.strikes);
     const auto expiration =
         given.expiration.empty() || given.expiration == "all" ? 0 : parse_date(given.expiration);
@@ -234,7 +234,7 @@ Exit chain(const Arguments& given) {
 }  // namespace
 
 void add_chain(CLI::App& app, Outcome& outcome) {
-    auto given = std::make_shared<Arguments>();
+    auto given = std::make_shared<ChainArguments>();
     given->strikes = "20";
     CLI::App* command =
         app.add_subcommand("chain", "Calls and puts of an underlying, as published");

@@ -90,7 +90,7 @@ struct Row {
 };
 
 /// Values of one root, expiration and session.
-struct Section {
+struct ChainSection {
     const pinstrike_key* key = nullptr;
     std::vector<Row> rows;
 };
@@ -99,14 +99,14 @@ bool same_section(const pinstrike_key& a, const pinstrike_key& b) {
     return std::string_view{a.root} == b.root && a.expiration == b.expiration && a.gth == b.gth;
 }
 
-std::vector<Section> sections_of(Values values) {
-    std::vector<Section> sections;
+std::vector<ChainSection> sections_of(Values values) {
+    std::vector<ChainSection> sections;
     for (const pinstrike_value& value : values) {
         const auto found = std::ranges::find_if(sections.rbegin(), sections.rend(), [&](auto& one) {
             return same_section(*one.key, value.key);
         });
-        Section& section =
-            found != sections.rend() ? *found : sections.emplace_back(Section{&value.key, {}});
+        ChainSection& section =
+            found != sections.rend() ? *found : sections.emplace_back(ChainSection{&value.key, {}});
         if (section.rows.empty() || section.rows.back().strike_e8 != value.key.strike_e8) {
             section.rows.push_back({value.key.strike_e8, nullptr, nullptr});
         }
@@ -115,10 +115,10 @@ std::vector<Section> sections_of(Values values) {
     return sections;
 }
 
-void keep_nearest(std::vector<Section>& sections) {
-    std::vector<Section> kept;
-    for (Section& section : sections) {
-        const bool later = std::ranges::any_of(kept, [&](const Section& other) {
+void keep_nearest(std::vector<ChainSection>& sections) {
+    std::vector<ChainSection> kept;
+    for (ChainSection& section : sections) {
+        const bool later = std::ranges::any_of(kept, [&](const ChainSection& other) {
             return std::string_view{other.key->root} == section.key->root &&
                    other.key->gth == section.key->gth;
         });
@@ -178,7 +178,7 @@ std::string cell(const pinstrike_value* value, const pinstrike_best* side, std::
                   : padded;
 }
 
-void append_section(std::string& out, const Section& section, const ChainView& view,
+void append_section(std::string& out, const ChainSection& section, const ChainView& view,
                     std::int64_t now) {
     constexpr std::size_t price_width = 17;
     const auto name = view.terminal ? bold : std::string_view{};
@@ -205,7 +205,7 @@ void append_section(std::string& out, const Section& section, const ChainView& v
 }
 
 std::string table_text(pinstrike_feed* feed, Values values, const ChainView& view) {
-    std::vector<Section> sections = sections_of(values);
+    std::vector<ChainSection> sections = sections_of(values);
     if (view.nearest_only) {
         keep_nearest(sections);
     }
@@ -216,7 +216,7 @@ std::string table_text(pinstrike_feed* feed, Values values, const ChainView& vie
                                   pinstrike_condition_name(pinstrike_condition_of(feed)),
                                   old ? ", values are old" : "", values.size());
     const std::int64_t now = wall_ns();
-    for (Section& section : sections) {
+    for (ChainSection& section : sections) {
         keep_around(section.rows, view.around);
         append_section(out, section, view, now);
     }

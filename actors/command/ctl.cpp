@@ -10,6 +10,7 @@
 #include "config/log_level.h"
 #include "config/output_file.h"
 #include "config/print_problems.h"
+#include "config/time_units.h"
 #include "config/units.h"
 #include "nic/capture/capture_writer.h"
 
@@ -226,8 +227,7 @@ Exit start_recording(const CtlOptions& options) {
         request["lines"] = options.recorded_lines;
     }
     if (!options.duration.empty()) {
-        constexpr std::int64_t ns_per_s = 1'000'000'000;
-        request["seconds"] = (*parse_duration_ns(options.duration) + ns_per_s - 1) / ns_per_s;
+        request["seconds"] = (*parse_duration_ns(options.duration) + second_ns - 1) / second_ns;
     }
     return act(options, request);
 }

@@ -44,8 +44,8 @@ std::map<nic::Group, feed::Origin> origins_of(const std::vector<feed::LineConfig
 
 class Decoder {
   public:
-    Decoder(bool json, const actors::FeedConfig& config)
-        : json_(json),
+    Decoder(bool as_json, const actors::FeedConfig& config)
+        : json_(as_json),
           venue_(feed::venue_services(config.kind)),
           origins_(origins_of(config.lines)) {}
 
@@ -199,10 +199,10 @@ void add_decode(CLI::App& app, Outcome& outcome) {
         ->required();
     command->add_option("--config", options->config,
                         "Find lines by the groups of this config (default: all published lines)");
-    CLI::Option* json =
+    CLI::Option* as_json =
         command->add_flag("--json", options->json, "One canonical JSON object for each message");
     command->add_flag("--text", options->text, "One readable line for each message (the default)")
-        ->excludes(json);
+        ->excludes(as_json);
     command->callback([options, &outcome] { outcome.status = decode(*options); });
 }
 

@@ -34,7 +34,7 @@
 namespace pinstrike::command {
 namespace {
 
-struct Arguments {
+struct ExportArguments {
     std::vector<std::string> files;
     std::string config;
     std::string schema;
@@ -87,7 +87,7 @@ std::optional<actors::RecordTimes> times_of(const ReplayRange& range) {
 /// What the run and the threads of an export share.
 class Export {
   public:
-    Export(const Arguments& given, feed::dbn::Schema schema)
+    Export(const ExportArguments& given, feed::dbn::Schema schema)
         : out_(given.out),
           progress_(given.range.any() ? std::vector<std::string>{} : given.files),
           writer_(given.format == "csv" ? actors::csv_format(schema) : actors::dbn_format(schema),
@@ -144,7 +144,7 @@ class Export {
 };
 
 /// What an export of this range makes of the replay.
-actors::ExportWanted wanted_of(const Arguments& given, const ReplayRange& range,
+actors::ExportWanted wanted_of(const ExportArguments& given, const ReplayRange& range,
                                const actors::FeedConfig& config) {
     actors::ExportWanted wanted;
     wanted.schema = *feed::dbn::schema_of(given.schema);
@@ -156,7 +156,7 @@ actors::ExportWanted wanted_of(const Arguments& given, const ReplayRange& range,
     return wanted;
 }
 
-Exit run_export(const Arguments& given) {
+Exit run_export(const ExportArguments& given) {
     Exit status = Exit::ok;
     const feed::dbn::Schema schema = *feed::dbn::schema_of(given.schema);
     ReplaySource source{given.files, given.config, {}, false};
@@ -243,7 +243,7 @@ std::string schema_error(const std::string& text) {
 }  // namespace
 
 void add_export(CLI::App& record, Outcome& outcome) {
-    auto given = std::make_shared<Arguments>();
+    auto given = std::make_shared<ExportArguments>();
     CLI::App* command = record.add_subcommand("export", "Captures as files of records: DBN or CSV");
     command->footer(
         "Replays the captures (`pinstrike replay --help`) and writes the records that a gateway\n"

@@ -25,7 +25,7 @@ namespace {
 /// The state folder of the gateway's unit, in which its documents place the access log.
 constexpr const char* access_logs_folder = "/var/lib/pinstrike-gateway";
 
-struct Arguments {
+struct GatewayArguments {
     std::string config;
     std::string duration;
     actors::GatewayOptions options;
@@ -34,7 +34,7 @@ struct Arguments {
     bool csv = false;
 };
 
-Exit serve(Arguments& given) {
+Exit serve(GatewayArguments& given) {
     Problems problems;
     const auto config = actors::gateway::load_gateway_config(given.config, problems);
     print_problems(problems);
@@ -68,7 +68,7 @@ std::string only_access_log() {
     return found;
 }
 
-Exit report_usage(const Arguments& given) {
+Exit report_usage(const GatewayArguments& given) {
     if (!is_month(given.month)) {
         complain("--month: found {}, expected a month such as 2026-11", shown(given.month));
         return Exit::usage;
@@ -93,7 +93,7 @@ Exit report_usage(const Arguments& given) {
 }  // namespace
 
 void add_gateway(CLI::App& app, Outcome& outcome) {
-    auto given = std::make_shared<Arguments>();
+    auto given = std::make_shared<GatewayArguments>();
     CLI::App* command =
         app.add_subcommand("gateway", "Serve a feed of this host to clients on the network");
     command->footer(

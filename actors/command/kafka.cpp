@@ -13,13 +13,13 @@
 namespace pinstrike::command {
 namespace {
 
-struct Arguments {
+struct KafkaArguments {
     std::string config;
     std::string duration;
     actors::KafkaOptions options;
 };
 
-Exit write(Arguments& given) {
+Exit write(KafkaArguments& given) {
     Problems problems;
     const auto config = actors::kafka::load_kafka_config(given.config, problems);
     print_problems(problems);
@@ -35,7 +35,7 @@ Exit write(Arguments& given) {
 }  // namespace
 
 void add_kafka(CLI::App& app, Outcome& outcome) {
-    auto given = std::make_shared<Arguments>();
+    auto given = std::make_shared<KafkaArguments>();
     CLI::App* command =
         app.add_subcommand("kafka", "Write the records of a feed of this host to Kafka");
     command->footer(

@@ -24,7 +24,7 @@
 namespace pinstrike::command {
 namespace {
 
-struct Arguments {
+struct LatencyArguments {
     std::string instance;  ///< of a replay: the config; empty: none
     double seconds = 0;    ///< length of the measurement; 0: since the start
     std::vector<std::string> captures;
@@ -61,7 +61,7 @@ std::optional<actors::LatencyReading> read(const std::string& instance, double s
     return second ? std::optional{since(*second, *first)} : std::nullopt;
 }
 
-Exit write_report(const actors::LatencyReading& reading, const Arguments& given) {
+Exit write_report(const actors::LatencyReading& reading, const LatencyArguments& given) {
     bool written = true;
     if (given.csv_file != "-" && given.svg_file != "-") {
         written = write_text("-", actors::latency_text(reading));
@@ -75,7 +75,7 @@ Exit write_report(const actors::LatencyReading& reading, const Arguments& given)
     return written ? Exit::ok : Exit::failed;
 }
 
-Exit of_running(const Arguments& given) {
+Exit of_running(const LatencyArguments& given) {
     if (!overwrites_none({given.csv_file, given.svg_file}, {given.instance})) {
         return Exit::usage;
     }
@@ -86,7 +86,7 @@ Exit of_running(const Arguments& given) {
     return reading ? write_report(*reading, given) : Exit::failed;
 }
 
-Exit of_replay(const Arguments& given) {
+Exit of_replay(const LatencyArguments& given) {
     Exit status = Exit::ok;
     const auto config =
         replay_config({given.captures, given.instance, *nic::parse_pace(given.pace), true}, status);
@@ -103,14 +103,14 @@ Exit of_replay(const Arguments& given) {
 }
 
 /// Returns the error in the combination of arguments; empty: there is none.
-std::string misuse(const Arguments& given) {
+std::string misuse(const LatencyArguments& given) {
     if (given.captures.empty()) {
         return given.instance.empty() ? "say which: INSTANCE or --replay" : "";
     }
     return given.seconds > 0 ? "--replay goes without --seconds" : "";
 }
 
-Exit latency(const Arguments& given) {
+Exit latency(const LatencyArguments& given) {
     if (const std::string wrong = misuse(given); !wrong.empty()) {
         complain("latency: {}", wrong);
         return Exit::usage;
@@ -121,7 +121,7 @@ Exit latency(const Arguments& given) {
 }  // namespace
 
 void add_latency(CLI::App& app, Outcome& outcome) {
-    auto given = std::make_shared<Arguments>();
+    auto given = std::make_shared<LatencyArguments>();
     CLI::App* command =
         app.add_subcommand("latency", "Percentiles of a running instance, or of a replay");
     command->footer(

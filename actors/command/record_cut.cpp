@@ -29,7 +29,7 @@
 namespace pinstrike::command {
 namespace {
 
-struct Arguments {
+struct RecordCutArguments {
     std::string folder;
     RangeOptions range;
     std::string stream;
@@ -91,7 +91,7 @@ class Selection {
     std::uint64_t damaged_ = 0;
 };
 
-std::optional<feed::PacketRange> range_of(const Arguments& given,
+std::optional<feed::PacketRange> range_of(const RecordCutArguments& given,
                                           const feed::RecordedPackets& packets) {
     auto range = range_of(given.range, packets);
     if (range && !given.stream.empty()) {
@@ -128,7 +128,7 @@ bool write(feed::RecordedPackets& packets, Selection& selection, const std::stri
     return written;
 }
 
-Exit cut(const Arguments& given) {
+Exit cut(const RecordCutArguments& given) {
     if (!given.underlyings.empty() && !given.out.ends_with(".pcapng")) {
         complain(
             "--out {}: expected a name that ends in .pcapng, because comments of packets state "
@@ -167,7 +167,7 @@ Exit cut(const Arguments& given) {
 }  // namespace
 
 void add_record_cut(CLI::App& record, Outcome& outcome) {
-    auto given = std::make_shared<Arguments>();
+    auto given = std::make_shared<RecordCutArguments>();
     CLI::App* command = record.add_subcommand("cut", "A part of a recording as one capture");
     command->footer(
         "The packets of all pollers, merged by time; `replay`, `decode`, `record export` and\n"

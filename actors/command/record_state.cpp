@@ -38,7 +38,7 @@
 namespace pinstrike::command {
 namespace {
 
-struct Arguments {
+struct RecordStateArguments {
     std::string folder;
     std::string config;
     std::int64_t until_ns = 0;
@@ -202,7 +202,7 @@ std::string missing_text(const actors::PollerTask& poller) {
         damaged == 0 ? "" : fmt::format(", and {} parts of it are damaged", damaged));
 }
 
-Exit give_state(const Arguments& given) {
+Exit give_state(const RecordStateArguments& given) {
     Problems problems;
     const auto feed = actors::load_config(given.config, problems);
     print_problems(problems);
@@ -237,7 +237,7 @@ Exit give_state(const Arguments& given) {
 }  // namespace
 
 void add_record_state(CLI::App& record, Outcome& outcome) {
-    auto given = std::make_shared<Arguments>();
+    auto given = std::make_shared<RecordStateArguments>();
     CLI::App* command = record.add_subcommand(
         "state", "Write the state of all series at the end of a recording (for `run`)");
     command->footer(

@@ -18,7 +18,7 @@
 namespace pinstrike::command {
 namespace {
 
-struct Arguments {
+struct ReplayArguments {
     std::vector<std::string> files;
     RangeOptions range;
     std::string config;
@@ -28,7 +28,7 @@ struct Arguments {
     actors::RunFeedOptions options;
 };
 
-Exit replay(const Arguments& given) {
+Exit replay(const ReplayArguments& given) {
     Exit status = Exit::ok;
     ReplaySource source{given.files, given.config, *nic::parse_pace(given.pace), false};
     if (given.range.any()) {
@@ -64,7 +64,7 @@ Exit replay(const Arguments& given) {
 }  // namespace
 
 void add_replay(CLI::App& app, Outcome& outcome) {
-    auto given = std::make_shared<Arguments>();
+    auto given = std::make_shared<ReplayArguments>();
     CLI::App* command =
         app.add_subcommand("replay", "Run captures through the production path, without refusals");
     command->footer(

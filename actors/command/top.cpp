@@ -8,6 +8,7 @@
 #include "actors/telemetry/top/feed_text.h"
 #include "actors/telemetry/top/screen.h"
 #include "config/print_problems.h"
+#include "config/time_units.h"
 #include "config/units.h"
 
 #include <ncurses.h>
@@ -157,7 +158,6 @@ class Top {
     /// Returns true if the user quit or all readings were shown. If the instance does not answer
     /// any more, returns false and sets `complaint`.
     bool on_terminal(std::string& complaint) {
-        constexpr std::int64_t ns_per_ms = 1'000'000;
         const Terminal terminal;
         auto next = std::chrono::steady_clock::now();
         std::uint64_t shown = 0;
@@ -174,7 +174,7 @@ class Top {
                                         static_cast<std::size_t>(LINES)));
             const auto left = std::chrono::duration_cast<std::chrono::nanoseconds>(
                 next - std::chrono::steady_clock::now());
-            ::timeout(static_cast<int>(std::max<std::int64_t>(left.count() / ns_per_ms, 1)));
+            ::timeout(static_cast<int>(std::max<std::int64_t>(left.count() / ms_ns, 1)));
             const int pressed = ::getch();
             if (pressed == 'q') {
                 return true;

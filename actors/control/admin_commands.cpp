@@ -6,6 +6,7 @@
 #include "actors/telemetry/counter_snapshot.h"
 #include "actors/telemetry/latency/reading_json.h"
 #include "actors/topology/load_config.h"
+#include "config/time_units.h"
 #include "config/units.h"
 #include "config/yaml.h"
 #include "nic/clock.h"
@@ -220,7 +221,6 @@ AdminHandler::Reply AdminHandler::capture(const json& request, const std::string
 
 AdminHandler::Reply AdminHandler::start_recording(const json& request, const std::string& by) {
     constexpr std::uint32_t longest_s = 7 * 24 * 3600;
-    constexpr std::int64_t ns_per_s = 1'000'000'000;
     const std::string text = text_in(request, "lines");
     const auto lines = text.empty() ? std::vector<std::uint16_t>{} : parse_ranges(text, 0);
     const bool limited = request.contains("seconds");
@@ -230,7 +230,7 @@ AdminHandler::Reply AdminHandler::start_recording(const json& request, const std
             fmt::format("expected lines such as \"1-4,12\", and 1 to {} seconds", longest_s));
     }
     const std::string complaint = record_.start(
-        *lines, limited ? std::optional{nic::monotonic_ns() + *seconds * ns_per_s} : std::nullopt);
+        *lines, limited ? std::optional{nic::monotonic_ns() + *seconds * second_ns} : std::nullopt);
     if (!complaint.empty()) {
         return refusal(complaint);
     }

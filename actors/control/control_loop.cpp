@@ -16,6 +16,7 @@
 #include "config/memory_sizes.h"
 #include "config/output_file.h"
 #include "config/print_problems.h"
+#include "config/time_units.h"
 #include "config/units.h"
 #include "config/version.h"
 #include "config/wall_time.h"
@@ -82,8 +83,7 @@ class ControlSignals {
 
     /// The signal that came; none after `timeout_ns`.
     [[nodiscard]] std::optional<int> wait(std::int64_t timeout_ns) const {
-        constexpr std::int64_t ns_per_s = 1'000'000'000;
-        const timespec timeout{timeout_ns / ns_per_s, timeout_ns % ns_per_s};
+        const timespec timeout{timeout_ns / second_ns, timeout_ns % second_ns};
         const int signal = ::sigtimedwait(&set_, nullptr, &timeout);
         return signal > 0 ? std::optional{signal} : std::nullopt;
     }

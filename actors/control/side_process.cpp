@@ -3,6 +3,7 @@
 
 #include "actors/market/reader_keys.h"
 #include "config/print_problems.h"
+#include "config/time_units.h"
 #include "config/wall_time.h"
 
 #include <fmt/format.h>
@@ -16,7 +17,6 @@
 namespace pinstrike::actors {
 namespace {
 
-constexpr std::int64_t second_ns = 1'000'000'000;
 constexpr std::int64_t turn_ns = 100'000'000;
 constexpr std::size_t entries_max = 10'000;
 

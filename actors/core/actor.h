@@ -94,12 +94,8 @@ class EventBatch {
 /// The events that an actor wants. Line events (controls, gaps, line states and line marks) are
 /// always delivered, so that an actor without a gap event knows that nothing was lost.
 struct Interest {
-    std::uint32_t kinds = ~0U;             ///< bit per EventKind
+    std::uint32_t kinds = ~0U;             ///< a set by feed::bit_of()
     std::vector<std::string> underlyings;  ///< symbols; empty: all
-
-    [[nodiscard]] static constexpr std::uint32_t bit(feed::EventKind kind) {
-        return 1U << static_cast<unsigned>(kind);
-    }
 
     /// The kinds that every actor gets.
     static constexpr std::uint32_t always_bits = feed::line_event_bits;

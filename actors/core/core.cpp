@@ -153,7 +153,7 @@ Core::Batch Core::whole_messages(std::span<const feed::Event> waiting,
                 break;
             }
         }
-        kinds |= Interest::bit(header.kind);
+        kinds |= feed::bit_of(header.kind);
         if (feed::is_line_event(header.kind)) [[unlikely]] {
             batch.controls += static_cast<std::uint64_t>(header.kind == feed::EventKind::control);
             batch.gaps += static_cast<std::uint64_t>(header.kind == feed::EventKind::gap);
@@ -259,7 +259,7 @@ bool Core::ActorSlot::wants(const feed::Event& event) const noexcept {
     if (feed::is_line_event(kind)) {
         return true;
     }
-    if ((kinds & Interest::bit(kind)) == 0) {
+    if ((kinds & feed::bit_of(kind)) == 0) {
         return false;
     }
     if (symbols.empty() || kind == feed::EventKind::text) {

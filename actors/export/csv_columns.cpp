@@ -7,6 +7,7 @@
 #include <cstddef>
 
 namespace pinstrike::actors {
+namespace csv {
 namespace {
 
 using namespace feed::dbn;
@@ -26,7 +27,7 @@ constexpr CsvColumn leg_ratio(std::string_view name, std::size_t which) {
     CsvColumn{name, value, offsetof(Row, member), sizeof(Row{}.member)}
 
 constexpr auto trade_columns = [] {
-    using Row = TradeRecord;
+    using Row = feed::dbn::TradeRecord;
     return std::array{
         PINSTRIKE_COLUMN("ts_recv", time, receive_ns),
         PINSTRIKE_COLUMN("ts_event", time, header.event_ns),
@@ -231,28 +232,30 @@ constexpr auto definition_columns = [] {
 // clang-format on
 
 }  // namespace
+}  // namespace csv
 
-std::span<const CsvColumn> csv_columns(Schema schema) {
+std::span<const CsvColumn> csv_columns(feed::dbn::Schema schema) {
+    using enum feed::dbn::Schema;
     switch (schema) {
-        case Schema::trades:
-            return trade_columns;
-        case Schema::mbp_1:
-        case Schema::tbbo:
-            return venue_columns;
-        case Schema::cmbp_1:
-        case Schema::tcbbo:
-            return consolidated_columns;
-        case Schema::cbbo_1s:
-        case Schema::cbbo_1m:
-            return interval_columns;
-        case Schema::ohlcv_1s:
-        case Schema::ohlcv_1m:
-        case Schema::ohlcv_1h:
-            return bar_columns;
-        case Schema::definition:
-            return definition_columns;
-        case Schema::statistics:
-            return statistic_columns;
+        case trades:
+            return csv::trade_columns;
+        case mbp_1:
+        case tbbo:
+            return csv::venue_columns;
+        case cmbp_1:
+        case tcbbo:
+            return csv::consolidated_columns;
+        case cbbo_1s:
+        case cbbo_1m:
+            return csv::interval_columns;
+        case ohlcv_1s:
+        case ohlcv_1m:
+        case ohlcv_1h:
+            return csv::bar_columns;
+        case definition:
+            return csv::definition_columns;
+        case statistics:
+            return csv::statistic_columns;
     }
     return {};
 }

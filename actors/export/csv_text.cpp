@@ -10,7 +10,7 @@
 namespace pinstrike::actors {
 namespace {
 
-constexpr std::uint64_t second_ns = 1'000'000'000;
+constexpr std::uint64_t ns_per_second = 1'000'000'000;
 constexpr std::size_t fraction_digits = 9;
 
 /// Exactly nine digits.
@@ -29,13 +29,13 @@ char* write_price(char* to, std::int64_t price) {
         *to++ = '-';
         units = 0 - units;
     }
-    to = std::to_chars(to, to + csv_text_max, units / second_ns).ptr;
-    std::uint64_t fraction = units % second_ns;
+    to = std::to_chars(to, to + csv_text_max, units / ns_per_second).ptr;
+    std::uint64_t fraction = units % ns_per_second;
     if (fraction == 0) {
         return to;
     }
     *to++ = '.';
-    constexpr std::uint64_t cent = second_ns / 100;
+    constexpr std::uint64_t cent = ns_per_second / 100;
     if (fraction % cent == 0) {  // nearly all prices
         const std::uint64_t cents = fraction / cent;
         *to++ = static_cast<char>('0' + cents / 10);
@@ -53,11 +53,11 @@ char* write_price(char* to, std::int64_t price) {
 }
 
 char* CsvTimes::write(char* to, std::uint64_t ns) {
-    if (ns / second_ns != second_) {
-        set_second(ns / second_ns);
+    if (ns / ns_per_second != second_) {
+        set_second(ns / ns_per_second);
     }
     std::memcpy(to, text_, second_chars);
-    write_fraction(to + second_chars, ns % second_ns);
+    write_fraction(to + second_chars, ns % ns_per_second);
     to += second_chars + fraction_digits;
     *to++ = 'Z';
     return to;

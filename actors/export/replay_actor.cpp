@@ -18,7 +18,7 @@ using Kind = ReplayFrame::Kind;
 constexpr std::size_t frames_bytes_max = std::size_t{64} << 10;
 constexpr std::int64_t progress_interval_ns = 20'000'000;
 /// Packets that were read reach the actor within this time.
-constexpr std::int64_t idle_ns_min = 1'000'000'000;
+constexpr std::int64_t line_idle_ns_min = 1'000'000'000;
 
 }  // namespace
 
@@ -80,7 +80,7 @@ void ReplayActor::advance_without_events(std::int64_t now_ns) {
     if (idle_since_ns_ == 0) {
         idle_since_ns_ = now_ns;
         idle_ns_ = complete_ns_->load(std::memory_order_relaxed);
-    } else if (now_ns - idle_since_ns_ >= idle_ns_min) {
+    } else if (now_ns - idle_since_ns_ >= line_idle_ns_min) {
         if (reached_ns_ != 0 && idle_ns_ > reached_ns_) {
             reached_ns_ = idle_ns_;
             market().advance(reached_ns_);

@@ -1,6 +1,7 @@
 // path: cold
 #include "actors/gateway/access_log.h"
 
+#include "config/time_units.h"
 #include "config/units.h"
 
 #include <fcntl.h>
@@ -21,9 +22,6 @@
 
 namespace pinstrike::actors::gateway {
 namespace {
-
-constexpr std::int64_t ms_ns = 1'000'000;
-constexpr std::int64_t second_ns = 1000 * ms_ns;
 
 /// The nanoseconds of a text such as 2026-11-28T03:00:00.000Z since the Unix epoch.
 std::optional<std::int64_t> time_of_text(const std::string& text) {

@@ -3,6 +3,8 @@
 // Bounds the connections that one address opens in a second.
 #pragma once
 
+#include "config/time_units.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -18,7 +20,6 @@ class AddressLimit {
 
     /// Notes a connection. False: the address has opened too many.
     [[nodiscard]] bool allows(const std::string& address, std::int64_t now_ns) {
-        constexpr std::int64_t second_ns = 1'000'000'000;
         const auto is_past = [now_ns](std::int64_t at) {
             return at < now_ns - second_ns || at > now_ns;  // later: the clock was set back
         };

@@ -2,6 +2,7 @@
 #include "actors/gateway/client_sessions.h"
 
 #include "actors/market/reader_keys.h"
+#include "config/time_units.h"
 #include "config/wall_time.h"
 
 #include <fmt/format.h>
@@ -12,11 +13,10 @@
 namespace pinstrike::actors::gateway {
 namespace {
 
-constexpr std::int64_t second_ns = 1'000'000'000;
 constexpr std::int64_t hour_ns = 3600 * second_ns;
 /// How long a client may take to read the rest and close its connection after its session ended.
 constexpr std::int64_t close_ns = 5 * second_ns;
-constexpr std::int64_t nap_ns = 1'000'000;
+constexpr std::int64_t restart_nap_ns = 1'000'000;
 /// Events that were received so long ago are of a replayed day, and say nothing of the gateway.
 constexpr std::int64_t replay_ns_min = 60 * second_ns;
 
@@ -215,12 +215,11 @@ void ClientSessions::write_access(Client& client, std::int64_t to_ns) {
 /// Writes the sessions so far into the access log, because another hour begins at `until_ns`. The
 /// lines end before it, so that each belongs to one month.
 void ClientSessions::log_open_sessions(std::int64_t until_ns) {
-    constexpr std::int64_t ms = 1'000'000;
     for (auto& [connection, client] : clients_) {
         const Session& session = client->session;
         if (session.subscriptions() != nullptr && session.origin().began_ns < until_ns &&
             client->logged.to_ns < until_ns) {
-            write_access(*client, until_ns - ms);
+            write_access(*client, until_ns - ms_ns);
             client->logged.to_ns = until_ns;
         }
     }
@@ -287,7 +286,7 @@ void ClientSessions::end_all(SessionEnding why, std::string_view text) {
 void ClientSessions::close_all(std::int64_t until_ns) {
     while (!clients_.empty() && wall_ns() < until_ns) {
         if (step(wall_ns()) == 0) {
-            server_->wait(nap_ns);
+            server_->wait(restart_nap_ns);
         }
     }
     for (auto& [connection, client] : clients_) {
@@ -295,7 +294,7 @@ void ClientSessions::close_all(std::int64_t until_ns) {
     }
     while (!clients_.empty() && wall_ns() < until_ns + second_ns) {
         if (server_->poll() == 0) {
-            server_->wait(nap_ns);
+            server_->wait(restart_nap_ns);
         }
     }
 }

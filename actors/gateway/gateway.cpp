@@ -1,6 +1,7 @@
 // path: cold
 #include "actors/gateway/gateway.h"
 
+#include "config/time_units.h"
 #include "config/wall_time.h"
 
 #include <fmt/format.h>
@@ -11,7 +12,6 @@
 namespace pinstrike::actors::gateway {
 namespace {
 
-constexpr std::int64_t second_ns = 1'000'000'000;
 constexpr std::int64_t status_turn_ns = 100'000'000;
 /// How long clients may take to read the last bytes when the gateway ends.
 constexpr std::int64_t drain_ns = 2 * second_ns;

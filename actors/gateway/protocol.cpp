@@ -2,6 +2,7 @@
 #include "actors/gateway/protocol.h"
 
 #include "actors/gateway/limits.h"
+#include "config/time_units.h"
 #include "config/yaml.h"
 #include "feed/dbn/records.h"
 #include "feed/dbn/values.h"
@@ -176,7 +177,6 @@ std::optional<std::int64_t> time_of(std::string_view text) {
     if (error == std::errc{} && end == text.data() + text.size()) {
         return ns >= 0 ? std::optional{ns} : std::nullopt;
     }
-    constexpr std::int64_t second_ns = 1'000'000'000;
     const std::string copy{text};
     std::tm time{};
     const char* const rest = ::strptime(copy.c_str(), "%Y-%m-%dT%H:%M:%S", &time);

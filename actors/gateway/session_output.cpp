@@ -1,6 +1,7 @@
 // path: cold
 #include "actors/gateway/session_output.h"
 
+#include "config/time_units.h"
 #include "config/wall_time.h"
 #include "feed/dbn/metadata.h"
 #include "feed/dbn/values.h"
@@ -14,8 +15,6 @@ namespace pinstrike::actors::gateway {
 namespace {
 
 using feed::dbn::Schema;
-
-constexpr std::int64_t second_ns = 1'000'000'000;
 
 template <class Record>
 Record own_record(feed::dbn::RecordType type, std::int64_t event_ns) {

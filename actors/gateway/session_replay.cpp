@@ -1,6 +1,7 @@
 // path: cold
 #include "actors/gateway/session_replay.h"
 
+#include "config/time_units.h"
 #include "config/wall_time.h"
 
 #include <fmt/format.h>
@@ -15,9 +16,8 @@ namespace {
 using feed::dbn::Schema;
 using Kind = ReplayFrame::Kind;
 
-constexpr std::int64_t second_ns = 1'000'000'000;
 /// Live records are kept from here on. The recording is one or two seconds behind the present.
-constexpr std::int64_t close_ns = 5 * second_ns;
+constexpr std::int64_t near_ns = 5 * second_ns;
 /// If the recording does not come up to the live records within this time, it has ended.
 constexpr std::int64_t patience_ns = 20 * second_ns;
 /// How often what was kept may be too much.
@@ -140,7 +140,7 @@ void SessionReplay::handle(const ReplayFrame& frame, std::int64_t now_ns) {
             return;
         case Kind::reached:
             reached_.time_ns = frame.time_ns;
-            if (phase_ == Phase::replaying && now_ns - frame.time_ns < close_ns) {
+            if (phase_ == Phase::replaying && now_ns - frame.time_ns < near_ns) {
                 try_to_join(now_ns);
             }
             return;

@@ -6,6 +6,7 @@
 #include "actors/threads/placement_forms.h"
 #include "config/joined.h"
 #include "config/places.h"
+#include "config/time_units.h"
 #include "config/units.h"
 #include "config/yaml.h"
 
@@ -18,9 +19,6 @@
 
 namespace pinstrike::actors::kafka {
 namespace {
-
-constexpr std::int64_t ms = 1'000'000;
-constexpr std::int64_t second_ns = 1000 * ms;
 
 /// What the guarantees and the account rest on, and what has a key of its own in the config.
 constexpr std::array refused_properties{

@@ -1,6 +1,7 @@
 // path: cold
 #include "actors/kafka/kafka_process.h"
 
+#include "config/time_units.h"
 #include "config/wall_time.h"
 
 #include <fmt/format.h>
@@ -13,7 +14,6 @@
 namespace pinstrike::actors::kafka {
 namespace {
 
-constexpr std::int64_t second_ns = 1'000'000'000;
 constexpr std::int64_t status_turn_ns = 100'000'000;
 /// How long the brokers may take to acknowledge the last messages when the process ends.
 constexpr std::int64_t finish_ns = 10 * second_ns;

@@ -1,6 +1,7 @@
 // path: cold
 #include "actors/kafka/producer.h"
 
+#include "config/time_units.h"
 #include "config/wall_time.h"
 #include "feed/dbn/values.h"
 
@@ -15,7 +16,6 @@
 namespace pinstrike::actors::kafka {
 namespace {
 
-constexpr std::int64_t ms = 1'000'000;
 /// How long messages that were given up may take to be reported.
 constexpr int purge_ms = 5000;
 /// What a message takes beside its bytes: librdkafka's own memory of it and its headers.
@@ -101,7 +101,7 @@ std::unique_ptr<rd_kafka_conf_s, Producer::Destroy> Producer::make_conf(Problems
         {"bootstrap.servers", config_.brokers},
         {"enable.idempotence", "true"},
         {"partitioner", "murmur2_random"},  // that of clients in Java
-        {"message.timeout.ms", std::to_string(config_.timeout_ns / ms)},
+        {"message.timeout.ms", std::to_string(config_.timeout_ns / ms_ns)},
         {"compression.codec", word_of(config_.compression)},
         {"queue.buffering.max.kbytes", std::to_string(config_.queue_bytes / 1024)},
         {"queue.buffering.max.messages", std::to_string(messages_max_)},
@@ -246,7 +246,7 @@ void Producer::on_error(int code, const char* reason) {
 }
 
 void Producer::finish(std::int64_t wait_ns) {
-    ::rd_kafka_flush(handle_.get(), static_cast<int>(wait_ns / ms));
+    ::rd_kafka_flush(handle_.get(), static_cast<int>(wait_ns / ms_ns));
     if (waiting_messages_ != 0) {
         ::rd_kafka_purge(handle_.get(), RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT);
         ::rd_kafka_flush(handle_.get(), purge_ms);

@@ -1,6 +1,7 @@
 // path: cold
 #include "actors/market/feed_source.h"
 
+#include "config/time_units.h"
 #include "config/wall_time.h"
 
 #include <fmt/format.h>
@@ -12,14 +13,13 @@
 namespace pinstrike::actors {
 namespace {
 
-constexpr std::int64_t ms = 1'000'000;
-constexpr std::int64_t attach_ns = 250 * ms;
-constexpr std::int64_t check_ns = 100 * ms;
+constexpr std::int64_t attach_ns = 250 * ms_ns;
+constexpr std::int64_t check_ns = 100 * ms_ns;
 /// Events that wait for the ids of their series.
 constexpr std::size_t waiting_events_max = 1'000'000;
 /// A feed gives a series an id within milliseconds. It gives none to a series that its book does
 /// not keep, such as one that only a series map on another line names.
-constexpr std::int64_t wait_max_ns = 5'000 * ms;
+constexpr std::int64_t wait_max_ns = 5'000 * ms_ns;
 /// Series that look_for_ids() looks for at once, and how many of them may have no id yet: each look
 /// takes a system call.
 constexpr std::size_t looks_max = 1024;
@@ -81,7 +81,7 @@ std::size_t FeedSource::poll(std::int64_t now_ns) {
                 give(record);
             }
         }
-        if (!waiting_.empty() && since(looked_for_ids_ns_, now_ns) >= ms) {
+        if (!waiting_.empty() && since(looked_for_ids_ns_, now_ns) >= ms_ns) {
             looked_for_ids_ns_ = now_ns;
             look_for_ids();
         }

@@ -1,6 +1,8 @@
 // path: cold
 #pragma once
 
+#include "config/time_units.h"
+
 #include <algorithm>
 #include <cstdint>
 
@@ -33,8 +35,6 @@ class Budget {
     }
 
   private:
-    static constexpr std::int64_t second_ns = 1'000'000'000;
-
     std::int64_t per_second_;
     std::int64_t most_;  // in billionths of a token, like left_; at most 2^32 * 10^9, below 2^63
     std::int64_t left_;

@@ -44,6 +44,9 @@ class StateExchange final : public StateGiver {
     /// state is being received.
     [[nodiscard]] bool answer(StateRecord& into);
 
+    /// A step of a task that reads answers reads at most so many.
+    static constexpr std::size_t answers_each_step = 65536;
+
     /// Moves queued records to the rings. Returns the number of records that were moved or dropped.
     std::size_t step();
 

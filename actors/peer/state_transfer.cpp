@@ -16,7 +16,6 @@ constexpr std::int64_t pause_least_ns = 20'000'000;
 constexpr std::int64_t pause_most_ns = 2'000'000'000;
 /// The time in which peers that have just started too can get state from other peers.
 constexpr std::int64_t none_ns_max = 2'000'000'000;
-constexpr std::size_t answers_each_step = 65536;
 
 StateCount count_of(StateVerdict verdict) {
     switch (verdict) {
@@ -120,7 +119,7 @@ std::size_t StateTransfer::step(std::int64_t now_ns, const std::vector<StateSour
 std::size_t StateTransfer::read_answers() {
     std::size_t done = 0;
     StateRecord answer;
-    while (done < answers_each_step && exchange_.answer(answer)) {
+    while (done < StateExchange::answers_each_step && exchange_.answer(answer)) {
         ++done;
         if (answer.kind == StateRecord::Kind::round) {
             round_.answers_missing -= round_.answers_missing == 0 ? 0 : 1;

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "actors/publish/pinstrike.h"
+#include "config/time_units.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -94,7 +95,6 @@ class StampClock {
     }
 
   private:
-    static constexpr std::int64_t ms_ns = 1'000'000;
     /// A wrong time of receipt moves the stamps by no more than this. After a quiet night, each of
     /// the first events moves them by it until they state the time again.
     static constexpr std::uint64_t step_ms_max = 1 << 16;

@@ -9,8 +9,8 @@ namespace pinstrike::actors {
 
 namespace {
 
-constexpr std::int64_t look_interval_ns = 1'000'000'000;
-constexpr std::int64_t retry_interval_ns = 60'000'000'000;
+constexpr std::int64_t search_interval_ns = 1'000'000'000;
+constexpr std::int64_t failed_interval_ns = 60'000'000'000;
 
 }  // namespace
 
@@ -24,7 +24,7 @@ bool CompressorTask::step(std::int64_t now_ns) {
         if (now_ns < next_look_ns_) {
             return false;
         }
-        next_look_ns_ = now_ns + look_interval_ns;
+        next_look_ns_ = now_ns + search_interval_ns;
         begin_next();
         if (!problems_.empty()) {
             fail(now_ns);
@@ -75,7 +75,7 @@ void CompressorTask::fail(std::int64_t now_ns) {
     }
     problems_.clear();
     counters_.bump(RecorderCount::compress_failures);
-    next_look_ns_ = now_ns + retry_interval_ns;
+    next_look_ns_ = now_ns + failed_interval_ns;
 }
 
 }  // namespace pinstrike::actors

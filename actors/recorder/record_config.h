@@ -1,12 +1,17 @@
 // path: cold
 #pragma once
 
+#include <sys/stat.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 namespace pinstrike::actors {
+
+/// The group pinstrike-data reads what is recorded.
+inline constexpr mode_t recording_file_mode = S_IRUSR | S_IWUSR | S_IRGRP;
 
 /// Which copies of a packet are recorded.
 enum class RecordedStreams : std::uint8_t { both, first };

@@ -1,6 +1,8 @@
 // path: cold
 #include "actors/recorder/record_keys.h"
 
+#include "config/time_units.h"
+
 #include <utility>
 
 namespace pinstrike::actors {
@@ -9,7 +11,6 @@ namespace {
 
 Section<RecordConfig> record_section() {
     constexpr std::uint64_t mebi = 1 << 20;
-    constexpr std::int64_t second_ns = 1'000'000'000;
     constexpr std::int64_t day_ns = 24 * 3600 * second_ns;
     Section<RecordConfig> section{"record"};
     section

@@ -1,6 +1,8 @@
 // path: cold
 #include "actors/recorder/segment_writer.h"
 
+#include "actors/recorder/record_config.h"
+
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -16,14 +18,12 @@ namespace pinstrike::actors {
 
 namespace {
 
-constexpr mode_t file_mode = S_IRUSR | S_IWUSR | S_IRGRP;
-
 /// Makes a file that its group can read, whatever the umask says.
 nic::FileDescriptor make_file(const std::string& path, int flags) {
     nic::FileDescriptor file{
-        ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | flags, file_mode)};
+        ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | flags, recording_file_mode)};
     if (file.valid()) {
-        static_cast<void>(::fchmod(file.get(), file_mode));
+        static_cast<void>(::fchmod(file.get(), recording_file_mode));
     }
     return file;
 }

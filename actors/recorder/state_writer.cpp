@@ -1,6 +1,7 @@
 // path: cold
 #include "actors/recorder/state_writer.h"
 
+#include "actors/recorder/record_config.h"
 #include "feed/recording/moment.h"
 
 #include <fcntl.h>
@@ -19,10 +20,9 @@ namespace pinstrike::actors {
 
 namespace {
 
-using Kind = FilledStateChunk::Kind;
+using ChunkKind = FilledStateChunk::Kind;
 
-constexpr unsigned ring_entries = 4;
-constexpr mode_t file_mode = S_IRUSR | S_IWUSR | S_IRGRP;
+constexpr unsigned state_ring_entries = 4;
 
 }  // namespace
 
@@ -53,7 +53,7 @@ std::unique_ptr<StateWriter> StateWriter::open(std::string folder, std::string f
     feed::remove_unfinished_states(folder);
     std::unique_ptr<StateWriter> writer{
         new StateWriter{std::move(folder), std::move(feed), std::move(chunks), counters}};
-    const int failed = -::io_uring_queue_init(ring_entries, &writer->uring_->ring, 0);
+    const int failed = -::io_uring_queue_init(state_ring_entries, &writer->uring_->ring, 0);
     if (failed != 0) {
         add_problem(problems, "",
                     fmt::format("record: cannot make an io_uring: {}", std::strerror(failed)),
@@ -80,14 +80,14 @@ std::size_t StateWriter::step() {
         return 0;
     }
     const FilledStateChunk& chunk = next.front();
-    if (chunk.kind == Kind::begin) {
+    if (chunk.kind == ChunkKind::begin) {
         begin(chunk);
     } else if (!file_.valid()) {
         release();
-    } else if (chunk.kind == Kind::given_up) {
+    } else if (chunk.kind == ChunkKind::given_up) {
         give_up(ETIMEDOUT);
         release();
-    } else if (chunk.kind == Kind::end) {
+    } else if (chunk.kind == ChunkKind::end) {
         mark_.assign(feed::state_chunk_head_bytes, std::byte{});
         begin_write(chunk, mark_);
     } else {
@@ -104,12 +104,12 @@ void StateWriter::begin(const FilledStateChunk& chunk) {
     path_ = feed::state_path(folder_, begin_ns_);
     const std::string unfinished = feed::unfinished_state_path(path_);
     file_ = nic::FileDescriptor{
-        ::open(unfinished.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, file_mode)};
+        ::open(unfinished.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, recording_file_mode)};
     if (!file_.valid()) {
         give_up(errno);
         return release();
     }
-    static_cast<void>(::fchmod(file_.get(), file_mode));  // whatever the umask says
+    static_cast<void>(::fchmod(file_.get(), recording_file_mode));  // whatever the umask says
     offset_ = 0;
     next_number_ = 0;
     series_ = 0;
@@ -159,7 +159,7 @@ void StateWriter::ended(int result) {
     unwritten_ = unwritten_.subspan(static_cast<std::size_t>(result));
     if (!unwritten_.empty()) {
         write();
-    } else if (chunks_.peek(1).front().kind == Kind::end) {
+    } else if (chunks_.peek(1).front().kind == ChunkKind::end) {
         sync();
     } else {
         release();

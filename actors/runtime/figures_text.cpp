@@ -32,13 +32,14 @@ struct Family {
     std::string_view help;
 };
 
-constexpr Family handled{"runtime_actor_handled_total", "counter", "Messages and timers handled"};
-constexpr Family backlog{"runtime_actor_backlog_messages", "gauge",
-                         "Messages published and not yet handled, at the last check"};
-constexpr Family waiting{"runtime_actor_waiting_seconds", "summary",
-                         "From a message's publication to its handling; sampled"};
-constexpr Family service{"runtime_actor_service_seconds", "summary",
-                         "Time of the actor for a message; sampled"};
+constexpr Family handled_family{"runtime_actor_handled_total", "counter",
+                                "Messages and timers handled"};
+constexpr Family backlog_family{"runtime_actor_backlog_messages", "gauge",
+                                "Messages published and not yet handled, at the last check"};
+constexpr Family waiting_family{"runtime_actor_waiting_seconds", "summary",
+                                "From a message's publication to its handling; sampled"};
+constexpr Family service_family{"runtime_actor_service_seconds", "summary",
+                                "Time of the actor for a message; sampled"};
 
 void head(std::string& text, const std::string& prefix, const Family& family) {
     fmt::format_to(std::back_inserter(text), "# HELP {0}{1} {2}\n# TYPE {0}{1} {3}\n", prefix,
@@ -103,16 +104,16 @@ std::string FiguresText::metrics(const std::string& prefix) const {
             }
         }
     };
-    family(handled, [&](const Family& of, const Row& row) {
+    family(handled_family, [&](const Family& of, const Row& row) {
         value(text, prefix, of, row.name, row.figures->handled.read());
     });
-    family(backlog, [&](const Family& of, const Row& row) {
+    family(backlog_family, [&](const Family& of, const Row& row) {
         value(text, prefix, of, row.name, row.figures->backlog.read());
     });
-    family(waiting, [&](const Family& of, const Row& row) {
+    family(waiting_family, [&](const Family& of, const Row& row) {
         summary(text, prefix, of, row.name, row.figures->waiting_ns.snapshot());
     });
-    family(service, [&](const Family& of, const Row& row) {
+    family(service_family, [&](const Family& of, const Row& row) {
         summary(text, prefix, of, row.name, row.figures->service_ns.snapshot());
     });
     return text;

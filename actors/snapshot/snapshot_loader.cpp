@@ -13,9 +13,8 @@ namespace {
 constexpr std::int64_t group_ns = 20'000'000;
 /// When all chunks were given, records that nothing joins yet are given again after so much time
 /// of the recording, until this much has passed.
-constexpr std::int64_t again_ns = 50'000'000;
-constexpr std::int64_t again_ns_max = 2'000'000'000;
-constexpr std::size_t answers_each_step = 65536;
+constexpr std::int64_t repeat_ns = 50'000'000;
+constexpr std::int64_t repeat_ns_max = 2'000'000'000;
 
 }  // namespace
 
@@ -89,8 +88,8 @@ std::size_t SnapshotLoader::read_group() {
         phase_ = Phase::beginning;
         return 1;
     }
-    const std::int64_t last_ns = std::min(snapshot_.end_ns() + again_ns_max, from_.from_ns);
-    hold_until(std::max(held_ns_, std::min(held_ns_ + again_ns, last_ns)));
+    const std::int64_t last_ns = std::min(snapshot_.end_ns() + repeat_ns_max, from_.from_ns);
+    hold_until(std::max(held_ns_, std::min(held_ns_ + repeat_ns, last_ns)));
     for (StateRecord& record : round_.records) {
         record.forced = held_ns_ >= last_ns;
     }
@@ -133,7 +132,7 @@ std::size_t SnapshotLoader::give() {
 std::size_t SnapshotLoader::read_answers() {
     std::size_t done = 0;
     StateRecord answer;
-    while (done < answers_each_step && exchange_.answer(answer)) {
+    while (done < peer::StateExchange::answers_each_step && exchange_.answer(answer)) {
         ++done;
         if (answer.kind == StateRecord::Kind::round) {
             round_.answers_missing -= round_.answers_missing == 0 ? 0 : 1;

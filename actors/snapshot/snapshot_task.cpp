@@ -2,6 +2,7 @@
 #include "actors/snapshot/snapshot_task.h"
 
 #include "actors/peer/state_frames.h"
+#include "config/time_units.h"
 
 #include <algorithm>
 #include <cstring>
@@ -11,16 +12,15 @@ namespace pinstrike::actors {
 
 namespace {
 
-using Kind = FilledStateChunk::Kind;
+using ChunkKind = FilledStateChunk::Kind;
 
-constexpr std::int64_t second_ns = 1'000'000'000;
 /// If a peer receives state, or the recorder is still busy with the snapshot before.
 constexpr std::int64_t retry_ns = second_ns;
 /// A chunk is passed on after this time, also if it is not full: a replay must have the messages
 /// since its records were given.
 constexpr std::int64_t oldest_ns = 20'000'000;
 /// If the recorder takes nothing for this long, the snapshot is given up, so that peers get state.
-constexpr std::int64_t patience_ns = 10 * second_ns;
+constexpr std::int64_t walk_patience_ns = 10 * second_ns;
 constexpr std::size_t frame_bytes_max =
     peer::header_bytes + peer::state_series_bytes + peer::state_trades_bytes;
 constexpr std::size_t frames_bytes_most =
@@ -58,7 +58,7 @@ std::size_t SnapshotTask::begin(std::int64_t now_ns) {
         return 0;
     }
     FilledStateChunk begin;
-    begin.kind = Kind::begin;
+    begin.kind = ChunkKind::begin;
     begin.time_ns = now_ns;
     const bool given = !exchange_.begin().has_value();
     if (!given || !chunks_->pass(begin)) {
@@ -98,7 +98,7 @@ std::size_t SnapshotTask::walk(std::int64_t now_ns) {
     if (clock_.now_ns() - passed_ns_ >= oldest_ns && pass_frames(now_ns)) {
         return records + 1;
     }
-    if (clock_.now_ns() - passed_ns_ >= patience_ns) {
+    if (clock_.now_ns() - passed_ns_ >= walk_patience_ns) {
         leave();
     }
     return records;
@@ -124,7 +124,7 @@ bool SnapshotTask::pass_frames(std::int64_t now_ns) {
             return false;
         }
         std::memcpy(buffer.data() + feed::state_chunk_head_bytes, frames.data(), frames.size());
-        open_.kind = Kind::frames;
+        open_.kind = ChunkKind::frames;
         open_.used_bytes = static_cast<std::uint32_t>(feed::state_chunk_head_bytes + frames.size());
         open_.time_ns = now_ns;
         open_.bytes = buffer.data();
@@ -141,14 +141,14 @@ bool SnapshotTask::pass_frames(std::int64_t now_ns) {
 /// All records were given.
 std::size_t SnapshotTask::end(std::int64_t now_ns) {
     FilledStateChunk end;
-    end.kind = Kind::end;
+    end.kind = ChunkKind::end;
     end.time_ns = now_ns;
     if ((frames_.waiting().empty() || pass_frames(now_ns)) && chunks_->pass(end)) {
         exchange_.leave();
         phase_ = Phase::waiting;
         return 1;
     }
-    if (clock_.now_ns() - passed_ns_ >= patience_ns) {
+    if (clock_.now_ns() - passed_ns_ >= walk_patience_ns) {
         leave();
     }
     return 0;
@@ -158,7 +158,7 @@ std::size_t SnapshotTask::end(std::int64_t now_ns) {
 void SnapshotTask::leave() {
     frames_.sent(frames_.waiting().size());
     FilledStateChunk mark;
-    mark.kind = Kind::given_up;
+    mark.kind = ChunkKind::given_up;
     static_cast<void>(chunks_->pass(mark));
     exchange_.leave();
     phase_ = Phase::waiting;

@@ -3,6 +3,7 @@
 
 #include "actors/publish/missing.h"
 #include "actors/snapshot/snapshot_reader.h"
+#include "config/time_units.h"
 #include "feed/event/position.h"
 
 #include <fmt/format.h>
@@ -15,10 +16,8 @@ namespace {
 
 constexpr std::uint64_t known_end = std::uint64_t{1} << 32;
 constexpr std::uint64_t stated_end = std::uint64_t{1} << 33;  ///< by a place of the line
-constexpr std::int64_t second_ns = 1'000'000'000;
 /// No more is read from the process while so many records wait for the books.
 constexpr std::size_t queued_records_max = 16384;
-constexpr std::size_t answers_each_step = 65536;
 /// Pollers state the first message of a line within a tenth of a second. If they do not, the state
 /// is taken without it, so quotes are stale.
 constexpr std::int64_t again_ns = second_ns / 5;
@@ -152,7 +151,7 @@ void StateRecovery::post(const StateRecord& record) {
 std::size_t StateRecovery::read_answers() {
     std::size_t done = 0;
     StateRecord answer;
-    while (done < answers_each_step && exchange_.answer(answer)) {
+    while (done < peer::StateExchange::answers_each_step && exchange_.answer(answer)) {
         ++done;
         // Answers to a peer's records may still come.
         if (answer.kind != StateRecord::Kind::refused || !answer.recorded) {

@@ -27,12 +27,12 @@ int own_thread() {
 /// The function to run, and the id of the thread that ran it last. Only one side writes at a time,
 /// because the other side waits for it. Release and acquire: a thread that reads an id sees
 /// everything that the interrupted thread did before.
-std::atomic<void (*)()> wanted{nullptr};
+std::atomic<void (*)()> wanted_action{nullptr};
 std::atomic<int> done_by{0};
 
 void obey(int /*signal*/) {
     const int error = errno;
-    if (const auto action = wanted.load(std::memory_order_acquire)) {
+    if (const auto action = wanted_action.load(std::memory_order_acquire)) {
         action();
     }
     done_by.store(own_thread(), std::memory_order_release);
@@ -87,7 +87,7 @@ std::vector<std::string> on_every_other_thread(void (*action)()) {
     handler.sa_flags = SA_RESTART;
     PINSTRIKE_CHECK(::sigaction(SIGRTMIN, &handler, &before) == 0);
     PINSTRIKE_CHECK(before.sa_handler == SIG_DFL);
-    wanted.store(action, std::memory_order_release);
+    wanted_action.store(action, std::memory_order_release);
     std::vector<std::string> unreached;
     std::set<int> asked{own_thread()};
     for (bool more = true; more;) {

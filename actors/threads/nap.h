@@ -20,7 +20,7 @@ class Nap {
 
     /// After a step without work. 0: the thread does not sleep yet.
     [[nodiscard]] std::int64_t next(std::int64_t now_ns) {
-        if (since(busy_ns_, now_ns) <= spin_ns) {
+        if (pinstrike::since(busy_ns_, now_ns) <= spin_ns) {
             return 0;
         }
         const std::int64_t nap_ns = next_ns_;

@@ -1,6 +1,8 @@
 // path: cold
 #include "actors/threads/parking.h"
 
+#include "config/time_units.h"
+
 #include <linux/futex.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -11,8 +13,7 @@ namespace pinstrike::actors {
 
 void KernelFutex::wait(std::atomic<std::uint32_t>& word, std::uint32_t expected,
                        std::int64_t timeout_ns) noexcept {
-    constexpr std::int64_t ns_per_s = 1'000'000'000;
-    const timespec timeout{timeout_ns / ns_per_s, timeout_ns % ns_per_s};
+    const timespec timeout{timeout_ns / second_ns, timeout_ns % second_ns};
     // The result (woken, timed out, interrupted, changed) does not matter, because the caller
     // checks for work again.
     static_cast<void>(

@@ -2,6 +2,7 @@
 #include "actors/topology/recording_rate.h"
 
 #include "actors/topology/topology.h"
+#include "config/time_units.h"
 #include "config/units.h"
 #include "feed/traffic/traffic_generator.h"
 #include "nic/port_kind.h"

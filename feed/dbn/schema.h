@@ -3,6 +3,7 @@
 // The schemas of DBN that this program offers.
 #pragma once
 
+#include "config/time_units.h"
 #include "feed/dbn/records.h"
 
 #include <array>
@@ -48,7 +49,6 @@ inline constexpr std::size_t schemas_count = schema_names.size();
 
 /// The length of the intervals of a schema; 0: it has none.
 [[nodiscard]] constexpr std::int64_t interval_ns_of(Schema schema) {
-    constexpr std::int64_t second_ns = 1'000'000'000;
     switch (schema) {
         case Schema::cbbo_1s:
         case Schema::ohlcv_1s:

@@ -41,7 +41,12 @@ enum class EventKind : std::uint8_t {
     return kind >= EventKind::control;
 }
 
-/// The line events, as bits by their number.
+/// The bit of a kind in a set of kinds.
+[[nodiscard]] constexpr std::uint32_t bit_of(EventKind kind) {
+    return std::uint32_t{1} << static_cast<unsigned>(kind);
+}
+
+/// The set of line events.
 inline constexpr std::uint32_t line_event_bits = [] {
     std::uint32_t bits = 0;
     for (unsigned kind = 0; kind < 32; ++kind) {
@@ -54,7 +59,7 @@ namespace detail {
 
 template <class... Kinds>
 constexpr std::uint32_t bits_of(Kinds... kinds) {
-    return ((std::uint32_t{1} << static_cast<unsigned>(kinds)) | ...);
+    return (bit_of(kinds) | ...);
 }
 
 constexpr bool is_in(std::uint32_t bits, EventKind kind) {

@@ -202,11 +202,14 @@ inline constexpr auto appendage_sides = [] {
     return table;
 }();
 
-/// The number of message `index` of a block that begins with `sequence`. After 4294967295 comes 1,
-/// because 0 is never a data number (OPRA Block Sequence Number).
+/// The highest number of a message.
+inline constexpr std::uint64_t sequence_max = 0xFFFF'FFFF;
+
+/// The number of message `index` of a block that begins with `sequence`. After sequence_max comes
+/// 1, because 0 is never a data number (OPRA Block Sequence Number).
 [[nodiscard]] constexpr std::uint32_t sequence_of(std::uint64_t sequence, unsigned index) {
     const std::uint64_t sum = sequence + index;
-    return static_cast<std::uint32_t>(sum > 0xFFFF'FFFFULL ? sum - 0xFFFF'FFFFULL : sum);
+    return static_cast<std::uint32_t>(sum > sequence_max ? sum - sequence_max : sum);
 }
 
 /// Whether so many messages from this number on are numbered without a wrap.

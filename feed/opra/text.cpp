@@ -2,6 +2,7 @@
 //
 // Messages as text for people: origin, time and category in columns, then the fields of the
 // message.
+#include "config/time_units.h"
 #include "feed/event/decimal.h"
 #include "feed/event/event.h"
 #include "feed/opra/json.h"

@@ -1,6 +1,7 @@
 // path: cold
 #include "feed/recording/segment_file.h"
 
+#include "config/time_units.h"
 #include "config/whole_file.h"
 #include "feed/recording/state_file.h"
 
@@ -67,9 +68,8 @@ std::uint64_t size_of(int fd) {
 
 std::string timed_path(const std::string& folder, const std::string& name, std::int64_t wall_ns,
                        std::string_view ending) {
-    constexpr std::int64_t ns_per_s = 1'000'000'000;
     return fmt::format("{}/{}-{:%Y%m%dT%H%M%S}.{:09}Z{}", folder, name,
-                       fmt::gmtime(wall_ns / ns_per_s), wall_ns % ns_per_s, ending);
+                       fmt::gmtime(wall_ns / second_ns), wall_ns % second_ns, ending);
 }
 
 std::optional<std::int64_t> time_in_name(const std::string& path) {

@@ -25,9 +25,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uint64_t magic = 0x3145544154535350;  // "PSSTATE1": the last digit is the version
-constexpr std::uint32_t chunk_magic = 0x4B484353;    // "SCHK"
-constexpr std::string_view suffix = ".state";
+constexpr std::uint64_t state_magic =
+    0x3145544154535350;                            // "PSSTATE1": the last digit is the version
+constexpr std::uint32_t chunk_magic = 0x4B484353;  // "SCHK"
+constexpr std::string_view state_suffix = ".state";
 constexpr std::string_view unfinished_suffix = ".unfinished";
 /// The time of a snapshot may be so far behind the last write to the segment with its packets,
 /// because the poller got no packets.
@@ -84,7 +85,7 @@ std::vector<Written> written_times(const std::string& folder) {
 std::vector<std::byte> bytes_of(const StateHead& head) {
     PINSTRIKE_CHECK(head.feed.size() <= name_bytes_max);
     std::vector<std::byte> bytes(state_head_bytes);
-    put(bytes, 0, magic);
+    put(bytes, 0, state_magic);
     put(bytes, 8, head.begin_ns);
     put(bytes, 16, head.trade_date);
     put(bytes, 20, static_cast<std::uint32_t>(head.feed.size()));
@@ -106,7 +107,7 @@ std::optional<StateHead> read_state_head(std::span<const std::byte> bytes) {
     const auto name = *cursor.take(name_bytes_max);
     static_cast<void>(cursor.take(4));
     const auto checksum = *cursor.take_little<std::uint32_t>();
-    if (begin != magic || name_bytes > name_bytes_max ||
+    if (begin != state_magic || name_bytes > name_bytes_max ||
         checksum != nic::crc32c(bytes.first(state_head_bytes - 4))) {
         return std::nullopt;
     }
@@ -148,7 +149,7 @@ std::optional<StateChunk> read_state_chunk(std::span<const std::byte> bytes) {
 }
 
 std::string state_path(const std::string& folder, std::int64_t begin_ns) {
-    return timed_path(folder, "STATE", begin_ns, suffix);
+    return timed_path(folder, "STATE", begin_ns, state_suffix);
 }
 
 std::string unfinished_state_path(const std::string& state) {
@@ -158,7 +159,7 @@ std::string unfinished_state_path(const std::string& state) {
 std::vector<FoundState> states_in(const std::string& folder, Problems& problems) {
     std::error_code error;
     std::vector<FoundState> found;
-    for (std::string& path : files_in(folder, suffix, error)) {
+    for (std::string& path : files_in(folder, state_suffix, error)) {
         if (const auto begin_ns = time_in_name(path)) {
             found.push_back({*begin_ns, std::move(path)});
         }
@@ -173,7 +174,7 @@ std::vector<FoundState> states_in(const std::string& folder, Problems& problems)
 
 void remove_unfinished_states(const std::string& folder) {
     std::error_code error;
-    const std::string ending = std::string{suffix} + std::string{unfinished_suffix};
+    const std::string ending = std::string{state_suffix} + std::string{unfinished_suffix};
     for (const std::string& path : files_in(folder, ending, error)) {
         static_cast<void>(::unlink(path.c_str()));
     }

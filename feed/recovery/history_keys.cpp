@@ -1,10 +1,11 @@
 // path: cold
 #include "feed/recovery/history_keys.h"
 
+#include "config/time_units.h"
+
 namespace pinstrike::feed {
 
 Section<HistoryConfig> history_section() {
-    constexpr std::int64_t second_ns = 1'000'000'000;
     Section<HistoryConfig> section{"history"};
     section
         .key("keep", &HistoryConfig::keep_ns, duration_ns(second_ns / 10, 3600 * second_ns),

@@ -1,6 +1,8 @@
 // path: cold
 #include "feed/recovery/recovery_keys.h"
 
+#include "config/time_units.h"
+
 namespace pinstrike::feed {
 
 namespace {
@@ -26,8 +28,7 @@ const char* word_of(RepairKind kind) {
 }
 
 Section<RecoveryConfig> recovery_section() {
-    constexpr std::int64_t ms = 1'000'000;
-    constexpr std::int64_t s = 1000 * ms;
+    constexpr std::int64_t s = 1000 * ms_ns;
     Section<RecoveryConfig> section{"recovery"};
     section
         .key("sources", &RecoveryConfig::sources, list_of(choice(kinds()), "a list of sources"),
@@ -35,10 +36,10 @@ Section<RecoveryConfig> recovery_section() {
              "is no recovery.")
         .key("request_after", &RecoveryConfig::request_after_ns, duration_ns(0, 10 * s),
              "How long the other stream has to fill a hole before a source is asked.")
-        .key("answer_within", &RecoveryConfig::answer_within_ns, duration_ns(ms / 10, 60 * s),
+        .key("answer_within", &RecoveryConfig::answer_within_ns, duration_ns(ms_ns / 10, 60 * s),
              "How long a source has to answer before the next is asked. After the last source the "
              "first is asked again, after pauses that begin with this time and double.")
-        .key("give_up_after", &RecoveryConfig::give_up_after_ns, duration_ns(ms, 3600 * s),
+        .key("give_up_after", &RecoveryConfig::give_up_after_ns, duration_ns(ms_ns, 3600 * s),
              "How long the messages of a hole are requested. Those not found by then stay lost.")
         .key("requests_per_second", &RecoveryConfig::requests_per_second,
              integer<std::uint32_t>(10, 100'000),

@@ -1,6 +1,8 @@
 // path: cold
 #pragma once
 
+#include "config/time_units.h"
+
 #include <algorithm>
 #include <cstdint>
 #include <limits>
@@ -38,7 +40,6 @@ class TokenBucket {
     }
 
   private:
-    static constexpr std::int64_t second_ns = 1'000'000'000;
     static constexpr std::int64_t never_seen_ns = std::numeric_limits<std::int64_t>::min();
 
     std::int64_t burst_;

@@ -9,16 +9,18 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <cstring>
+#include <span>
 #include <utility>
 
 namespace pinstrike::nic {
 
 namespace {
 
-constexpr std::size_t block_bytes = 64 << 10;
+constexpr std::size_t block_bytes = 128 << 10;
 
 std::atomic<std::uint64_t> bytes_read{0};
 
@@ -35,6 +37,15 @@ void support_formats(archive* reader) {
     archive_read_support_filter_zstd(reader);
     archive_read_support_format_raw(reader);
     archive_read_support_format_empty(reader);
+}
+
+/// Whether a file begins as pcapng or pcap does, so that it is not compressed.
+bool is_plain(int file) {
+    constexpr std::array<std::uint32_t, 5> magics{0x0A0D0D0A, 0xA1B2C3D4, 0xD4C3B2A1, 0xA1B23C4D,
+                                                  0x4D3CB2A1};
+    std::uint32_t magic = 0;
+    return ::pread(file, &magic, sizeof magic, 0) == sizeof magic &&
+           std::ranges::find(magics, magic) != magics.end();
 }
 
 /// The reason for which a file could not be opened.
@@ -57,7 +68,7 @@ void CaptureInput::Free::operator()(archive* reader) const {
 }
 
 CaptureInput::CaptureInput(FileDescriptor file, bool is_regular)
-    : file_(std::move(file)), is_regular_(is_regular), reader_(archive_read_new()) {}
+    : file_(std::move(file)), is_regular_(is_regular) {}
 
 std::optional<CaptureInput> CaptureInput::open(const std::string& path, Problems& problems) {
     FileDescriptor file{path == "-" ? ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
@@ -73,33 +84,43 @@ std::optional<CaptureInput> CaptureInput::open(const std::string& path, Problems
     }
     const int fd = file.get();
     CaptureInput input{std::move(file), path != "-" && S_ISREG(status.st_mode)};
-    if (input.is_regular_ && (input.frames_ = SeekableZstd::open(fd))) {
+    if (input.is_regular_ && (is_plain(fd) || (input.frames_ = SeekableZstd::open(fd)))) {
         return input;
     }
-    archive* const reader = input.reader_.get();
-    support_formats(reader);
-    archive_entry* entry = nullptr;
-    const int opened = archive_read_open_fd(reader, fd, block_bytes);
-    const int begun = opened == ARCHIVE_OK ? archive_read_next_header(reader, &entry) : opened;
-    if (begun == ARCHIVE_EOF) {
-        add_problem(problems, path,
-                    fmt::format("{} empty, a pcap or pcapng file expected",
-                                path == "-" ? "standard input is" : "is"),
-                    input.remedy());
-        return std::nullopt;
-    }
-    if (begun != ARCHIVE_OK) {
-        const Remedy remedy = remedy_of(archive_errno(reader));
-        add_problem(problems, path, fmt::format("cannot be read: {}", said_by(reader)),
-                    remedy == Remedy::retry ? remedy : input.remedy());
+    if (!input.open_archive(path, problems)) {
         return std::nullopt;
     }
     return input;
 }
 
+bool CaptureInput::open_archive(const std::string& path, Problems& problems) {
+    reader_.reset(archive_read_new());
+    archive* const reader = reader_.get();
+    support_formats(reader);
+    archive_entry* entry = nullptr;
+    const int opened = archive_read_open_fd(reader, file_.get(), block_bytes);
+    const int begun = opened == ARCHIVE_OK ? archive_read_next_header(reader, &entry) : opened;
+    if (begun == ARCHIVE_EOF) {
+        add_problem(problems, path,
+                    fmt::format("{} empty, a pcap or pcapng file expected",
+                                path == "-" ? "standard input is" : "is"),
+                    remedy());
+    } else if (begun != ARCHIVE_OK) {
+        const Remedy of_error = remedy_of(archive_errno(reader));
+        add_problem(problems, path, fmt::format("cannot be read: {}", said_by(reader)),
+                    of_error == Remedy::retry ? of_error : remedy());
+    }
+    return begun == ARCHIVE_OK;
+}
+
 bool CaptureInput::next_block() {
     if (frames_) {
         return next_frame();
+    }
+    if (reader_ == nullptr) {
+        const std::size_t bytes = read_plain(0);  // may make the buffer larger
+        block_ = std::span{buffer_}.first(bytes);
+        return !block_.empty();
     }
     const void* bytes = nullptr;
     std::size_t count = 0;
@@ -140,34 +161,61 @@ void CaptureInput::count_to(std::uint64_t of_file) {
     counted_bytes_ = of_file;
 }
 
-std::span<const std::byte> CaptureInput::take(std::size_t count) {
-    std::span<const std::byte> taken;
-    if (count <= block_.size()) {
-        taken = block_.first(count);
-        block_ = block_.subspan(count);
-    } else {
-        joined_.assign(block_.begin(), block_.end());
-        block_ = {};
-        while (joined_.size() < count && next_block()) {
-            const std::size_t part = std::min(count - joined_.size(), block_.size());
-            joined_.insert(joined_.end(), block_.begin(),
-                           block_.begin() + static_cast<std::ptrdiff_t>(part));
-            block_ = block_.subspan(part);
-        }
-        taken = joined_;
+/// Reads the next bytes of a plain file behind the first bytes of the buffer. Returns their number.
+std::size_t CaptureInput::read_plain(std::size_t buffered_bytes) {
+    if (buffer_.size() < buffered_bytes + block_bytes) {
+        buffer_.resize(buffered_bytes + block_bytes);
     }
+    ssize_t count = 0;
+    do {
+        count =
+            ::read(file_.get(), buffer_.data() + buffered_bytes, buffer_.size() - buffered_bytes);
+    } while (count < 0 && errno == EINTR);
+    if (count < 0 && complaint_.empty()) {
+        complaint_ = std::strerror(errno);
+    }
+    const auto bytes = static_cast<std::size_t>(std::max<ssize_t>(count, 0));
+    count_to(counted_bytes_ + bytes);
+    return bytes;
+}
+
+void CaptureInput::gather(std::size_t count) {
+    if (block_.empty() && (!next_block() || block_.size() >= count)) {
+        return;
+    }
+    std::size_t bytes = block_.size();
+    if (buffer_.size() < bytes) {
+        buffer_.resize(bytes);  // then the block is not in the buffer
+    }
+    std::memmove(buffer_.data(), block_.data(), bytes);
+    while (bytes < count) {
+        if (reader_ == nullptr && !frames_) {
+            const std::size_t more = read_plain(bytes);
+            bytes += more;
+            if (more == 0) {
+                break;
+            }
+        } else if (next_block()) {
+            buffer_.resize(std::max(buffer_.size(), bytes + block_.size()));
+            std::memcpy(buffer_.data() + bytes, block_.data(), block_.size());
+            bytes += block_.size();
+        } else {
+            break;
+        }
+    }
+    block_ = std::span{buffer_}.first(bytes);
+}
+
+std::span<const std::byte> CaptureInput::take(std::size_t count) {
+    const auto taken = peek(count);
+    block_ = block_.subspan(taken.size());
     position_ += taken.size();
     return taken;
 }
 
 std::span<const std::byte> CaptureInput::peek(std::size_t count) {
     if (count > block_.size()) {
-        std::vector<std::byte> all{block_.begin(), block_.end()};
-        while (all.size() < count && next_block()) {
-            all.insert(all.end(), block_.begin(), block_.end());
-        }
-        peeked_.swap(all);
-        block_ = peeked_;
+        gather(count);
     }
     return block_.first(std::min(count, block_.size()));
 }

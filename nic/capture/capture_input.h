@@ -1,7 +1,8 @@
 // path: cold
 //
 // The bytes of a capture file, decompressed if it is compressed: by libarchive, or frame by frame
-// if it is in the seekable format of zstd. Only this file uses libarchive.
+// if it is in the seekable format of zstd. A file that begins as a capture does is read as it is.
+// Only this file uses libarchive.
 #pragma once
 
 #include "config/problem.h"
@@ -63,19 +64,24 @@ class CaptureInput {
 
     CaptureInput(FileDescriptor file, bool is_regular);
 
+    /// Lets libarchive open the file.
+    [[nodiscard]] bool open_archive(const std::string& path, Problems& problems);
+
     /// Reads the next bytes of the file into `block_`; false at the end.
     bool next_block();
     bool next_frame();
+    /// Reads until `block_` has this many bytes, or the file ends.
+    void gather(std::size_t count);
+    std::size_t read_plain(std::size_t buffered_bytes);
     void count_to(std::uint64_t of_file);
 
     FileDescriptor file_;
     bool is_regular_;
-    std::unique_ptr<archive, Free> reader_;
-    std::optional<SeekableZstd> frames_;  ///< instead of the reader
-    std::uint64_t next_frame_at_ = 0;     ///< in the decompressed content
-    std::span<const std::byte> block_;    ///< the block that was read, without bytes already read
-    std::vector<std::byte> joined_;       ///< bytes of one read that spans several blocks
-    std::vector<std::byte> peeked_;       ///< blocks that one peek joined
+    std::unique_ptr<archive, Free> reader_;  ///< null: the file is plain, or read by frames
+    std::optional<SeekableZstd> frames_;
+    std::uint64_t next_frame_at_ = 0;   ///< in the decompressed content
+    std::span<const std::byte> block_;  ///< the bytes that were read, without those already taken
+    std::vector<std::byte> buffer_;     ///< the bytes of a plain file, and joined blocks
     std::uint64_t position_ = 0;
     std::uint64_t counted_bytes_ = 0;  ///< of the file, in capture_bytes_read()
     std::string complaint_;

@@ -1,6 +1,7 @@
 // path: cold
 #include "nic/capture/capture_records.h"
 
+#include "config/time_units.h"
 #include "nic/capture/capture_fields.h"
 #include "nic/capture/capture_writer.h"
 #include "nic/capture/pcapng_records.h"
@@ -51,7 +52,6 @@ class PcapRecords final : public CaptureRecords {
 };
 
 bool PcapRecords::next(CaptureInput& input, CaptureRecord& out) {
-    constexpr std::int64_t ns_per_second = 1'000'000'000;
     if (!complaint_.empty()) {
         return false;
     }
@@ -68,7 +68,7 @@ bool PcapRecords::next(CaptureInput& input, CaptureRecord& out) {
     }
     const CaptureFields fields{head, swapped_};
     const std::uint32_t captured_bytes = fields.u32(8);
-    out.ts_ns = fields.u32(0) * ns_per_second + std::int64_t{fields.u32(4)} * kind_.ns_per_unit;
+    out.ts_ns = fields.u32(0) * second_ns + std::int64_t{fields.u32(4)} * kind_.ns_per_unit;
     out.sent_bytes = fields.u32(12);
     out.link_type = link_type_;
     if (captured_bytes > capture_frame_bytes_max) {

@@ -2,6 +2,7 @@
 #include "nic/capture/capture_writer.h"
 
 #include "config/check.h"
+#include "config/time_units.h"
 
 #include <fmt/format.h>
 
@@ -16,7 +17,6 @@ namespace pinstrike::nic {
 
 namespace {
 
-constexpr std::int64_t ns_per_second = 1'000'000'000;
 constexpr std::uint32_t link_type_ethernet = 1;
 
 // Both formats are written in the host's byte order; readers detect it from the magic number.
@@ -173,9 +173,9 @@ void CaptureWriter::write(std::span<const std::byte> frame, std::int64_t ts_ns,
     frame = frame.first(std::min(frame.size(), capture_frame_bytes_max));
     const auto captured_bytes = static_cast<std::uint32_t>(frame.size());
     if (format_ == CaptureFormat::pcap) {
-        const PcapRecordHeader header{static_cast<std::uint32_t>(ts_ns / ns_per_second),
-                                      static_cast<std::uint32_t>(ts_ns % ns_per_second),
-                                      captured_bytes, original_bytes};
+        const PcapRecordHeader header{static_cast<std::uint32_t>(ts_ns / second_ns),
+                                      static_cast<std::uint32_t>(ts_ns % second_ns), captured_bytes,
+                                      original_bytes};
         put(&header, sizeof header);
         put(frame.data(), frame.size());
         return;

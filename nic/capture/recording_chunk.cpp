@@ -3,8 +3,9 @@
 
 #include "nic/packet/bytes.h"
 
-#include <nmmintrin.h>
+#include <isa-l/crc.h>
 
+#include <algorithm>
 #include <cstring>
 
 namespace pinstrike::nic {
@@ -31,15 +32,17 @@ void store(std::byte* at, T value) noexcept {
 }  // namespace
 
 std::uint32_t crc32c(std::span<const std::byte> bytes) noexcept {
-    std::uint64_t sum = 0xFFFF'FFFF;
-    for (; bytes.size() >= sizeof sum; bytes = bytes.subspan(sizeof sum)) {
-        sum = _mm_crc32_u64(sum, load_native<std::uint64_t>(bytes.data()));
+    constexpr std::size_t piece_bytes = 1U << 30U;  // the library counts in int
+    std::uint32_t sum = ~0U;
+    while (!bytes.empty()) {
+        const auto piece = bytes.first(std::min(bytes.size(), piece_bytes));
+        // The library takes a pointer to bytes that it does not change.
+        auto* const at = reinterpret_cast<unsigned char*>(  // tidy: ISA-L's interface
+            const_cast<std::byte*>(piece.data()));
+        sum = crc32_iscsi(at, static_cast<int>(piece.size()), sum);
+        bytes = bytes.subspan(piece.size());
     }
-    auto rest = static_cast<std::uint32_t>(sum);
-    for (const std::byte byte : bytes) {
-        rest = _mm_crc32_u8(rest, std::to_integer<std::uint8_t>(byte));
-    }
-    return ~rest;
+    return ~sum;
 }
 
 void store_chunk_head(std::span<std::byte, chunk_head_bytes> to, const ChunkHead& head) noexcept {

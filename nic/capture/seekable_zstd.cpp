@@ -17,8 +17,8 @@ namespace {
 
 constexpr std::uint32_t skippable_frame = 0x184D'2A5E;
 constexpr std::uint32_t seek_table_magic = 0x8F92'EAB1;
-constexpr std::size_t head_bytes = 8;    // type and size of the skippable frame
-constexpr std::size_t footer_bytes = 9;  // number of frames, descriptor, magic
+constexpr std::size_t table_head_bytes = 8;  // type and size of the skippable frame
+constexpr std::size_t footer_bytes = 9;      // number of frames, descriptor, magic
 constexpr std::size_t entry_bytes = 8;
 constexpr std::byte has_checksums{0x80};
 constexpr std::byte reserved_bits{0x7C};
@@ -66,7 +66,7 @@ bool read_whole(int fd, std::span<std::byte> into, std::uint64_t offset) {
 /// The bytes of the seek table at the end of a file; empty if there is none.
 std::vector<std::byte> seek_table_in(int fd, std::uint64_t file_bytes) {
     std::vector<std::byte> footer(footer_bytes);
-    if (file_bytes < head_bytes + footer_bytes ||
+    if (file_bytes < table_head_bytes + footer_bytes ||
         !read_whole(fd, footer, file_bytes - footer_bytes) ||
         fields_of(footer).u32(5) != seek_table_magic) {
         return {};
@@ -74,14 +74,14 @@ std::vector<std::byte> seek_table_in(int fd, std::uint64_t file_bytes) {
     const std::uint32_t count = fields_of(footer).u32(0);
     const bool checksums = (footer[4] & has_checksums) != std::byte{0};
     const std::size_t entry = entry_bytes + (checksums ? sizeof(std::uint32_t) : 0);
-    const std::uint64_t bytes = head_bytes + std::uint64_t{count} * entry + footer_bytes;
+    const std::uint64_t bytes = table_head_bytes + std::uint64_t{count} * entry + footer_bytes;
     if (count == 0 || count > frames_max || bytes > file_bytes ||
         (footer[4] & reserved_bits) != std::byte{0}) {
         return {};
     }
     std::vector<std::byte> table(bytes);
     if (!read_whole(fd, table, file_bytes - bytes) || fields_of(table).u32(0) != skippable_frame ||
-        fields_of(table).u32(4) != bytes - head_bytes) {
+        fields_of(table).u32(4) != bytes - table_head_bytes) {
         return {};
     }
     return table;
@@ -91,7 +91,7 @@ std::vector<std::byte> seek_table_in(int fd, std::uint64_t file_bytes) {
 
 std::vector<std::byte> seek_table_of(std::span<const ZstdFrame> frames) {
     const std::size_t behind_head = frames.size() * entry_bytes + footer_bytes;
-    std::vector<std::byte> table(head_bytes + behind_head);
+    std::vector<std::byte> table(table_head_bytes + behind_head);
     TableWriter to{table};
     to.word(skippable_frame);
     to.word(static_cast<std::uint32_t>(behind_head));
@@ -144,12 +144,12 @@ std::optional<SeekableZstd> SeekableZstd::open(int fd) {
         return std::nullopt;
     }
     const std::size_t count = fields_of(table).u32(table.size() - footer_bytes);
-    const std::size_t entry = (table.size() - head_bytes - footer_bytes) / count;
+    const std::size_t entry = (table.size() - table_head_bytes - footer_bytes) / count;
     SeekableZstd file{fd};
     Frame frame;
     for (std::size_t i = 0; i < count; ++i) {
-        const std::uint32_t bytes = fields_of(table).u32(head_bytes + i * entry + 4);
-        frame.packed_bytes = fields_of(table).u32(head_bytes + i * entry);
+        const std::uint32_t bytes = fields_of(table).u32(table_head_bytes + i * entry + 4);
+        frame.packed_bytes = fields_of(table).u32(table_head_bytes + i * entry);
         frame.end += bytes;
         if (bytes > zstd_frame_bytes_max ||
             frame.packed_bytes > ZSTD_compressBound(zstd_frame_bytes_max)) {

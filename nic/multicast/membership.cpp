@@ -1,6 +1,8 @@
 // path: cold
 #include "nic/multicast/membership.h"
 
+#include "config/time_units.h"
+
 #include <algorithm>
 #include <limits>
 #include <utility>
@@ -9,7 +11,6 @@ namespace pinstrike::nic {
 
 namespace {
 
-constexpr std::int64_t second_ns = 1'000'000'000;
 constexpr std::int64_t never_ns = std::numeric_limits<std::int64_t>::max();
 
 // RFC 3376, 8: robustness variable 2, query interval 125 s, response interval 10 s.

@@ -4,6 +4,7 @@
 #include "config/cache_line.h"
 #include "config/check.h"
 #include "config/growing_list.h"
+#include "config/time_units.h"
 #include "nic/packet/udp_frame_writer.h"
 #include "nic/uring/uring_config.h"
 #include "nic/uring/uring_ring.h"
@@ -24,8 +25,6 @@
 namespace pinstrike::nic {
 
 namespace {
-
-constexpr std::int64_t ns_per_second = 1'000'000'000;
 
 // The layout of a buffer (uring_port.h). io_uring reserves the requested sizes for name and
 // control.
@@ -330,7 +329,7 @@ std::int64_t time_of(const std::byte* buffer, std::int64_t now_ns) {
     }
     timespec time;
     std::memcpy(&time, buffer + control_at + CMSG_LEN(0), sizeof time);
-    return time.tv_sec * ns_per_second + time.tv_nsec;
+    return time.tv_sec * second_ns + time.tv_nsec;
 }
 
 /// Makes a frame of a received datagram: writes headers in front of the payload, over name and

@@ -51,7 +51,7 @@ int open_ring(unsigned entries, unsigned buffers_count, io_uring& ring) {
     return result;
 }
 
-std::string advice_of(int error) {
+std::string ring_advice(int error) {
     switch (error) {
         case EPERM:
             return "; `sysctl kernel.io_uring_disabled` must be 0, and no seccomp filter may "
@@ -136,7 +136,8 @@ std::unique_ptr<UringRing> UringRing::make(std::size_t entries_count, std::size_
     const auto entries = static_cast<unsigned>(std::bit_ceil(entries_count));
     if (const int result = open_ring(entries, buffers_count, ring->ring_); result != 0) {
         add_problem(
-            problems, "", fmt::format("io_uring: {}{}", std::strerror(-result), advice_of(-result)),
+            problems, "",
+            fmt::format("io_uring: {}{}", std::strerror(-result), ring_advice(-result)),
             result == -ENOMEM ? Remedy::change : remedy_of(-result));  // ENOMEM: `ulimit -l`
         return nullptr;
     }

@@ -28,7 +28,7 @@ ifreq request_of(const std::string& name) {
 }
 
 /// Advice for the errors that occur in practice.
-std::string advice_of(int error) {
+std::string socket_advice(int error) {
     switch (error) {
         case EMFILE:
             return "; one socket for each group is needed: raise `ulimit -n`";
@@ -144,7 +144,7 @@ FileDescriptor open_group_socket(const KernelInterface& interface, Group group,
         add_problem(
             problems, "",
             fmt::format("group {} on {}: {} failed: {}{}", text_of(group), interface.name, failed,
-                        std::strerror(error), advice_of(error)),
+                        std::strerror(error), socket_advice(error)),
             error == ENOBUFS ? Remedy::change : remedy_of(error));  // ENOBUFS: a sysctl limit
         return FileDescriptor();
     }

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace pinstrike::testing {
+namespace pinstrike::test_events {
 
 inline feed::SeriesKey series_of(std::string_view symbol, std::int64_t strike_e8 = 100) {
     feed::SeriesKey key;
@@ -52,4 +52,4 @@ inline feed::Event gap_of(std::uint32_t first, std::uint32_t last, feed::GapCaus
     return event;
 }
 
-}  // namespace pinstrike::testing
+}  // namespace pinstrike::test_events

@@ -57,9 +57,10 @@ std::vector<feed::Event> make_events() {
     std::vector<feed::Event> events;
     events.reserve(events_count);
     for (std::size_t i = 0; i < events_count; ++i) {
-        const auto series = pinstrike::testing::series_of(
+        const auto series = pinstrike::test_events::series_of(
             "SPX", static_cast<std::int64_t>(1 + random() % series_count) * 100'000'000);
-        feed::Event event = pinstrike::testing::quote_of(series, static_cast<std::uint32_t>(i + 1));
+        feed::Event event =
+            pinstrike::test_events::quote_of(series, static_cast<std::uint32_t>(i + 1));
         event.header.indicator = 'F';
         event.header.code = 'B';
         event.header.ts_receive_ns = start_ns + static_cast<std::int64_t>(i) * 100;

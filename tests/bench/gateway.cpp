@@ -510,8 +510,8 @@ class Published {
 
   private:
     void put(std::uint32_t id) {
-        pinstrike::feed::Event& event = events_.emplace_back(pinstrike::testing::quote_of(
-            pinstrike::testing::series_of(key_of(id).root, key_of(id).strike_e8 * 2 + id % 2),
+        pinstrike::feed::Event& event = events_.emplace_back(pinstrike::test_events::quote_of(
+            pinstrike::test_events::series_of(key_of(id).root, key_of(id).strike_e8 * 2 + id % 2),
             ++sequence_));
         event.header.participant = 'C';
         event.header.indicator = 'F';

@@ -41,8 +41,8 @@ class Writer {
         for (; written_ < due; ++written_) {
             const auto number = static_cast<std::uint32_t>(written_ + 1);
             const std::int64_t strike = 1 + number * std::int64_t{7919} % series_count;
-            feed::Event& event =
-                events_.emplace_back(testing::quote_of(testing::series_of("SPY", strike), number));
+            feed::Event& event = events_.emplace_back(
+                test_events::quote_of(test_events::series_of("SPY", strike), number));
             event.header.participant = 'C';
             event.header.indicator = 'F';
             event.header.ts_exchange_ns = event.header.ts_receive_ns = now_ns;

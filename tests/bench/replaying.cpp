@@ -13,6 +13,7 @@
 // one chunk. It prints the time from the folder's name to the packet of this chunk.
 #include "actors/recorder/recorder_task.h"
 #include "actors/topology/machine.h"
+#include "config/time_units.h"
 #include "feed/recording/recorded_packets.h"
 #include "feed/recording/segment_compressor.h"
 #include "feed/venue_services.h"
@@ -169,7 +170,6 @@ void compare_replays(const Options& options, nic::Port& port) {
 // ---------------------------------------------------------------- a moment of a large recording
 
 constexpr std::int64_t day_begin_ns = 1'764'426'600'000'000'000;
-constexpr std::int64_t second_ns = 1'000'000'000;
 constexpr std::int64_t day_seconds = 6 * 3600 + 1800;
 constexpr std::size_t pollers = 4;
 constexpr std::uint16_t lines_each = 24;

@@ -8,6 +8,7 @@
 #include "actors/bridge/serve_session.h"
 #include "actors/publish/memory_file.h"
 #include "config/check.h"
+#include "config/time_units.h"
 #include "tests/actors/book/session.h"
 #include "tests/actors/publish/publish_folder.h"
 
@@ -21,8 +22,6 @@ namespace pinstrike::fuzz {
 
 using namespace pinstrike::actors;
 using namespace pinstrike::actors::bridge;
-
-inline constexpr std::int64_t ms = 1'000'000;
 
 /// A feed "test" of one core, with a few series.
 class SmallFeed {
@@ -63,7 +62,7 @@ struct Pair {
 
     /// Moves what both sides have to say. `there`, `back`: collect it.
     bool step(std::vector<std::byte>* there = nullptr, std::vector<std::byte>* back = nullptr) {
-        now_ns += ms;
+        now_ns += ms_ns;
         session.produce(now_ns);
         const std::size_t out = std::min(session.output().size(), joiner.space().size());
         if (out != 0) {

@@ -66,14 +66,14 @@ int fuzz_one(std::span<const std::byte> bytes) {
     if (side < 2) {
         feed_bytes(pair.session, input, piece, [&](std::size_t count) {
             pair.session.receive(count, pair.now_ns);
-            pair.session.produce(pair.now_ns += ms);
+            pair.session.produce(pair.now_ns += ms_ns);
             PINSTRIKE_CHECK(pair.session.output().size() <= buffer_bytes);
             pair.session.sent(pair.session.output().size());
         });
     } else {
         feed_bytes(pair.joiner, input, piece, [&](std::size_t count) {
             pair.joiner.receive(count, pair.now_ns);
-            pair.joiner.step(pair.now_ns += 100 * ms);
+            pair.joiner.step(pair.now_ns += 100 * ms_ns);
             PINSTRIKE_CHECK(pair.joiner.output().size() <= buffer_bytes);
             pair.joiner.sent(pair.joiner.output().size());
         });

@@ -1,5 +1,6 @@
 // path: cold
 #include "config/check.h"
+#include "config/time_units.h"
 #include "nic/multicast/igmp.h"
 #include "nic/multicast/membership.h"
 #include "tests/fuzz/fuzz.h"
@@ -20,7 +21,6 @@ class CountingSender final : public ReportSender {
     std::size_t frames_count = 0;
 };
 
-constexpr std::int64_t second_ns = 1'000'000'000;
 constexpr std::int64_t longest_response_ns = 3175 * second_ns;  // RFC 3376, 4.1.1, for code 255
 
 }  // namespace

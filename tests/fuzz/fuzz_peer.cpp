@@ -5,6 +5,7 @@
 // 3 are the same after both have authenticated. The second byte determines the size of the pieces
 // into which the rest is cut.
 #include "config/check.h"
+#include "config/time_units.h"
 #include "tests/actors/peer/sessions.h"
 #include "tests/fuzz/fuzz.h"
 

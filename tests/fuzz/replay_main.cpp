@@ -3,10 +3,13 @@
 // Replays corpora without a fuzzer, so that every compiler and sanitizer can run them: all files
 // below the given folders, and prefixes of each file. With `-` it runs standard input once, as
 // AFL++ requires.
+//
+//     replay_NAME PREFIXES FOLDER... | -
 #include "tests/fuzz/fuzz.h"
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -25,8 +28,8 @@ Bytes read_all(std::istream& in) {
 }
 
 /// For a long input, only every n-th prefix runs, so that a replay stays short.
-void run_with_prefixes(const Bytes& whole) {
-    const std::size_t step = std::max<std::size_t>(1, whole.size() / 2000);
+void run_with_prefixes(const Bytes& whole, std::size_t prefixes) {
+    const std::size_t step = std::max<std::size_t>(1, whole.size() / prefixes);
     for (std::size_t length = 0; length < whole.size(); length += step) {
         const Bytes exact(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(length));
         fuzz_one(exact);
@@ -34,12 +37,12 @@ void run_with_prefixes(const Bytes& whole) {
     fuzz_one(whole);
 }
 
-std::size_t replay(const std::filesystem::path& folder) {
+std::size_t replay(const std::filesystem::path& folder, std::size_t prefixes) {
     std::size_t files = 0;
     for (const auto& entry : std::filesystem::recursive_directory_iterator{folder}) {
         if (entry.is_regular_file()) {
             std::ifstream in{entry.path(), std::ios::binary};
-            run_with_prefixes(read_all(in));
+            run_with_prefixes(read_all(in), prefixes);
             ++files;
         }
     }
@@ -49,13 +52,18 @@ std::size_t replay(const std::filesystem::path& folder) {
 }  // namespace
 
 int main(int argc, char** argv) {
+    const std::size_t prefixes = argc < 2 ? 0 : std::strtoul(argv[1], nullptr, 10);
+    if (prefixes == 0) {
+        std::fprintf(stderr, "expected: PREFIXES FOLDER..., or PREFIXES -\n");
+        return 2;
+    }
     std::size_t files = 0;
-    for (int i = 1; i < argc; ++i) {
+    for (int i = 2; i < argc; ++i) {
         if (std::string_view{argv[i]} == "-") {
             fuzz_one(read_all(std::cin));
             ++files;
         } else {
-            files += replay(argv[i]);
+            files += replay(argv[i], prefixes);
         }
     }
     std::printf("%zu inputs\n", files);

@@ -13,6 +13,7 @@
 // faults therefore give the same result. The relay ends at SIGTERM. Its status is 1 if the kernel
 // dropped a frame, because the record is then incomplete.
 #include "config/problem.h"
+#include "config/time_units.h"
 #include "nic/frame_sender.h"
 #include "nic/packet/bytes.h"
 
@@ -131,7 +132,6 @@ Kind kind_of(const std::string& word) {
 
 /// Parses STREAMS[LINE]/FAULT[=SHARE][@FROM-UNTIL].
 Fault parse_fault(const std::string& text) {
-    constexpr std::int64_t ms = 1'000'000;
     const std::size_t slash = text.find('/');
     const std::size_t at = text.find('@');
     const std::size_t dash = text.find('-', at);
@@ -148,8 +148,8 @@ Fault parse_fault(const std::string& text) {
         fault.line = static_cast<unsigned>(std::stoul(text.substr(digit)));
     }
     if (at != std::string::npos) {
-        fault.from_ns = std::stoll(text.substr(at + 1, dash - at - 1)) * ms;
-        fault.until_ns = std::stoll(text.substr(dash + 1)) * ms;
+        fault.from_ns = std::stoll(text.substr(at + 1, dash - at - 1)) * pinstrike::ms_ns;
+        fault.until_ns = std::stoll(text.substr(dash + 1)) * pinstrike::ms_ns;
     }
     return fault;
 }

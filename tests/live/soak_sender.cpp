@@ -10,6 +10,7 @@
 // GIGABITS is the rate of one receiver's wire per second, including both streams, preamble and gap.
 // The program ends with the true counts as JSON.
 #include "config/problem.h"
+#include "config/time_units.h"
 #include "feed/opra/lines.h"
 #include "feed/opra/traffic/loop_source.h"
 #include "nic/frame_sender.h"
@@ -39,18 +40,17 @@ namespace opra = pinstrike::feed::opra;
 constexpr std::size_t block_at = 42;
 constexpr std::size_t burst_packets = 64;
 constexpr std::size_t wire_extra_bytes = 24;  // preamble, frame checksum and gap
-constexpr std::int64_t second_ns = 1'000'000'000;
 constexpr std::int64_t behind_ns_max = 50'000'000;
 // The first and last blocks of a line are not lost, because no receiver could know that blocks
 // before or behind its traffic existed.
-constexpr std::int64_t spared_ns = 2 * second_ns;
+constexpr std::int64_t spared_ns = 2 * pinstrike::second_ns;
 
 volatile std::sig_atomic_t stopped = 0;
 
 std::int64_t clock_ns(clockid_t which) {
     timespec now{};
     clock_gettime(which, &now);
-    return now.tv_sec * second_ns + now.tv_nsec;
+    return now.tv_sec * pinstrike::second_ns + now.tv_nsec;
 }
 
 /// The header fields of a frame that this program made.
@@ -256,7 +256,7 @@ int main(int count, char** words) {
                        std::strtoull(words[6], nullptr, 10), std::strtod(words[5], nullptr)),
         Wire{std::strtod(words[3], nullptr)},
         std::vector<std::uint64_t>(256)};
-    if (!sending.run(static_cast<std::int64_t>(seconds * second_ns))) {
+    if (!sending.run(static_cast<std::int64_t>(seconds * pinstrike::second_ns))) {
         fmt::print(stderr, "soak_sender: cannot send\n");
         return 1;
     }

@@ -1,6 +1,8 @@
 // path: cold
 #include "nic/clock.h"
 
+#include "config/time_units.h"
+
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -11,7 +13,6 @@
 namespace pinstrike::nic {
 namespace {
 
-constexpr std::int64_t second_ns = 1'000'000'000;
 constexpr std::int64_t epoch_ns = 1'700'000'000 * second_ns;
 
 /// A simulated machine: a counter of a given rate, and a wall clock with a drift and settable

@@ -5,6 +5,7 @@
 #include "actors/poller/router.h"
 #include "actors/threads/ring.h"
 #include "config/check.h"
+#include "config/time_units.h"
 #include "feed/recovery/passive_source.h"
 #include "feed/recovery/recovery_keys.h"
 #include "feed/venue_services.h"
@@ -20,13 +21,12 @@ namespace pinstrike::sim {
 
 namespace {
 
-constexpr std::int64_t ms = 1'000'000;
 constexpr std::int64_t never_ns = std::numeric_limits<std::int64_t>::max();
 
 /// If no packet will arrive for this long, steps become longer than a millisecond.
-constexpr std::int64_t night_ns = 15'000 * ms;
-constexpr std::int64_t morning_ns = 1'000 * ms;  // before the traffic begins again
-constexpr std::int64_t night_step_ns = 10'000 * ms;
+constexpr std::int64_t night_ns = 15'000 * ms_ns;
+constexpr std::int64_t morning_ns = 1'000 * ms_ns;  // before the traffic begins again
+constexpr std::int64_t night_step_ns = 10'000 * ms_ns;
 
 /// The end of the thread's stalls that cover this time, or the time itself.
 std::int64_t after_stops(const std::vector<Stop>& stops, std::size_t thread, std::int64_t at_ns) {
@@ -301,7 +301,7 @@ void Host::step_recovery() {
 
 void Host::step_keeper() {
     keeper_->step(program_ns(now_ns_));
-    keeper_next_ns_ = now_ns_ + random_of_keeper_.between(1, 2 * ms);
+    keeper_next_ns_ = now_ns_ + random_of_keeper_.between(1, 2 * ms_ns);
 }
 
 /// Steps the part whose step is due first and returns its next time; null if none is due up to
@@ -396,11 +396,11 @@ void Host::run(std::span<const Flight> flights) {
     }
     run_until(last_ns);
     // Time for held blocks, housekeeping and pending gap events.
-    constexpr std::int64_t patience_ns = 100 * ms;
+    constexpr std::int64_t patience_ns = 100 * ms_ns;
     do {
         run_until(now_ns_ + host.arbitration.window_ns + patience_ns);
     } while (!quiet());
-    constexpr std::int64_t repair_ns = 3'000 * ms;  // for repeated requests
+    constexpr std::int64_t repair_ns = 3'000 * ms_ns;  // for repeated requests
     const std::int64_t given_up_ns = now_ns_ + plan_.recovery.give_up_after_ns;
     run_until(now_ns_ + (recovery_ ? repair_ns : patience_ns));
     while (recovery_ && now_ns_ < given_up_ns &&

@@ -1,6 +1,7 @@
 // path: cold
 #include "tests/sim/plan.h"
 
+#include "config/time_units.h"
 #include "feed/opra/lines.h"
 
 #include <fmt/format.h>
@@ -17,8 +18,6 @@ namespace {
 using feed::opra::TrafficConfig;
 
 constexpr std::int64_t us = 1'000;
-constexpr std::int64_t ms = 1'000'000;
-constexpr std::int64_t second = 1'000'000'000;
 
 class Dice {
   public:
@@ -109,7 +108,7 @@ TrafficConfig draw_day(Dice& dice, Size size) {
 std::int64_t duration_ns(const TrafficConfig& day) {
     return static_cast<std::int64_t>(static_cast<double>(day.messages_count) /
                                      day.rate_messages_per_second * 1e9) +
-           ms;
+           ms_ns;
 }
 
 /// A random time within the traffic of any day, from the start of the first day.
@@ -118,7 +117,7 @@ std::int64_t moment(Dice& dice, const Plan& plan) {
     return day.start_ns - plan.days.front().start_ns + dice.between(0, duration_ns(day));
 }
 
-constexpr std::int64_t hour = 3600 * second;
+constexpr std::int64_t hour = 3600 * second_ns;
 constexpr std::int64_t day_of_24_hours = 24 * hour;
 
 /// Adds a weekend day of tests after the last day, which is a Friday.
@@ -129,7 +128,7 @@ void add_test_session(Dice& dice, Plan& plan) {
     test.session = true;
     test.seed = dice.chance(0.5) ? friday.seed : test.seed;
     // From Saturday 02:00 UTC to Sunday 14:00: neither session is on the air.
-    test.start_ns = friday.start_ns + 12 * hour + 30 * 60 * second + dice.between(0, 36 * hour);
+    test.start_ns = friday.start_ns + 12 * hour + 30 * 60 * second_ns + dice.between(0, 36 * hour);
     plan.days.push_back(test);
 }
 
@@ -156,7 +155,7 @@ void draw_oddities(Dice& dice, Plan& plan) {
     plan.undecodable = dice.one_of({0.0, 0.0, 0.0, 0.002, 0.05});
     if (dice.chance(0.3)) {
         plan.retransmission.share = dice.one_of({0.01, 0.1, 0.5});
-        plan.retransmission.after_ns_max = dice.time(100 * us, 10 * second);
+        plan.retransmission.after_ns_max = dice.time(100 * us, 10 * second_ns);
         plan.retransmission.marked = dice.one_of({0.0, 0.5, 1.0});
     }
     if (plan.calendar) {
@@ -186,8 +185,8 @@ void draw_days(Dice& dice, Plan& plan, Size size) {
         if (i != 0) {
             const TrafficConfig& before = plan.days.back();
             day.session = true;  // because a new day begins with a start of day
-            day.start_ns = before.start_ns + 4 * duration_ns(before) + 30 * second +
-                           dice.one_of<std::int64_t>({0, second, 20 * 3600 * second});
+            day.start_ns = before.start_ns + 4 * duration_ns(before) + 30 * second_ns +
+                           dice.one_of<std::int64_t>({0, second_ns, 20 * 3600 * second_ns});
             day.seed = dice.chance(0.5) ? before.seed : day.seed;
         }
         plan.days.push_back(day);
@@ -198,7 +197,7 @@ void draw_days(Dice& dice, Plan& plan, Size size) {
 /// host that copies state.
 void draw_state(Dice& dice, Plan& plan) {
     plan.state.taken = plan.twin.there && dice.chance(0.4);
-    plan.state.within_ns = dice.one_of({100 * ms, second, 10 * second});
+    plan.state.within_ns = dice.one_of({100 * ms_ns, second_ns, 10 * second_ns});
     plan.state.journal_messages = dice.one_of<std::size_t>({256, 4096, 4096});
     if (plan.state.taken && plan.host.start_after_ns == 0 && dice.chance(0.9)) {
         plan.host.start_after_ns = dice.between(1, duration_ns(plan.days.front()));
@@ -219,14 +218,15 @@ LinkFaults draw_link(Dice& dice, const Plan& plan) {
     link.bad_loss = dice.one_of({0.5, 1.0});
     link.duplicate = dice.one_of({0.0, 0.0, 0.01, 0.2});
     link.reorder = dice.one_of({0.0, 0.0, 0.01, 0.1});
-    link.reorder_ns = dice.one_of({10 * us, 200 * us, ms, 5 * ms});
-    link.delay_ns = dice.one_of({25 * us, 25 * us, 100 * us, ms, 4 * ms});
+    link.reorder_ns = dice.one_of({10 * us, 200 * us, ms_ns, 5 * ms_ns});
+    link.delay_ns = dice.one_of({25 * us, 25 * us, 100 * us, ms_ns, 4 * ms_ns});
     link.jitter_ns = dice.one_of<std::int64_t>({0, 0, 5 * us, 100 * us});
     link.corrupt = dice.one_of({0.0, 0.0, 0.01, 0.1});
     link.truncate = dice.one_of({0.0, 0.0, 0.01});
     link.pad = dice.one_of({0.0, 0.1});
     for (std::size_t i = dice.one_of<std::size_t>({0, 0, 0, 1, 2}); i != 0; --i) {
-        link.outages.push_back({moment(dice, plan), dice.time(ms, 2 * duration_ns(plan.days[0]))});
+        link.outages.push_back(
+            {moment(dice, plan), dice.time(ms_ns, 2 * duration_ns(plan.days[0]))});
     }
     return link;
 }
@@ -250,15 +250,15 @@ void draw_links(Dice& dice, Plan& plan) {
 void draw_troubles(Dice& dice, Plan& plan) {
     HostPlan& host = plan.host;
     for (std::size_t i = dice.one_of<std::size_t>({0, 0, 1, 3}); i != 0; --i) {
-        host.poller_stops.push_back(
-            {dice.count(0, host.pollers - 1), moment(dice, plan), dice.time(100 * us, 300 * ms)});
+        host.poller_stops.push_back({dice.count(0, host.pollers - 1), moment(dice, plan),
+                                     dice.time(100 * us, 300 * ms_ns)});
     }
     for (std::size_t i = dice.one_of<std::size_t>({0, 0, 1, 3}); i != 0; --i) {
         host.core_stops.push_back(
-            {dice.count(0, host.cores - 1), moment(dice, plan), dice.time(100 * us, 500 * ms)});
+            {dice.count(0, host.cores - 1), moment(dice, plan), dice.time(100 * us, 500 * ms_ns)});
     }
     for (std::size_t i = dice.one_of<std::size_t>({0, 0, 0, 0, 1, 3}); i != 0; --i) {
-        const std::int64_t by_ns = dice.one_of({ms, 100 * ms, second, 3600 * second});
+        const std::int64_t by_ns = dice.one_of({ms_ns, 100 * ms_ns, second_ns, 3600 * second_ns});
         host.clock_steps.push_back({moment(dice, plan), dice.chance(0.5) ? by_ns : -by_ns});
     }
     std::ranges::sort(host.clock_steps, {}, &ClockStep::at_ns);
@@ -277,7 +277,8 @@ void draw_host(Dice& dice, Plan& plan) {
     host.cores = dice.count(1, 4);
     host.ring_slots = dice.one_of<std::size_t>({512, 1024, 1 << 14, 1 << 14});
     host.sharding = dice.one_of({actors::Sharding::series, actors::Sharding::underlying});
-    host.arbitration.window_ns = dice.one_of({2 * ms, 2 * ms, 5 * ms, 20 * ms, 200 * us});
+    host.arbitration.window_ns =
+        dice.one_of({2 * ms_ns, 2 * ms_ns, 5 * ms_ns, 20 * ms_ns, 200 * us});
     host.arbitration.hold_bytes = dice.one_of<std::size_t>({512 << 10, 512 << 10, 32 << 10, 4096});
     host.arbitration.gap_ranges = 4096;
     host.queue_packets = dice.one_of<std::size_t>({64, 512, 4096, 4096});
@@ -287,11 +288,11 @@ void draw_host(Dice& dice, Plan& plan) {
     host.nic_stamps = dice.chance(0.5);
     host.test_symbols = dice.chance(0.2);
     // A poller of slow traffic polls empty queues less often, so that the run takes fewer steps.
-    const bool slow = duration_ns(plan.days.front()) > 2 * second;
+    const bool slow = duration_ns(plan.days.front()) > 2 * second_ns;
     host.poller_idle_ns = slow ? 900 * us : dice.one_of({50 * us, 300 * us, 900 * us});
     host.packet_ns = dice.one_of<std::int64_t>({50, 500, 5000});
     for (std::size_t i = 0; i < host.cores; ++i) {
-        host.core_step_ns.push_back(dice.one_of({20 * us, 300 * us, 300 * us, 5 * ms}));
+        host.core_step_ns.push_back(dice.one_of({20 * us, 300 * us, 300 * us, 5 * ms_ns}));
     }
     host.keeps_history = true;
     draw_troubles(dice, plan);
@@ -308,18 +309,18 @@ void draw_twin(Dice& dice, Plan& plan) {
     if (dice.chance(0.5)) {
         return;  // the defaults: fast, honest and always up
     }
-    twin.delay_ns = dice.one_of({20 * us, 200 * us, 5 * ms, 100 * ms});
-    twin.keep_ns = dice.one_of({10 * second, 10 * second, 20 * ms});
+    twin.delay_ns = dice.one_of({20 * us, 200 * us, 5 * ms_ns, 100 * ms_ns});
+    twin.keep_ns = dice.one_of({10 * second_ns, 10 * second_ns, 20 * ms_ns});
     twin.memory_bytes = dice.one_of<std::size_t>({1 << 20, 1 << 20, 64 << 10});
     twin.requests_per_second = dice.one_of<std::uint32_t>({500, 500, 20});
     twin.lies = dice.one_of({0.0, 0.0, 0.3});
     for (std::size_t i = dice.one_of<std::size_t>({0, 0, 1, 2}); i != 0; --i) {
-        twin.restarts.push_back({moment(dice, plan), dice.time(10 * ms, 3 * second)});
+        twin.restarts.push_back({moment(dice, plan), dice.time(10 * ms_ns, 3 * second_ns)});
     }
     feed::RecoveryConfig& recovery = plan.recovery;
-    recovery.request_after_ns = dice.one_of<std::int64_t>({0, 500 * us, 500 * us, 5 * ms});
-    recovery.answer_within_ns = dice.one_of({2 * ms, 20 * ms, 500 * ms});
-    recovery.give_up_after_ns = dice.one_of({100 * ms, 10 * second});
+    recovery.request_after_ns = dice.one_of<std::int64_t>({0, 500 * us, 500 * us, 5 * ms_ns});
+    recovery.answer_within_ns = dice.one_of({2 * ms_ns, 20 * ms_ns, 500 * ms_ns});
+    recovery.give_up_after_ns = dice.one_of({100 * ms_ns, 10 * second_ns});
     recovery.requests_per_second = dice.one_of<std::uint32_t>({500, 500, 20});
     recovery.messages_per_second = dice.one_of<std::uint32_t>({200'000, 200'000, 2000});
     recovery.ranges_max = dice.one_of<std::size_t>({4096, 4096, 8});
@@ -333,7 +334,7 @@ std::string describe(const LinkFaults& link) {
         link.reorder_ns / us, link.delay_ns / us, link.jitter_ns / us, link.corrupt, link.truncate,
         link.pad);
     for (const Outage& outage : link.outages) {
-        words += fmt::format(", dead at {} ms for {} ms", outage.at_ns / ms,
+        words += fmt::format(", dead at {} ms for {} ms", outage.at_ns / ms_ns,
                              static_cast<double>(outage.for_ns) / 1e6);
     }
     return words;
@@ -397,7 +398,7 @@ std::string describe(const Plan& plan) {
         words += fmt::format(
             "\n  day after {} s: {} messages, {:.0f}/s, {} series, session {}, first {}, restarts "
             "{}, disaster {}, tests {}",
-            (day.start_ns - plan.days.front().start_ns) / second, day.messages_count,
+            (day.start_ns - plan.days.front().start_ns) / second_ns, day.messages_count,
             day.rate_messages_per_second, day.series_count, day.session, day.first_sequence,
             day.restarts_count, day.disaster, day.test_symbols);
     }
@@ -408,7 +409,7 @@ std::string describe(const Plan& plan) {
     words +=
         fmt::format("\n  A: {}\n  B: {}\n  cabling {} swap {} ms, noise {}",
                     describe(plan.links[0]), describe(plan.links[1]),
-                    static_cast<int>(plan.cabling), plan.swap_after_ns / ms, plan.noise_packets);
+                    static_cast<int>(plan.cabling), plan.swap_after_ns / ms_ns, plan.noise_packets);
     const HostPlan& host = plan.host;
     words += fmt::format(
         "\n  host: {} pollers, {} cores, ring {}, window {} us, hold {}, queue {}, burst {}{}, "
@@ -417,38 +418,39 @@ std::string describe(const Plan& plan) {
         host.pollers, host.cores, host.ring_slots, host.arbitration.window_ns / us,
         host.arbitration.hold_bytes, host.queue_packets, host.burst_packets,
         host.nic_keeps ? " kept" : "", host.poller_idle_ns / us, host.packet_ns,
-        host.start_after_ns / ms, host.stop_after_ns / ms);
+        host.start_after_ns / ms_ns, host.stop_after_ns / ms_ns);
     for (const Stop& stop : host.poller_stops) {
         words += fmt::format("\n  poller {} stands at {} ms for {} us", stop.thread,
-                             stop.at_ns / ms, stop.for_ns / us);
+                             stop.at_ns / ms_ns, stop.for_ns / us);
     }
     for (const Stop& stop : host.core_stops) {
-        words += fmt::format("\n  core {} stands at {} ms for {} us", stop.thread, stop.at_ns / ms,
-                             stop.for_ns / us);
+        words += fmt::format("\n  core {} stands at {} ms for {} us", stop.thread,
+                             stop.at_ns / ms_ns, stop.for_ns / us);
     }
     for (const ClockStep& step : host.clock_steps) {
-        words += fmt::format("\n  clock steps at {} ms by {} ms", step.at_ns / ms, step.by_ns / ms);
+        words += fmt::format("\n  clock steps at {} ms by {} ms", step.at_ns / ms_ns,
+                             step.by_ns / ms_ns);
     }
     if (const TwinPlan& twin = plan.twin; twin.there) {
         words += fmt::format(
             "\n  twin: delay {} us, keeps {} ms in {} bytes, {} requests/s, lies {}\n    A: {}\n"
             "    B: {}",
-            twin.delay_ns / us, twin.keep_ns / ms, twin.memory_bytes, twin.requests_per_second,
+            twin.delay_ns / us, twin.keep_ns / ms_ns, twin.memory_bytes, twin.requests_per_second,
             twin.lies, describe(twin.links[0]), describe(twin.links[1]));
         for (const Outage& restart : twin.restarts) {
-            words += fmt::format("\n    restarts at {} ms for {} ms", restart.at_ns / ms,
-                                 restart.for_ns / ms);
+            words += fmt::format("\n    restarts at {} ms for {} ms", restart.at_ns / ms_ns,
+                                 restart.for_ns / ms_ns);
         }
         if (plan.state.taken) {
             words += fmt::format("\n  takes its state within {} ms, remembers {} messages",
-                                 plan.state.within_ns / ms, plan.state.journal_messages);
+                                 plan.state.within_ns / ms_ns, plan.state.journal_messages);
         }
         words += plan.recovery.sources.size() > 1 ? "\n  waits for the groups first" : "";
         words += fmt::format(
             "\n  recovery: asks after {} us, answer within {} ms, gives up after "
             "{} ms, {} requests/s, {} messages/s, {} ranges",
-            plan.recovery.request_after_ns / us, plan.recovery.answer_within_ns / ms,
-            plan.recovery.give_up_after_ns / ms, plan.recovery.requests_per_second,
+            plan.recovery.request_after_ns / us, plan.recovery.answer_within_ns / ms_ns,
+            plan.recovery.give_up_after_ns / ms_ns, plan.recovery.requests_per_second,
             plan.recovery.messages_per_second, plan.recovery.ranges_max);
     }
     return words + '\n';

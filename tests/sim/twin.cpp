@@ -1,6 +1,7 @@
 // path: cold
 #include "tests/sim/twin.h"
 
+#include "config/time_units.h"
 #include "nic/packet/bytes.h"
 #include "tests/sim/host.h"
 
@@ -11,7 +12,6 @@ namespace pinstrike::sim {
 
 namespace {
 
-constexpr std::int64_t second_ns = 1'000'000'000;
 constexpr std::int64_t reconnect_ns = 100'000'000;
 
 actors::peer::Identity identity_of(std::uint8_t instance) {

@@ -10,6 +10,7 @@
 #include "actors/poller/router.h"
 #include "actors/telemetry/account.h"
 #include "actors/threads/ring.h"
+#include "config/time_units.h"
 #include "feed/opra/lines.h"
 #include "feed/opra/traffic/delivery.h"
 #include "feed/opra/traffic/traffic_session.h"
@@ -43,7 +44,6 @@
 namespace pinstrike::sim {
 namespace {
 
-constexpr std::int64_t second_ns = 1'000'000'000;
 constexpr std::int64_t day_ns = 24 * 3600 * second_ns;
 // 2026-03-02 14:30 UTC, 9:30 in New York.
 constexpr std::int64_t monday_ns = 1'772'461'800 * second_ns;

@@ -18,6 +18,8 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from single_sources import with_single_sources
+
 ROOT = Path(__file__).resolve().parents[2]
 CLANG_TIDY = "clang-tidy-19"
 
@@ -77,7 +79,8 @@ def main():
     parser.add_argument("--all", action="store_true")
     parser.add_argument("--most", type=int, metavar="N")
     options = parser.parse_args()
-    sources = commands(options.build)
+    build = with_single_sources(options.build.resolve())
+    sources = commands(build)
     if not options.all:
         changed = changed_files()
         if changed is None:
@@ -88,7 +91,7 @@ def main():
             print(f"clang-tidy: the other {len(sources) - options.most} changed files are not checked")
             sources = sources[:options.most]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        findings = [text for text in pool.map(lambda source: check(options.build, source), sources)
+        findings = [text for text in pool.map(lambda source: check(build, source), sources)
                     if text]
     print("\n".join(findings))
     print(f"clang-tidy: {len(sources)} files, {len(findings)} with findings")

@@ -16,7 +16,9 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-ROOT, BUILD = Path(sys.argv[1]).resolve(), Path(sys.argv[2]).resolve()
+from single_sources import with_single_sources
+
+ROOT, BUILD = Path(sys.argv[1]).resolve(), with_single_sources(Path(sys.argv[2]).resolve())
 PARTS = ("config", "nic", "feed", "actors")
 BY_PIP = ROOT / "actors/publish/python"  # pip compiles these, with headers of Python
 ONLY = [Path(name).resolve() for name in sys.argv[3:]]  # these headers alone

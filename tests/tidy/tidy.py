@@ -46,6 +46,7 @@ LIBRARIES = {
     r"yaml\.h": ["config/"],
     r"rte_|ethdev": ["nic/dpdk/", "tests/bench/", "tests/nic/"],
     r"liburing": ["nic/uring/", "actors/gateway/", "actors/recorder/"],
+    r"isa-l": ["nic/capture/"],
     r"zstd": ["nic/capture/", "actors/gateway/", "actors/export/"],
     r"prometheus/|boost/asio|boost/beast": ["actors/telemetry/metrics/"],
     r"hwloc": ["actors/", "nic/"],

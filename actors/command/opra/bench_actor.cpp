@@ -27,7 +27,7 @@ namespace {
 using actors::runtime::Isolation;
 using actors::runtime::IsolationOptions;
 
-struct Arguments {
+struct BenchActorArguments {
     std::string name;
     IsolationOptions isolation;
     feed::opra::TrafficConfig traffic;
@@ -51,7 +51,7 @@ class Worker final : public actors::runtime::MailboxActor {
 };
 
 template <class Work>
-Isolation measure_work(const Arguments& given) {
+Isolation measure_work(const BenchActorArguments& given) {
     constexpr std::size_t recorded_count = 4096;
     std::vector<std::uint64_t> recorded(recorded_count);
     std::iota(recorded.begin(), recorded.end(), 1U);
@@ -64,7 +64,7 @@ Isolation measure_work(const Arguments& given) {
 struct Sample {
     std::string_view name;
     std::string_view sentence;
-    Isolation (*measure)(const Arguments& given);
+    Isolation (*measure)(const BenchActorArguments& given);
 };
 
 constexpr std::array samples{
@@ -77,7 +77,7 @@ constexpr std::array samples{
 
 /// Returns no events if there was an error, which was then printed. Sets `whole` to false if a
 /// capture was not read to its end.
-actors::RecordedEvents recorded(const Arguments& given, bool& whole) {
+actors::RecordedEvents recorded(const BenchActorArguments& given, bool& whole) {
     if (given.capture.empty()) {
         auto traffic = given.traffic;
         traffic.messages_count = given.isolation.messages;
@@ -91,7 +91,7 @@ actors::RecordedEvents recorded(const Arguments& given, bool& whole) {
     return events;
 }
 
-std::optional<Isolation> measure_kind(const Arguments& given,
+std::optional<Isolation> measure_kind(const BenchActorArguments& given,
                                       const actors::RecordedEvents& events) {
     if (events.messages == 0) {
         return std::nullopt;
@@ -120,13 +120,14 @@ const Sample* find_sample(std::string_view name) {
 
 /// Measures the actor, which must exist. `events` are for an actor that takes market data. Returns
 /// nothing if such an actor has no events; the reason was printed before.
-std::optional<Isolation> measure(const Arguments& given, const actors::RecordedEvents& events) {
+std::optional<Isolation> measure(const BenchActorArguments& given,
+                                 const actors::RecordedEvents& events) {
     const Sample* const sample = find_sample(given.name);
     return sample != nullptr ? sample->measure(given) : measure_kind(given, events);
 }
 
 /// Checks the arguments. If they are wrong, prints the error and returns false.
-bool sensible(const Arguments& given) {
+bool sensible(const BenchActorArguments& given) {
     const bool kind = actors::find_actor_kind(given.name) != nullptr;
     if (!kind && find_sample(given.name) == nullptr) {
         complain("bench actor: found no actor {}; expected one of {}", given.name, names());
@@ -156,11 +157,11 @@ void print_remarks(const Isolation& measured, const IsolationOptions& options) {
     }
 }
 
-Exit bench_actor(const Arguments& given) {
+Exit bench_actor(const BenchActorArguments& given) {
     if (!sensible(given)) {
         return Exit::usage;
     }
-    Arguments alone = given;
+    BenchActorArguments alone = given;
     alone.isolation.copies = 1;
     bool whole = true;
     const actors::RecordedEvents events =
@@ -203,7 +204,7 @@ std::string sentences() {
 }  // namespace
 
 void add_bench_actor(CLI::App& bench, Outcome& outcome) {
-    auto given = std::make_shared<Arguments>();
+    auto given = std::make_shared<BenchActorArguments>();
     CLI::App* command =
         bench.add_subcommand("actor", "Service time of an actor alone, or with copies of it");
     command->footer(

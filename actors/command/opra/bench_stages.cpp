@@ -34,7 +34,7 @@ namespace {
 
 namespace traffic = feed::opra::traffic;
 
-struct Arguments {
+struct BenchStagesArguments {
     actors::StageOptions bench;
     std::vector<std::string> shapes{traffic::preset_names.begin(), traffic::preset_names.end()};
     std::vector<std::string> captures;
@@ -115,7 +115,7 @@ std::size_t packets_of(const std::string& file, Problems& problems) {
 
 /// Returns the captures that the arguments name, if any. On an error, adds a problem and returns
 /// none.
-std::vector<Measured> named_captures(const Arguments& given, Problems& problems) {
+std::vector<Measured> named_captures(const BenchStagesArguments& given, Problems& problems) {
     std::vector<Measured> captures;
     for (const std::string& file : given.captures) {
         captures.push_back({file, file, packets_of(file, problems)});
@@ -127,8 +127,8 @@ std::vector<Measured> named_captures(const Arguments& given, Problems& problems)
 }
 
 /// Generates a capture of each shape. On an error, adds a problem and returns none.
-std::vector<Measured> made_captures(const Arguments& given, const std::filesystem::path& folder,
-                                    Problems& problems) {
+std::vector<Measured> made_captures(const BenchStagesArguments& given,
+                                    const std::filesystem::path& folder, Problems& problems) {
     std::vector<Measured> captures;
     for (const std::string& shape : given.shapes) {
         const std::string file = folder / (shape + ".pcap");
@@ -183,7 +183,7 @@ actors::CutPollers cut_pollers() {
     return pollers;
 }
 
-Exit bench_stages(Arguments given) {
+Exit bench_stages(BenchStagesArguments given) {
     Problems problems;
     std::optional<TemporaryFolder> folder;
     std::vector<Measured> captures = named_captures(given, problems);
@@ -219,7 +219,7 @@ Exit bench_stages(Arguments given) {
 }  // namespace
 
 void add_bench_stages(CLI::App& app, Outcome& outcome) {
-    auto given = std::make_shared<Arguments>();
+    auto given = std::make_shared<BenchStagesArguments>();
     CLI::App* command =
         app.add_subcommand("stages", "Cost of each stage of a message's path, in ns and cycles");
     command->footer(

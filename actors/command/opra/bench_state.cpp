@@ -27,7 +27,7 @@ constexpr const char* feed_name = "bench";
 constexpr std::uint32_t chain_series = 5'000;
 constexpr std::size_t quotes_count = 1 << 18;
 
-struct Arguments {
+struct BenchStateArguments {
     std::uint32_t series = 200'000;
     std::size_t reads = 2'000'000;
     unsigned runs = 5;
@@ -91,7 +91,7 @@ double book_rate(actors::Book& book, Records quotes) {
 
 /// The book's rate with private memory, and of this with its table published, and with table and
 /// stream. The three take turns.
-void bench_book(const Arguments& given, actors::PublishedBook& with_stream,
+void bench_book(const BenchStateArguments& given, actors::PublishedBook& with_stream,
                 actors::PublishedBook& table_only, Records every, Records quotes) {
     const auto own = std::make_unique<actors::Book>(
         actors::BookConfig{.series_capacity = 3 * std::size_t{given.series} / 2}, 1);
@@ -114,7 +114,7 @@ void bench_book(const Arguments& given, actors::PublishedBook& with_stream,
                       actors::ratios(rates[2], rates[0]), "times");
 }
 
-struct Close {
+struct CloseFeed {
     void operator()(pinstrike_feed* feed) const { pinstrike_close(feed); }
 };
 
@@ -130,7 +130,7 @@ std::size_t bench_chain(const std::string& what, std::size_t reads,
             applied.fetch_add(quotes.size(), std::memory_order_relaxed);
         }
     }};
-    const std::unique_ptr<pinstrike_feed, Close> feed{pinstrike_open(feed_name)};
+    const std::unique_ptr<pinstrike_feed, CloseFeed> feed{pinstrike_open(feed_name)};
     const char* const root = "CHAIN";
     pinstrike_filter filter{};
     filter.roots = &root;
@@ -160,7 +160,7 @@ std::size_t bench_chain(const std::string& what, std::size_t reads,
 }
 
 /// From the call that attaches to the first chain.
-void bench_attach(const Arguments& given) {
+void bench_attach(const BenchStateArguments& given) {
     const char* const root = "CHAIN";
     pinstrike_filter filter{};
     filter.roots = &root;
@@ -169,7 +169,7 @@ void bench_attach(const Arguments& given) {
     std::vector<double> times;
     for (unsigned run = 0; run < given.runs; ++run) {
         const double begin = actors::wall_seconds();
-        const std::unique_ptr<pinstrike_feed, Close> feed{pinstrike_open(feed_name)};
+        const std::unique_ptr<pinstrike_feed, CloseFeed> feed{pinstrike_open(feed_name)};
         pinstrike_chain(feed.get(), &filter, values.data(), values.size());
         times.push_back((actors::wall_seconds() - begin) * 1e3);
     }
@@ -178,7 +178,7 @@ void bench_attach(const Arguments& given) {
         "ms");
 }
 
-Exit bench_state(const Arguments& given) {
+Exit bench_state(const BenchStateArguments& given) {
     Problems problems;
     const auto make = [&](const char* name, std::size_t stream_records) {
         return actors::PublishedBook::make(
@@ -207,7 +207,7 @@ Exit bench_state(const Arguments& given) {
 }  // namespace
 
 void add_bench_state(CLI::App& bench, Outcome& outcome) {
-    auto given = std::make_shared<Arguments>();
+    auto given = std::make_shared<BenchStateArguments>();
     CLI::App* command = bench.add_subcommand(
         "state", "The published state of series: its cost for a book, chains, attaching");
     command->footer(

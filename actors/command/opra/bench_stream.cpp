@@ -39,8 +39,8 @@ constexpr const char* ring_feed = "bench-ring";
 constexpr double millions = 1e6;
 constexpr std::size_t rounds = 8;  ///< through the records, for each figure of the ring
 
-struct Arguments {
-    Arguments() {
+struct BenchStreamArguments {
+    BenchStreamArguments() {
         traffic.series_count = 100'000;
         traffic.messages_count = 500'000;
     }
@@ -291,7 +291,7 @@ std::string power_of_two_error(const std::string& text) {
                : "expected a power of two, found " + text;
 }
 
-Exit bench_stream(const Arguments& given) {
+Exit bench_stream(const BenchStreamArguments& given) {
     Problems problems;
     const auto published = actors::PublishedBook::make(
         book_feed, given.memory(), 2 * given.traffic.series_count, given.stream_records, problems);
@@ -334,7 +334,7 @@ Exit bench_stream(const Arguments& given) {
 }  // namespace
 
 void add_bench_stream(CLI::App& bench, Outcome& outcome) {
-    auto given = std::make_shared<Arguments>();
+    auto given = std::make_shared<BenchStreamArguments>();
     CLI::App* command =
         bench.add_subcommand("stream", "The stream of events that a feed publishes, and readers");
     command->footer(

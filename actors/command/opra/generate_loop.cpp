@@ -2,6 +2,7 @@
 #include "actors/command/opra/generate_loop.h"
 
 #include "config/print_problems.h"
+#include "config/time_units.h"
 #include "feed/opra/traffic/loop_source.h"
 #include "nic/frame_sender.h"
 
@@ -15,7 +16,6 @@ namespace pinstrike::command {
 
 namespace {
 
-constexpr std::int64_t second_ns = 1'000'000'000;
 constexpr std::int64_t idle_wait_ns = 50'000;
 
 std::int64_t wall_ns() {

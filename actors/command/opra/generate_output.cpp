@@ -2,6 +2,7 @@
 #include "actors/command/opra/generate_output.h"
 
 #include "config/print_problems.h"
+#include "config/time_units.h"
 #include "config/whole_file.h"
 #include "nic/capture/capture_writer.h"
 #include "nic/clock.h"
@@ -21,8 +22,6 @@
 namespace pinstrike::command {
 
 namespace {
-
-constexpr std::int64_t second_ns = 1'000'000'000;
 
 void print(const Problems& problems) {
     for (const Problem& problem : problems) {

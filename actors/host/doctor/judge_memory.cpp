@@ -19,10 +19,6 @@ using enum Severity;
 /// Greater than every node, so that its fix comes after theirs.
 constexpr int all_nodes = std::numeric_limits<int>::max();
 
-std::string mebibytes_text(std::size_t bytes) {
-    return grouped((bytes + mebibyte - 1) / mebibyte);
-}
-
 /// Bytes of hugepages that ports need on the NUMA nodes of their devices, and the sum of all needs.
 /// The sum has what may be on any node too: DPDK itself and published memory, which counts twice,
 /// because readers may still map that of the previous start.

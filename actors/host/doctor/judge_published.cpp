@@ -14,10 +14,6 @@ namespace {
 
 using enum Severity;
 
-std::string mebibytes_text(std::size_t bytes) {
-    return grouped((bytes + mebibyte - 1) / mebibyte);
-}
-
 /// Sets an option of the mount of /dev/shm, after each boot by a unit that runs before the
 /// instances.
 Fix remount_fix(const std::string& option) {

@@ -22,7 +22,7 @@ using nlohmann::json;
 const json nothing;
 
 /// A row of a view, and the same row of the reading before (null: there is none).
-struct Row {
+struct TableRow {
     const json& now;
     const json& before;
     double seconds;
@@ -33,7 +33,7 @@ struct Field {
     std::string_view head;
     int counts_width;  ///< as Column::width; 0: the column is not there
     int rates_width;
-    Cell (*cell)(const Row& row, const char* member);
+    Cell (*cell)(const TableRow& row, const char* member);
     const char* member = "";
     bool falls = true;
 };
@@ -44,16 +44,16 @@ const json* value_at(const json& of, const char* path) {
     return of.contains(pointer) ? &of.at(pointer) : nullptr;
 }
 
-Cell word_cell(const Row& row, const char* member) {
+Cell word_cell(const TableRow& row, const char* member) {
     return {word(row.now, member), 0};
 }
 
-Cell number_cell(const Row& row, const char* member) {
+Cell number_cell(const TableRow& row, const char* member) {
     return {word(row.now, member), number(row.now, member)};
 }
 
 /// Empty if this kind of row has no such count.
-Cell count_cell(const Row& row, const char* member) {
+Cell count_cell(const TableRow& row, const char* member) {
     if (!row.now.contains(member)) {
         return {"", -1};
     }
@@ -61,7 +61,7 @@ Cell count_cell(const Row& row, const char* member) {
             row.now.at(member).is_null() ? -1 : number(row.now, member)};
 }
 
-Cell rate_cell(const Row& row, const char* member) {
+Cell rate_cell(const TableRow& row, const char* member) {
     if (!row.now.contains(member)) {
         return {"", -1};
     }
@@ -78,13 +78,13 @@ std::string text_of_ns(double ns) {
     return fmt::format("{:.{}f} {}", value, value < 9.995 ? 2 : value < 99.95 ? 1 : 0, unit);
 }
 
-Cell time_cell(const Row& row, const char* member) {
+Cell time_cell(const TableRow& row, const char* member) {
     const json* const ns = value_at(row.now, member);
     return ns == nullptr ? Cell{"-", -1} : Cell{text_of_ns(ns->get<double>()), ns->get<double>()};
 }
 
 /// Bad states sort first.
-Cell state_cell(const Row& row, const char* member) {
+Cell state_cell(const TableRow& row, const char* member) {
     Cell cell{value_at(row.now, member)->get<std::string>(), 3};
     cell.weight = cell.text == "up" || cell.text == "not received" ? 0
                   : cell.text == "unheard"                         ? 1
@@ -99,7 +99,7 @@ Cell share_cell(double share) {
 
 /// The share of stream A in the line's messages since the last reading, or since the start if there
 /// were none.
-Cell first_cell(const Row& row, const char* /*member*/) {
+Cell first_cell(const TableRow& row, const char* /*member*/) {
     const auto of = [](const json& line, const char* stream) {
         return line.is_null() ? 0.0 : number(line.at(stream), "accepted");
     };
@@ -113,14 +113,14 @@ Cell first_cell(const Row& row, const char* /*member*/) {
 }
 
 /// The skew of the stream that is earlier more often.
-Cell ahead_cell(const Row& row, const char* /*member*/) {
+Cell ahead_cell(const TableRow& row, const char* /*member*/) {
     const auto count = [&](const char* stream) {
         return number(row.now.at(stream).at("skew"), "count");
     };
     return time_cell(row, count("a") >= count("b") ? "a/skew/p50_ns" : "b/skew/p50_ns");
 }
 
-Cell busy_cell(const Row& row, const char* /*member*/) {
+Cell busy_cell(const TableRow& row, const char* /*member*/) {
     const auto since = [&](const char* member) {
         return number(row.now, member) - (row.before.is_null() ? 0 : number(row.before, member));
     };
@@ -129,18 +129,18 @@ Cell busy_cell(const Row& row, const char* /*member*/) {
     return share_cell(busy >= 0 && idle >= 0 && busy + idle > 0 ? busy / (busy + idle) : 0);
 }
 
-Cell fullest_cell(const Row& row, const char* /*member*/) {
+Cell fullest_cell(const TableRow& row, const char* /*member*/) {
     const double capacity = number(row.now, "capacity_records");
     const double share = capacity > 0 ? number(row.now, "high_water_records") / capacity : 0;
     return {fmt::format("{:.1f} %", 100 * share), share};
 }
 
-Cell gigabits_cell(const Row& row, const char* /*member*/) {
+Cell gigabits_cell(const TableRow& row, const char* /*member*/) {
     const double gigabits = rate(row.now, row.before, "bytes", row.seconds) * 8 / 1e9;
     return {row.before.is_null() ? "-" : fmt::format("{:.3f}", gigabits), gigabits};
 }
 
-Cell dropped_cell(const Row& row, const char* /*member*/) {
+Cell dropped_cell(const TableRow& row, const char* /*member*/) {
     const json& dropped = row.now.at("dropped");
     const auto sum = std::accumulate(dropped.begin(), dropped.end(), std::uint64_t{0},
                                      [](std::uint64_t so_far, const json& count) {
@@ -249,18 +249,18 @@ const json& row_before(const json& before, std::size_t at, const json& row) {
     return at < before.size() ? before.at(at) : nothing;
 }
 
-struct View {
+struct ViewTable {
     std::string_view name;
     std::span<const Field> fields;
 };
 
-constexpr auto views = std::to_array<View>({{"lines", line_fields},
-                                            {"threads", thread_fields},
-                                            {"rings", ring_fields},
-                                            {"ports", port_fields},
-                                            {"actors", actor_fields},
-                                            {"latency", latency_fields},
-                                            {"busiest", series_fields}});
+constexpr auto views = std::to_array<ViewTable>({{"lines", line_fields},
+                                                 {"threads", thread_fields},
+                                                 {"rings", ring_fields},
+                                                 {"ports", port_fields},
+                                                 {"actors", actor_fields},
+                                                 {"latency", latency_fields},
+                                                 {"busiest", series_fields}});
 
 }  // namespace
 
@@ -270,7 +270,7 @@ double Readings::seconds() const {
 }
 
 Table view_table(const Readings& readings, std::string_view view, Figures figures) {
-    const View* const described = std::ranges::find(views, view, &View::name);
+    const ViewTable* const described = std::ranges::find(views, view, &ViewTable::name);
     Table table;
     table.cuts = figures == Figures::rates;
     std::vector<Field> shown;
@@ -283,7 +283,7 @@ Table view_table(const Readings& readings, std::string_view view, Figures figure
     }
     const json before = rows_of(readings.before, std::string{view});
     for (const json& now : rows_of(readings.now, std::string{view})) {
-        const Row row{now, row_before(before, table.rows.size(), now), readings.seconds()};
+        const TableRow row{now, row_before(before, table.rows.size(), now), readings.seconds()};
         std::vector<Cell>& cells = table.rows.emplace_back();
         for (const Field& field : shown) {
             cells.push_back(field.cell(row, field.member));

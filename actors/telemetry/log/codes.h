@@ -70,7 +70,7 @@ namespace pinstrike::actors {
         "events were not carried by a bridge; gap events state their numbers, and the state is " \
         "whole") \
     ROW(bridge_feed, warning, 10, \
-        "the feed that a bridge publishes has ended on this host, and why; readers are notified") \
+        "a bridge has no feed to carry, and why: it ended, or the serving side cannot read it") \
     ROW(published, info, 1, \
         "the feed publishes its state in the memory file given; other programs can attach") \
     ROW(admin_open, info, 1, "root and the program's group can connect to the admin socket given") \

@@ -22,11 +22,10 @@ namespace pinstrike::actors {
 
 namespace {
 
-namespace asio = boost::asio;
 namespace beast = boost::beast;
 namespace http = beast::http;
 using boost::system::error_code;
-using Tcp = asio::ip::tcp;
+using Tcp = boost::asio::ip::tcp;
 
 /// One request and its answer. It exists while one of its operations is pending.
 class Connection : public std::enable_shared_from_this<Connection> {
@@ -205,9 +204,9 @@ class HttpServer::Loop {
 
     const Answer answer_;
     EndpointCounters counters_;
-    asio::io_context io_{1};
+    boost::asio::io_context io_{1};
     Tcp::acceptor acceptor_{io_};
-    asio::steady_timer timer_{io_};
+    boost::asio::steady_timer timer_{io_};
     std::list<std::weak_ptr<Connection>> connections_;  ///< oldest first
     std::uint16_t port_ = 0;
     std::thread thread_;

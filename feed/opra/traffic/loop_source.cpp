@@ -3,6 +3,7 @@
 
 #include "config/cache_line.h"
 #include "config/check.h"
+#include "config/time_units.h"
 #include "feed/opra/checksum.h"
 #include "feed/opra/layout.h"
 #include "feed/opra/traffic/delivery.h"
@@ -22,9 +23,7 @@ namespace {
 constexpr std::size_t headers_bytes = nic::udp_headers_bytes(0);
 constexpr std::size_t udp_at = headers_bytes - 8;
 constexpr std::size_t udp_checksum_at = udp_at + 6;
-constexpr std::int64_t second_ns = 1'000'000'000;
 constexpr std::int64_t catch_up_ns = 10'000'000;
-constexpr std::uint64_t numbers = 0xFFFF'FFFFULL;
 
 // These 16 bytes of the block hold all patched fields. They begin at an even offset of the
 // datagram, because the UDP checksum adds words of 16 bits, and end after the last byte of the
@@ -175,7 +174,7 @@ std::uint32_t byte_sum_of_word(std::uint64_t word) {
 
 std::uint32_t add_numbers(std::uint32_t number, std::uint32_t shift) {
     const std::uint64_t sum = std::uint64_t{number} + shift;
-    return static_cast<std::uint32_t>(sum > numbers ? sum - numbers : sum);
+    return static_cast<std::uint32_t>(sum > sequence_max ? sum - sequence_max : sum);
 }
 
 }  // namespace
@@ -214,7 +213,7 @@ void LoopSource::step(Cursor& cursor) {
     cursor.loops_ns += loop_ns_;
     for (std::size_t line = 0; line < cursor.shift.size(); ++line) {
         const std::uint64_t sum = std::uint64_t{cursor.shift[line]} + loop_messages_by_line_[line];
-        cursor.shift[line] = static_cast<std::uint32_t>(sum % numbers);
+        cursor.shift[line] = static_cast<std::uint32_t>(sum % sequence_max);
     }
 }
 

@@ -2,6 +2,8 @@
 //
 // The packing of messages into blocks, their numbers, and the passing of time.
 #include "config/check.h"
+#include "config/time_units.h"
+#include "feed/opra/layout.h"
 #include "feed/opra/traffic/traffic_session.h"
 
 #include <algorithm>
@@ -11,14 +13,12 @@ namespace pinstrike::feed::opra::traffic {
 
 namespace {
 
-constexpr std::int64_t second_ns = 1'000'000'000;
 constexpr std::int64_t housekeep_every_ns = second_ns;
 constexpr std::int64_t integrity_after_ns = 8 * second_ns;  // at least every 10 s (OPRA Control)
 constexpr double ordinary_messages = 2.26;                  // measured mean per block
 constexpr double burst_ns = 2e6;
 constexpr unsigned any_count = block::messages_max;
 constexpr std::int64_t control_spacing_ns = 1'000;
-constexpr std::uint64_t numbers = 0xFFFF'FFFFULL;
 
 wire::Message control_message(char type, char participant) {
     wire::Message message{{}, wire::Control{}};
@@ -137,14 +137,14 @@ void TrafficSession::flush(Line& line) {
     roll_over(line, messages.size());
     send(line, messages, line.next, BlockRole::data);
     const std::uint64_t last = std::uint64_t{line.next} + messages.size() - 1;
-    line.last = static_cast<std::uint32_t>(last > numbers ? last - numbers : last);
-    line.next = line.last == numbers ? 1 : line.last + 1;
+    line.last = static_cast<std::uint32_t>(last > sequence_max ? last - sequence_max : last);
+    line.next = line.last == sequence_max ? 1 : line.last + 1;
 }
 
 /// If the config says to announce the wrap, sends a K with number 1 before the block that would
 /// reach the wrap.
 void TrafficSession::roll_over(Line& line, std::size_t messages_count) {
-    if (!config_.rollover_reset || std::uint64_t{line.next} + messages_count <= numbers) {
+    if (!config_.rollover_reset || std::uint64_t{line.next} + messages_count <= sequence_max) {
         return;
     }
     const wire::Message message = control_message('K', 'O');

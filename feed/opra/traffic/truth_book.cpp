@@ -1,6 +1,7 @@
 // path: cold
 #include "feed/opra/traffic/truth_book.h"
 
+#include "feed/opra/layout.h"
 #include "feed/opra/traffic/decimal.h"
 #include "feed/opra/traffic/reserved_symbols.h"
 
@@ -15,7 +16,6 @@ namespace pinstrike::feed::opra::traffic {
 
 namespace {
 
-constexpr std::uint64_t numbers = 0xFFFF'FFFFULL;
 constexpr std::uint64_t rollover_zone = 1ULL << 20;
 
 std::int64_t scaled_e8(std::int64_t value, char code) {
@@ -70,7 +70,7 @@ void BookTruth::block(const SentBlock& block) {
     }
     const std::uint64_t after = std::uint64_t{block.header.sequence} + block.messages.size();
     line.joined = true;
-    line.next = after > numbers + 1 ? after - numbers : after;
+    line.next = after > sequence_max + 1 ? after - sequence_max : after;
     for (const wire::Message& one : block.messages) {
         message(block, one);
     }
@@ -86,7 +86,7 @@ void BookTruth::reset(const SentBlock& block) {
     const LineNumbers& line = lines_[block.line_number];
     const std::uint64_t number = block.header.sequence;
     const std::uint64_t highest = line.next - 1;
-    const bool rollover = number == 1 && highest > numbers + 1 - rollover_zone;
+    const bool rollover = number == 1 && highest > sequence_max + 1 - rollover_zone;
     if (line.joined && number + 1 < line.next && !rollover) {
         forget_quotes(block.line_number);
     }

@@ -10,11 +10,11 @@
 
 namespace pinstrike::actors::test {
 
-inline constexpr std::uint8_t late = feed::flag_late;
+inline constexpr std::uint8_t late_only = feed::flag_late;
 inline constexpr std::uint8_t late_flush = feed::flag_late | feed::flag_before_flush;
 inline constexpr std::uint8_t late_day =
     feed::flag_late | feed::flag_before_flush | feed::flag_before_day;
-inline constexpr std::uint16_t line = 4;
+inline constexpr std::uint16_t one_line = 4;
 inline constexpr std::uint16_t other_line = 7;
 
 class BookTest : public testing::Test {
@@ -34,7 +34,7 @@ class BookTest : public testing::Test {
     }
 
     void trade(char type, std::int32_t price, std::uint32_t volume, std::uint8_t flags = 0) {
-        events_.trade(key_, line, ++sequence_, type, price, volume, flags);
+        events_.trade(key_, one_line, ++sequence_, type, price, volume, flags);
     }
 
     Book book_{small_book, 1};

@@ -30,12 +30,12 @@ class IndicatorTest : public BookTest, public testing::WithParamInterface<Indica
 TEST_P(IndicatorTest, HasItsEffectOnEachSide) {
     const std::string before_bid = "A 500000000 1";
     const std::string before_offer = "A 600000000 2";
-    events_.quote(key_, line, 1, {'F', 500, 1, 600, 2, 'A'});
+    events_.quote(key_, one_line, 1, {'F', 500, 1, 600, 2, 'A'});
     ASSERT_EQ(text_of(state().bid), before_bid);
     ASSERT_EQ(text_of(state().offer), before_offer);
 
     events_.quote(
-        key_, line, 2,
+        key_, one_line, 2,
         {GetParam().indicator, 10, 3, 20, 4, 'C', 'A', {77, 5, 'X', 'C'}, {88, 6, 'Z', 'I'}});
     const SeriesState after = state();
     const auto expected = [](const std::string& what, const std::string& before,
@@ -65,23 +65,23 @@ INSTANTIATE_TEST_SUITE_P(
                     IndicatorCase{' ', "keep", "keep"}));
 
 TEST_F(BookTest, UnknownIsNotEmpty) {
-    events_.quote(key_, line, 1, {'A'});
+    events_.quote(key_, one_line, 1, {'A'});
     EXPECT_EQ(state().bid_state, SideState::unknown);
     EXPECT_EQ(state().bid, std::nullopt);
-    events_.quote(key_, line, 2, {'I'});
+    events_.quote(key_, one_line, 2, {'I'});
     EXPECT_EQ(state().bid_state, SideState::fresh);
     EXPECT_EQ(state().bid, std::nullopt);
     EXPECT_EQ(state().offer_state, SideState::unknown);
 }
 
 TEST_F(BookTest, ABestBidOfPriceZeroIsABestBid) {
-    events_.quote(key_, line, 1, {'F', 0, 0, 5, 1});
+    events_.quote(key_, one_line, 1, {'F', 0, 0, 5, 1});
     EXPECT_EQ(text_of(state().bid), "C 0 0");
 }
 
 TEST_F(BookTest, SessionsAreSeriesOfTheirOwn) {
     const auto gth = key_of("SPY", 'A', 16, 27, key_.strike_e8, true);
-    events_.quote(key_, line, 1);
+    events_.quote(key_, one_line, 1);
     events_.quote(gth, 201, 1, {'F', 7});
     EXPECT_EQ(state().bid->price.value, 100);
     EXPECT_EQ(state(gth).bid->price.value, 7);
@@ -90,31 +90,31 @@ TEST_F(BookTest, SessionsAreSeriesOfTheirOwn) {
 // ---------------------------------------------------------------- messages that list a series
 
 TEST_F(BookTest, SummariesAndMapsListNothing) {
-    events_.end_of_day(key_, line, 1);
-    events_.series_map(key_, line, 2);
+    events_.end_of_day(key_, one_line, 1);
+    events_.series_map(key_, one_line, 2);
     EXPECT_FALSE(listed(key_));
-    events_.open_interest(key_, line, 3, 5);
+    events_.open_interest(key_, one_line, 3, 5);
     EXPECT_TRUE(listed(key_));
 }
 
 TEST_F(BookTest, ASummaryIsALatestMessageAMapIsNot) {
-    events_.quote(key_, line, 1);
+    events_.quote(key_, one_line, 1);
     events_.series_map(key_, 220, 1);
-    EXPECT_EQ(state().line, line);
+    EXPECT_EQ(state().line, one_line);
     events_.end_of_day(key_, other_line, 1);
     EXPECT_EQ(state().line, other_line);
 }
 
 TEST_F(BookTest, ASummaryAfterForgettingListsNothing) {
-    events_.quote(key_, line, 1);
-    events_.control(line, 0, feed::Forget::day);
-    events_.end_of_day(key_, line, 1);
+    events_.quote(key_, one_line, 1);
+    events_.control(one_line, 0, feed::Forget::day);
+    events_.end_of_day(key_, one_line, 1);
     EXPECT_FALSE(listed(key_));
 }
 
 TEST_F(BookTest, TestSymbolsAreLeftOut) {
-    events_.quote(key_of("ZVZZT"), line, 1);
-    events_.quote(key_, line, 2);
+    events_.quote(key_of("ZVZZT"), one_line, 1);
+    events_.quote(key_, one_line, 2);
     events_.play(book_);
     EXPECT_EQ(book_.series_count(), 1U);
 }
@@ -191,9 +191,9 @@ TEST_F(BookTest, Cancels) {
 }
 
 TEST_F(BookTest, PricesOfDifferentCodesCompare) {
-    events_.trade(key_, line, 1, 'I', 100, 1, 0, 'A');     // 10.0
-    events_.trade(key_, line, 2, 'I', 999, 1, 0, 'B');     // 9.99
-    events_.trade(key_, line, 3, 'I', 100001, 1, 0, 'D');  // 10.0001
+    events_.trade(key_, one_line, 1, 'I', 100, 1, 0, 'A');     // 10.0
+    events_.trade(key_, one_line, 2, 'I', 999, 1, 0, 'B');     // 9.99
+    events_.trade(key_, one_line, 3, 'I', 100001, 1, 0, 'D');  // 10.0001
     EXPECT_EQ(state().high->e8(), 10'00010000);
     EXPECT_EQ(state().low->e8(), 9'99000000);
 }
@@ -202,24 +202,24 @@ TEST_F(BookTest, PricesOfDifferentCodesCompare) {
 
 TEST_F(BookTest, StartOfDayForgetsTheSeriesOfItsLine) {
     const auto elsewhere = key_of("QQQ");
-    events_.quote(key_, line, 1);
-    events_.trade(key_, line, 2, 'I', 100, 5);
+    events_.quote(key_, one_line, 1);
+    events_.trade(key_, one_line, 2, 'I', 100, 5);
     events_.quote(elsewhere, other_line, 1);
-    events_.control(line, 0, feed::Forget::day);
+    events_.control(one_line, 0, feed::Forget::day);
     EXPECT_FALSE(listed(key_));
     EXPECT_TRUE(listed(elsewhere));
-    events_.quote(key_, line, 1, {'A'});
+    events_.quote(key_, one_line, 1, {'A'});
     EXPECT_EQ(state().volume, 0U);
     EXPECT_EQ(state().quotes, 1U);
     EXPECT_EQ(state().bid_state, SideState::unknown);
 }
 
 TEST_F(BookTest, ASeriesThatMovedFollowsItsNewLine) {
-    events_.quote(key_, line, 1);
+    events_.quote(key_, one_line, 1);
     events_.quote(key_, other_line, 1, {'A'});
-    events_.control(line, 0, feed::Forget::day);
+    events_.control(one_line, 0, feed::Forget::day);
     EXPECT_EQ(state().bid_state, SideState::fresh);
-    events_.gap(line, 5, 6);
+    events_.gap(one_line, 5, 6);
     EXPECT_EQ(state().bid_state, SideState::fresh);
     events_.gap(other_line, 2, 2);
     EXPECT_EQ(state().bid_state, SideState::stale);
@@ -227,9 +227,9 @@ TEST_F(BookTest, ASeriesThatMovedFollowsItsNewLine) {
 }
 
 TEST_F(BookTest, AFlushTakesBothSidesAndNothingElse) {
-    events_.quote(key_, line, 1);
-    events_.trade(key_, line, 2, 'I', 100, 5);
-    events_.control(line, 3, feed::Forget::quotes);
+    events_.quote(key_, one_line, 1);
+    events_.trade(key_, one_line, 2, 'I', 100, 5);
+    events_.control(one_line, 3, feed::Forget::quotes);
     const SeriesState after = state();
     EXPECT_EQ(after.bid_state, SideState::unknown);
     EXPECT_EQ(after.offer_state, SideState::unknown);
@@ -239,17 +239,17 @@ TEST_F(BookTest, AFlushTakesBothSidesAndNothingElse) {
 }
 
 TEST_F(BookTest, OtherControlsForgetNothing) {
-    events_.quote(key_, line, 1);
-    events_.control(line, 2, feed::Forget::nothing);
+    events_.quote(key_, one_line, 1);
+    events_.control(one_line, 2, feed::Forget::nothing);
     EXPECT_EQ(state().bid_state, SideState::fresh);
 }
 
 TEST_F(BookTest, ForgottenEntriesLeaveTheTable) {
     for (unsigned i = 0; i < 900; ++i) {
-        events_.trade(key_of("IBM", 'A', 1, 27, i), line, i + 1, 'I', 1, 1);
+        events_.trade(key_of("IBM", 'A', 1, 27, i), one_line, i + 1, 'I', 1, 1);
     }
     events_.quote(key_, other_line, 1);
-    events_.control(line, 0, feed::Forget::day);
+    events_.control(one_line, 0, feed::Forget::day);
     events_.play(book_);
     for (int i = 0; i < 10; ++i) {
         book_.on_timer(i);
@@ -263,28 +263,28 @@ TEST_F(BookTest, ForgottenEntriesLeaveTheTable) {
 // ---------------------------------------------------------------- gaps
 
 TEST_F(BookTest, AGapMakesStaleWhatWasKnownUntilAQuoteStatesIt) {
-    events_.quote(key_, line, 1, {'E'});
-    events_.gap(line, 2, 3);
+    events_.quote(key_, one_line, 1, {'E'});
+    events_.gap(one_line, 2, 3);
     EXPECT_EQ(state().bid_state, SideState::stale);
     EXPECT_EQ(state().bid->price.value, 100);
     EXPECT_EQ(state().offer_state, SideState::unknown);
-    events_.quote(key_, line, 4, {'A'});
+    events_.quote(key_, one_line, 4, {'A'});
     EXPECT_EQ(state().bid_state, SideState::stale);
-    events_.quote(key_, line, 5, {'L'});
+    events_.quote(key_, one_line, 5, {'L'});
     EXPECT_EQ(state().bid_state, SideState::fresh);
     EXPECT_EQ(state().bid, std::nullopt);
-    events_.gap(line, 6, 6);
+    events_.gap(one_line, 6, 6);
     EXPECT_EQ(state().bid_state, SideState::stale);
 }
 
 TEST_F(BookTest, EveryLossMakesStaleARepairMakesNothingFresh) {
     for (const auto cause :
          {feed::GapCause::line, feed::GapCause::undecodable, feed::GapCause::ring_full}) {
-        events_.quote(key_, line, 1);
+        events_.quote(key_, one_line, 1);
         EXPECT_EQ(state().bid_state, SideState::fresh);
-        events_.gap(line, 2, 3, cause);
+        events_.gap(one_line, 2, 3, cause);
         EXPECT_EQ(state().bid_state, SideState::stale);
-        events_.gap(line, 2, 3, feed::GapCause::repaired);
+        events_.gap(one_line, 2, 3, feed::GapCause::repaired);
         EXPECT_EQ(state().bid_state, SideState::stale);
     }
 }
@@ -296,16 +296,16 @@ TEST(BookCapacity, RefusesAndCountsWhenFull) {
     book.on_start({});
     Events events;
     for (unsigned i = 0; i < 60; ++i) {
-        events.quote(key_of("IBM", 'A', 1, 27, i), line, i + 1);
+        events.quote(key_of("IBM", 'A', 1, 27, i), one_line, i + 1);
     }
     events.play(book);
     EXPECT_EQ(book.series_count(), 50U);
     EXPECT_EQ(book.counters().read(BookCount::series_refused), 10U);
 
     // After a start of day entries are free again, before any timer.
-    events.control(line, 0, feed::Forget::day);
+    events.control(one_line, 0, feed::Forget::day);
     for (unsigned i = 0; i < 60; ++i) {
-        events.quote(key_of("AMD", 'A', 1, 27, i), line, i + 1);
+        events.quote(key_of("AMD", 'A', 1, 27, i), one_line, i + 1);
     }
     events.play(book);
     EXPECT_EQ(book.series_count(), 50U);
@@ -316,9 +316,9 @@ TEST(BookCapacity, AnEmptyKeyIsRefused) {
     Book book{BookConfig{.series_capacity = 50}, 1};
     book.on_start({});
     Events events;
-    events.quote({}, line, 1);
-    events.trade({}, line, 1, 'I', 1, 1);
-    events.end_of_day({}, line, 1);
+    events.quote({}, one_line, 1);
+    events.trade({}, one_line, 1, 'I', 1, 1);
+    events.end_of_day({}, one_line, 1);
     events.play(book);
     EXPECT_EQ(book.series_count(), 0U);
     EXPECT_EQ(book.counters().read(BookCount::series_refused), 2U);
@@ -344,7 +344,7 @@ class AnnouncedTest : public BookTest {
 };
 
 TEST_F(AnnouncedTest, HasAnEntryAndIsNotListed) {
-    events_.series_map(key_, line, 0, feed::flag_from_file);
+    events_.series_map(key_, one_line, 0, feed::flag_from_file);
     EXPECT_FALSE(listed(key_));
     EXPECT_EQ(book_.series_count(), 0U);
     EXPECT_EQ(entries(), Entries(1, 1));
@@ -352,11 +352,11 @@ TEST_F(AnnouncedTest, HasAnEntryAndIsNotListed) {
 
 TEST_F(AnnouncedTest, ItsFirstMessageFindsTheEntry) {
     const auto other = key_of("QQQ");
-    events_.series_map(key_, line, 0, feed::flag_from_file);
-    events_.quote(key_, line, 1);
+    events_.series_map(key_, one_line, 0, feed::flag_from_file);
+    events_.quote(key_, one_line, 1);
     EXPECT_TRUE(listed(key_));
     EXPECT_EQ(unannounced(), 0U);
-    events_.quote(other, line, 2);
+    events_.quote(other, one_line, 2);
     EXPECT_TRUE(listed(other));
     EXPECT_EQ(unannounced(), 1U);
     EXPECT_EQ(entries(), Entries(2, 1));
@@ -365,7 +365,7 @@ TEST_F(AnnouncedTest, ItsFirstMessageFindsTheEntry) {
 
 TEST_F(AnnouncedTest, OfBothSessionsAreTwo) {
     const auto gth = key_of("SPY", 'A', 16, 27, 100'00000000, true);
-    events_.series_map(key_, line, 0, feed::flag_from_file);
+    events_.series_map(key_, one_line, 0, feed::flag_from_file);
     events_.series_map(gth, 201, 0, feed::flag_from_file);
     events_.quote(gth, 201, 1);
     EXPECT_TRUE(listed(gth));
@@ -374,85 +374,85 @@ TEST_F(AnnouncedTest, OfBothSessionsAreTwo) {
 }
 
 TEST_F(AnnouncedTest, AgainIsOnce) {
-    events_.series_map(key_, line, 0, feed::flag_from_file);
-    events_.series_map(key_, line, 1);
-    events_.quote(key_, line, 2);
-    events_.series_map(key_, line, 3);
+    events_.series_map(key_, one_line, 0, feed::flag_from_file);
+    events_.series_map(key_, one_line, 1);
+    events_.quote(key_, one_line, 2);
+    events_.series_map(key_, one_line, 3);
     EXPECT_EQ(state().quotes, 1U);
     EXPECT_EQ(entries(), Entries(1, 1));
 }
 
 TEST_F(AnnouncedTest, OnlyTheSeriesOwnLineAnnounces) {
-    events_.series_map(key_, 220, 1, 0, line);
+    events_.series_map(key_, 220, 1, 0, one_line);
     EXPECT_EQ(entries(), Entries(0, 0));
 }
 
 TEST_F(AnnouncedTest, FromBeforeTheDayChangesNothing) {
-    events_.series_map(key_, line, 1, late_day);
+    events_.series_map(key_, one_line, 1, late_day);
     EXPECT_EQ(entries(), Entries(0, 0));
     EXPECT_EQ(book_.counters().read(BookCount::late_before_day), 1U);
 }
 
 TEST_F(AnnouncedTest, OutlivesOneStartOfDayAndGoesWithTheSecond) {
-    events_.series_map(key_, line, 0, feed::flag_from_file);
-    events_.control(line, 0, feed::Forget::day);
+    events_.series_map(key_, one_line, 0, feed::flag_from_file);
+    events_.control(one_line, 0, feed::Forget::day);
     EXPECT_EQ(entries(), Entries(1, 1));
     events_.control(other_line, 0, feed::Forget::day);  // of another line
     EXPECT_EQ(entries(), Entries(1, 1));
-    events_.control(line, 0, feed::Forget::day);
+    events_.control(one_line, 0, feed::Forget::day);
     EXPECT_EQ(entries(), Entries(0, 0));
 }
 
 TEST_F(AnnouncedTest, StartsOfDayBeforeTheSweepCountAsOne) {
-    events_.series_map(key_, line, 0, feed::flag_from_file);
-    events_.control(line, 0, feed::Forget::day);  // inferred
-    events_.control(line, 0, feed::Forget::day);  // received
+    events_.series_map(key_, one_line, 0, feed::flag_from_file);
+    events_.control(one_line, 0, feed::Forget::day);  // inferred
+    events_.control(one_line, 0, feed::Forget::day);  // received
     EXPECT_EQ(entries(), Entries(1, 1));
-    events_.control(line, 0, feed::Forget::day);
+    events_.control(one_line, 0, feed::Forget::day);
     EXPECT_EQ(entries(), Entries(0, 0));
 }
 
 TEST_F(AnnouncedTest, AnnouncedEachDayItStays) {
-    events_.series_map(key_, line, 0, feed::flag_from_file);
+    events_.series_map(key_, one_line, 0, feed::flag_from_file);
     for (int day = 0; day < 5; ++day) {
-        events_.control(line, 0, feed::Forget::day);
-        events_.series_map(key_, line, 1);
+        events_.control(one_line, 0, feed::Forget::day);
+        events_.series_map(key_, one_line, 1);
         EXPECT_EQ(entries(), Entries(1, 1)) << day;
         EXPECT_FALSE(listed(key_));
     }
 }
 
 TEST_F(AnnouncedTest, HeardItIsForgottenAndItsEntryStays) {
-    events_.series_map(key_, line, 0, feed::flag_from_file);
-    events_.trade(key_, line, 1, 'I', 5, 5);
-    events_.quote(key_, line, 2);
+    events_.series_map(key_, one_line, 0, feed::flag_from_file);
+    events_.trade(key_, one_line, 1, 'I', 5, 5);
+    events_.quote(key_, one_line, 2);
     EXPECT_TRUE(listed(key_));
-    events_.control(line, 0, feed::Forget::day);
+    events_.control(one_line, 0, feed::Forget::day);
     EXPECT_FALSE(listed(key_));
     EXPECT_EQ(entries(), Entries(1, 1));
     EXPECT_FALSE(listed(key_));
-    events_.quote(key_, line, 1);
+    events_.quote(key_, one_line, 1);
     EXPECT_EQ(state().trades, 0U);
     EXPECT_EQ(state().quotes, 1U);
     EXPECT_EQ(unannounced(), 0U);
     // The second start of day ends the announcement, whether the sweep or a message finds it.
-    events_.control(line, 0, feed::Forget::day);
-    events_.quote(key_, line, 1);
+    events_.control(one_line, 0, feed::Forget::day);
+    events_.quote(key_, one_line, 1);
     EXPECT_EQ(state().quotes, 1U);
     EXPECT_EQ(entries(), Entries(1, 0));
     EXPECT_EQ(unannounced(), 1U);
-    events_.control(line, 0, feed::Forget::day);
+    events_.control(one_line, 0, feed::Forget::day);
     EXPECT_EQ(entries(), Entries(0, 0));
 }
 
 TEST_F(AnnouncedTest, ManyDaysLeaveNothingBehind) {
     for (unsigned day = 0; day < 20; ++day) {
-        events_.control(line, 0, feed::Forget::day);
+        events_.control(one_line, 0, feed::Forget::day);
         for (unsigned i = 0; i < 300; ++i) {
             const auto key = key_of("IBM", 'A', 1 + day, 27, i);
-            events_.series_map(key, line, i + 1);
+            events_.series_map(key, one_line, i + 1);
             if (i % 2 == 0) {
-                events_.trade(key, line, i + 1, 'I', 1, 1);
+                events_.trade(key, one_line, i + 1, 'I', 1, 1);
             }
         }
         const Entries found = entries();
@@ -464,35 +464,35 @@ TEST_F(AnnouncedTest, ManyDaysLeaveNothingBehind) {
 }
 
 TEST_F(AnnouncedTest, LineEventsBeforeItsFirstMessageDoNotTouchIt) {
-    events_.series_map(key_, line, 0, feed::flag_from_file);
-    events_.gap(line, 1, 5);
-    events_.quote(key_, line, 6);
+    events_.series_map(key_, one_line, 0, feed::flag_from_file);
+    events_.gap(one_line, 1, 5);
+    events_.quote(key_, one_line, 6);
     EXPECT_EQ(state().bid_state, SideState::fresh);
 }
 
 TEST_F(AnnouncedTest, HeardOnAnotherLineItHasNotMoved) {
-    events_.series_map(key_, line, 0, feed::flag_from_file);
-    events_.quote(key_, other_line, 3, {'F', 102}, late);
+    events_.series_map(key_, one_line, 0, feed::flag_from_file);
+    events_.quote(key_, other_line, 3, {'F', 102}, late_only);
     EXPECT_EQ(state().line, other_line);
     EXPECT_EQ(state().bid->price.value, 102);
     EXPECT_EQ(book_.counters().read(BookCount::series_moved), 0U);
 }
 
 TEST_F(AnnouncedTest, ASummaryDoesNotMakeItHeard) {
-    events_.series_map(key_, line, 0, feed::flag_from_file);
+    events_.series_map(key_, one_line, 0, feed::flag_from_file);
     events_.end_of_day(key_, other_line, 1);
     EXPECT_FALSE(listed(key_));
     for (const unsigned left : {1U, 0U}) {
-        events_.control(line, 0, feed::Forget::day);
+        events_.control(one_line, 0, feed::Forget::day);
         EXPECT_EQ(entries(), Entries(left, left));
     }
 }
 
 TEST_F(AnnouncedTest, WhatFindsNoRoomIsCounted) {
     for (unsigned i = 0; i < 1010; ++i) {
-        events_.series_map(key_of("IBM", 'A', 1, 27, i), line, 0, feed::flag_from_file);
+        events_.series_map(key_of("IBM", 'A', 1, 27, i), one_line, 0, feed::flag_from_file);
     }
-    events_.series_map({}, line, 0, feed::flag_from_file);
+    events_.series_map({}, one_line, 0, feed::flag_from_file);
     EXPECT_EQ(entries(), Entries(1000, 1000));
     EXPECT_EQ(book_.counters().read(BookCount::series_refused), 11U);
 }
@@ -502,7 +502,7 @@ TEST_F(AnnouncedTest, WhatFindsNoRoomIsCounted) {
 TEST_F(BookTest, PublishesTheBusiest) {
     const auto hot = key_of("SPY", 'A', 1, 27, 1);
     for (std::uint32_t i = 0; i < 20'000; ++i) {
-        events_.quote(i % 3 == 0 ? hot : key_of("MSFT", 'A', 1, 27, i % 700), line, i + 1);
+        events_.quote(i % 3 == 0 ? hot : key_of("MSFT", 'A', 1, 27, i % 700), one_line, i + 1);
         if (i % 100 == 99) {
             events_.play(book_);
         }
@@ -518,7 +518,7 @@ TEST_F(BookTest, PublishesTheBusiest) {
     EXPECT_TRUE(found);
 
     // What a flush removed is not shown.
-    events_.control(line, 0, feed::Forget::quotes);
+    events_.control(one_line, 0, feed::Forget::quotes);
     events_.play(book_);
     book_.on_timer(1'500'000'000);
     ASSERT_FALSE(book_.busiest().empty());
@@ -527,7 +527,7 @@ TEST_F(BookTest, PublishesTheBusiest) {
     }
 
     // After a start of day a series is no longer busy.
-    events_.control(line, 0, feed::Forget::day);
+    events_.control(one_line, 0, feed::Forget::day);
     events_.play(book_);
     book_.on_timer(2'000'000'000);
     EXPECT_TRUE(book_.busiest().empty());

@@ -14,7 +14,7 @@ namespace pinstrike::actors::test {
 namespace {
 
 constexpr unsigned series_count = 5'000;
-constexpr std::uint16_t line = 4;
+constexpr std::uint16_t stretch_line = 4;
 
 feed::SeriesKey key_at(unsigned index) {
     const std::array symbol{static_cast<char>('A' + index / 26 % 26),
@@ -40,13 +40,14 @@ TEST(BookStretches, miss_no_message_whose_entry_moves_within_one) {
         const unsigned index =
             enters || entered == 0 ? entered++ : static_cast<unsigned>(random() % entered);
         if (!enters && random() % 8 == 0) {
-            events.trade(key_at(index), line, ++sequence, ' ', 5, 1);
+            events.trade(key_at(index), stretch_line, ++sequence, ' ', 5, 1);
             ++trades[index];
             continue;
         }
         bids[index] = static_cast<std::int32_t>(++sequence);
         const char indicator = random() % 8 == 0 ? 'G' : 'F';  // own bid, appendage's offer
-        events.quote(key_at(index), line, sequence, {.indicator = indicator, .bid = bids[index]});
+        events.quote(key_at(index), stretch_line, sequence,
+                     {.indicator = indicator, .bid = bids[index]});
         ++quotes[index];
     }
     events.play(*book);

@@ -7,6 +7,7 @@
 #include "actors/bridge/joiner.h"
 #include "actors/bridge/serve_session.h"
 #include "actors/publish/pinstrike.hpp"
+#include "config/time_units.h"
 #include "tests/actors/publish/published.h"
 
 #include <gtest/gtest.h>
@@ -26,8 +27,6 @@ using actors::test::key_of;
 using actors::test::PublishedFeed;
 using actors::test::PublishFolder;
 
-inline constexpr std::int64_t ms = 1'000'000;
-
 /// Notes of both sides, as texts.
 struct Noted {
     std::vector<std::pair<BridgeNote, std::string>> notes;
@@ -38,8 +37,16 @@ struct Noted {
         };
     }
 
-    [[nodiscard]] bool has(BridgeNote note) const {
-        return std::ranges::any_of(notes, [note](const auto& each) { return each.first == note; });
+    [[nodiscard]] bool has(BridgeNote note) const { return !of(note).empty(); }
+
+    [[nodiscard]] std::vector<std::string> of(BridgeNote note) const {
+        std::vector<std::string> texts;
+        for (const auto& [each, text] : notes) {
+            if (each == note) {
+                texts.push_back(text);
+            }
+        }
+        return texts;
     }
 };
 
@@ -55,7 +62,7 @@ class BridgeScene {
 
     /// Moves at most `bytes_max` bytes in each direction.
     std::size_t step(std::size_t bytes_max = buffer_bytes) {
-        now_ns += ms / 10;
+        now_ns += ms_ns / 10;
         std::size_t done = session->produce(now_ns);
         done += carry(session->output(), joiner->space(), bytes_max, [&](std::size_t bytes) {
             session->sent(bytes);

@@ -15,9 +15,9 @@
 namespace pinstrike::actors::bridge::test {
 namespace {
 
-using pinstrike::testing::gap_of;
-using pinstrike::testing::quote_of;
-using pinstrike::testing::series_of;
+using pinstrike::test_events::gap_of;
+using pinstrike::test_events::quote_of;
+using pinstrike::test_events::series_of;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::Pair;

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <filesystem>
 #include <optional>
 #include <thread>
 
@@ -185,7 +186,7 @@ TEST_F(BridgeSessions, ASlowHostGetsAnotherStateAndTheFeedNeverWaits) {
     for (std::uint32_t number = 3; number <= 5000; ++number) {
         quote(feed, number);  // nobody takes them
     }
-    now_ns += 1000 * ms;
+    now_ns += 1000 * ms_ns;
     settle();
     quote(feed, 5001);
     settle();
@@ -207,7 +208,7 @@ TEST_F(BridgeSessions, NoMoreIsSentThanWasGranted) {
     }
     std::uint64_t sent = 0;
     for (unsigned i = 0; i < 200; ++i) {  // the other side takes nothing
-        now_ns += ms;
+        now_ns += ms_ns;
         session->produce(now_ns);
         const std::size_t bytes = session->output().size();
         session->sent(bytes);
@@ -286,13 +287,37 @@ TEST_F(BridgeSessions, TheFeedStartsAnew) {
     EXPECT_TRUE(joiner->carried().balances());
 }
 
+TEST_F(BridgeSessions, BothSidesAreToldWhyThereIsNoFeed) {
+    connect();
+    settle();
+    EXPECT_THAT(session->obstacle(), HasSubstr("no feed \"test\" is published"));
+    EXPECT_EQ(noted.of(BridgeNote::feed).size(), 1U) << "each reason once";
+    EXPECT_THAT(noted.of(BridgeNote::feed).front(), HasSubstr("no feed \"test\" is published"));
+
+    PublishedFeed feed;
+    quote(feed, 1);
+    const auto memory = std::filesystem::canonical(std::filesystem::path{folder.path()} / "test");
+    std::filesystem::permissions(memory, std::filesystem::perms::others_write,
+                                 std::filesystem::perm_options::add);
+    settle();
+    EXPECT_FALSE(joiner->is_live());
+    EXPECT_THAT(session->obstacle(), HasSubstr("other users may write to it"));
+    EXPECT_EQ(noted.of(BridgeNote::feed).size(), 2U);
+
+    std::filesystem::permissions(memory, std::filesystem::perms::others_write,
+                                 std::filesystem::perm_options::remove);
+    settle();
+    EXPECT_TRUE(joiner->is_live());
+    EXPECT_EQ(session->obstacle(), "");
+}
+
 TEST_F(BridgeSessions, ASilentSideIsDown) {
     PublishedFeed feed;
     connect();
     settle();
     EXPECT_EQ(session->end(), ServeSession::End::none) << "both sides say that they are there";
     EXPECT_EQ(joiner->end(), Joiner::End::none);
-    now_ns += silent_after_ns + ms;
+    now_ns += silent_after_ns + ms_ns;
     session->produce(now_ns);
     joiner->step(now_ns);
     EXPECT_EQ(session->end(), ServeSession::End::down);

@@ -128,6 +128,15 @@ TEST_F(BridgeTransport, AFeedIsCarriedAndBothSidesEnd) {
     EXPECT_TRUE(client->joiner().carried().balances());
 }
 
+TEST_F(BridgeTransport, TheServingSideLogsWhyAHostGetsNoFeed) {
+    serve();
+    join(client_tls);
+    ASSERT_TRUE(until([&] { return noted_text(BridgeNote::feed, "does not get feed test: no"); }));
+    PublishedFeed feed;
+    ASSERT_TRUE(until([&] { return client->is_live(); }));
+    EXPECT_TRUE(noted_text(BridgeNote::feed, "gets feed test"));
+}
+
 TEST_F(BridgeTransport, AnotherAuthorityIsRefusedOnBothSides) {
     PublishedFeed feed;
     serve();

@@ -1,5 +1,6 @@
 #include "actors/core/core.h"
 
+#include "config/time_units.h"
 #include "tests/actors/events.h"
 
 #include <gtest/gtest.h>
@@ -14,10 +15,10 @@ namespace {
 
 using feed::Event;
 using feed::EventKind;
-using testing::control_of;
-using testing::gap_of;
-using testing::quote_of;
-using testing::series_of;
+using test_events::control_of;
+using test_events::gap_of;
+using test_events::quote_of;
+using test_events::series_of;
 
 /// Records all calls as text.
 class Diary : public Actor {
@@ -53,8 +54,8 @@ class Diary : public Actor {
     Interest interest_;
 };
 
-struct Scene {
-    explicit Scene(std::size_t rings = 1, std::vector<Interest> interests = {{}}) {
+struct CoreScene {
+    explicit CoreScene(std::size_t rings = 1, std::vector<Interest> interests = {{}}) {
         std::vector<Consumer<Event>> consumers;
         for (std::size_t i = 0; i < rings; ++i) {
             auto halves = Ring<Event>::make(1024);
@@ -83,7 +84,7 @@ struct Scene {
 using Pages = std::vector<std::string>;
 
 TEST(Core, all_actors_start_before_the_first_message_and_stop_after_the_last) {
-    Scene scene{1, {{}, {}}};
+    CoreScene scene{1, {{}, {}}};
     scene.push({quote_of(series_of("A"), 1)});  // before the core starts
     EXPECT_TRUE(scene.pages.empty());
     scene.core->start();
@@ -96,15 +97,14 @@ TEST(Core, all_actors_start_before_the_first_message_and_stop_after_the_last) {
 }
 
 TEST(Core, timers_go_on_when_the_clock_is_set_back) {
-    constexpr std::int64_t ms = 1'000'000;
-    constexpr std::int64_t hour = 3'600'000 * ms;
-    Scene scene;
+    constexpr std::int64_t hour = 3'600'000 * ms_ns;
+    CoreScene scene;
     scene.core->start();
     for (int i = 0; i < 10; ++i) {
-        scene.core->step(2 * hour + 2 * i * ms);
+        scene.core->step(2 * hour + 2 * i * ms_ns);
     }
     for (int i = 0; i < 10; ++i) {
-        scene.core->step(hour + 2 * i * ms);
+        scene.core->step(hour + 2 * i * ms_ns);
     }
     EXPECT_EQ(dynamic_cast<const Diary&>(scene.core->actor(0)).timers, 20);
 }
@@ -137,9 +137,9 @@ TEST(Core, what_can_wait_is_done_while_no_ring_has_anything) {
 }
 
 TEST(CoreDeathTest, a_step_before_start_or_after_stop_is_our_own_mistake) {
-    Scene early;
+    CoreScene early;
     EXPECT_DEATH(early.core->step(1), "State::running");
-    Scene late;
+    CoreScene late;
     late.core->start();
     late.core->drain(1);
     late.core->stop();
@@ -147,7 +147,7 @@ TEST(CoreDeathTest, a_step_before_start_or_after_stop_is_our_own_mistake) {
 }
 
 TEST(Core, counts_messages_not_records_and_broadcasts_separately) {
-    Scene scene;
+    CoreScene scene;
     const auto series = series_of("SPX");
     scene.push({quote_of(series, 1, 3), Event{}, Event{}, quote_of(series, 2),
                 control_of('P', feed::Forget::quotes, 3), gap_of(4, 9, feed::GapCause::line)});
@@ -164,7 +164,7 @@ TEST(Core, counts_messages_not_records_and_broadcasts_separately) {
 }
 
 TEST(Core, a_message_that_does_not_fit_into_the_batch_comes_whole_in_the_next) {
-    Scene scene;
+    CoreScene scene;
     std::vector<Event> events;
     for (std::uint32_t i = 0; i < 255; ++i) {
         events.push_back(quote_of(series_of("A"), i));
@@ -183,10 +183,10 @@ TEST(Core, a_message_that_does_not_fit_into_the_batch_comes_whole_in_the_next) {
 
 TEST(Core, gives_each_actor_what_it_wants_and_losses_and_controls_always) {
     Interest trades;
-    trades.kinds = Interest::bit(EventKind::trade);
+    trades.kinds = feed::bit_of(EventKind::trade);
     Interest spx;
     spx.underlyings = {"SPX"};
-    Scene scene{1, {trades, spx}};
+    CoreScene scene{1, {trades, spx}};
     Event trade = quote_of(series_of("SPY"), 3);
     trade.header.kind = EventKind::trade;
     Event text = quote_of(series_of(""), 7);  // of no symbol
@@ -205,7 +205,7 @@ TEST(Core, gives_each_actor_what_it_wants_and_losses_and_controls_always) {
 }
 
 TEST(Core, gives_an_actor_that_is_held_back_only_what_comes_after_its_begin) {
-    Scene scene{1, {{}, {}}};
+    CoreScene scene{1, {{}, {}}};
     std::atomic<bool> begins{false};
     scene.core->hold_back(1, begins);
     scene.core->start();
@@ -222,8 +222,8 @@ TEST(Core, announces_series_between_the_start_of_all_and_the_first_message) {
     Interest spx;
     spx.underlyings = {"SPX"};
     Interest quotes;
-    quotes.kinds = Interest::bit(EventKind::quote);
-    Scene scene{1, {{}, spx, quotes}};
+    quotes.kinds = feed::bit_of(EventKind::quote);
+    CoreScene scene{1, {{}, spx, quotes}};
     std::vector<feed::SeriesMap> announced(255, {series_of("SPY"), 1});
     announced.push_back({series_of("SPX"), 96});
     announced.push_back({series_of("QQQ"), 2});
@@ -277,7 +277,7 @@ TEST(Core, an_announced_series_is_a_series_map_of_its_own_line) {
 }
 
 TEST(Core, reads_every_ring_each_step) {
-    Scene scene{2};
+    CoreScene scene{2};
     scene.push({quote_of(series_of("A"), 1)}, 0);
     scene.push({quote_of(series_of("A"), 2)}, 1);
     scene.core->start();
@@ -288,7 +288,7 @@ TEST(Core, reads_every_ring_each_step) {
 }
 
 TEST(Core, separates_busy_time_from_idle_time) {
-    Scene scene;
+    CoreScene scene;
     scene.core->start();
     scene.core->step(1000);
     scene.core->step(1100);  // the step at 1000 found nothing

@@ -18,8 +18,8 @@
 namespace pinstrike::actors {
 namespace {
 
-using testing::quote_of;
-using testing::series_of;
+using test_events::quote_of;
+using test_events::series_of;
 
 class Records final : public MarketActor, private RecordReceiver {
   public:

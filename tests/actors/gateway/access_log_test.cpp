@@ -3,6 +3,7 @@
 // Lines of the access log, and their sums.
 #include "actors/gateway/access_log.h"
 
+#include "config/time_units.h"
 #include "tests/config/problems.h"
 #include "tests/nic/frames.h"
 
@@ -21,7 +22,6 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-constexpr std::int64_t second_ns = 1'000'000'000;
 /// 2026-11-30 23:59:30.250 UTC.
 constexpr std::int64_t november_ns = 1'796'083'170'250'000'000;
 

@@ -3,6 +3,7 @@
 // The clients of a gateway over the loopback interface, at the times of the test.
 #include "actors/gateway/client_sessions.h"
 
+#include "config/time_units.h"
 #include "tests/actors/gateway/live_client.h"
 #include "tests/config/problems.h"
 #include "tests/nic/frames.h"
@@ -26,7 +27,6 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-constexpr std::int64_t second_ns = 1'000'000'000;
 const std::string follow_trades = "schema=trades|symbols=ALL_SYMBOLS|id=0\nstart_session=0\n";
 
 class ClientSessionsTest : public testing::Test {

@@ -3,6 +3,7 @@
 // What a session sends to a client that reads too slowly, and its counts.
 #include "actors/gateway/session_output.h"
 
+#include "config/time_units.h"
 #include "tests/actors/gateway/session_scene.h"
 
 #include <gmock/gmock.h>
@@ -20,7 +21,6 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::StartsWith;
 
-constexpr std::int64_t second_ns = 1'000'000'000;
 constexpr std::int64_t start_ns = 1000 * second_ns;
 
 class OutputTest : public testing::Test {

@@ -1,6 +1,7 @@
 // path: cold
 //
 // The state that a session asks for, and the ends of intervals.
+#include "config/time_units.h"
 #include "tests/actors/gateway/session_fixture.h"
 
 #include <gmock/gmock.h>

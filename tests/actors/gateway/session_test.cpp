@@ -4,6 +4,7 @@
 #include "actors/gateway/session.h"
 
 #include "actors/gateway/limits.h"
+#include "config/time_units.h"
 #include "tests/actors/gateway/session_fixture.h"
 
 #include <fmt/format.h>

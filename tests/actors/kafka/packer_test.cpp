@@ -3,6 +3,7 @@
 // How records become messages, and how each of them is accounted for.
 #include "actors/kafka/packer.h"
 
+#include "config/time_units.h"
 #include "tests/actors/market/market_scene.h"
 
 #include <gmock/gmock.h>
@@ -23,7 +24,6 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-constexpr std::int64_t second_ns = 1'000'000'000;
 constexpr std::int64_t linger_ns = 5'000'000;
 
 /// Keeps what is offered.

@@ -4,6 +4,7 @@
 // topic once, and what is not counts as failed or uncertain.
 #include "actors/kafka/producer.h"
 
+#include "config/time_units.h"
 #include "config/wall_time.h"
 #include "tests/actors/kafka/mock_brokers.h"
 #include "tests/config/problems.h"
@@ -26,7 +27,6 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-constexpr std::int64_t second_ns = 1'000'000'000;
 constexpr const char* topic = "pinstrike.opra.trades";
 constexpr int produce_request = 0;  // of Kafka's protocol
 

@@ -3,6 +3,7 @@
 // What a process beside a feed reads of it.
 #include "actors/market/feed_source.h"
 
+#include "config/time_units.h"
 #include "tests/actors/publish/published.h"
 
 #include <gmock/gmock.h>
@@ -25,8 +26,6 @@ using actors::test::PublishFolder;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
-
-constexpr std::int64_t second_ns = 1'000'000'000;
 
 /// Writes down what comes.
 class Written final : public FeedEvents {

@@ -1,6 +1,7 @@
 // path: cold
 //
 // Records of intervals: the best at their end, and bars.
+#include "config/time_units.h"
 #include "tests/actors/market/market_fixture.h"
 
 #include <gtest/gtest.h>

@@ -6,6 +6,7 @@
 #include "actors/market/interests.h"
 #include "actors/market/market.h"
 #include "actors/publish/pinstrike.h"
+#include "config/time_units.h"
 #include "feed/dbn/records.h"
 #include "feed/dbn/schema.h"
 
@@ -23,7 +24,6 @@ namespace pinstrike::actors::gateway::test {
 
 using feed::dbn::Schema;
 
-inline constexpr std::int64_t second_ns = 1'000'000'000;
 inline constexpr std::int64_t minute_ns = 60 * second_ns;
 /// 2026-11-27 15:00:00 UTC.
 inline constexpr std::int64_t hour_begin_ns = 1'795'791'600 * second_ns;

@@ -4,6 +4,7 @@
 #include "actors/market/market.h"
 
 #include "actors/market/instruments.h"
+#include "config/time_units.h"
 #include "feed/dbn/values.h"
 #include "tests/actors/market/market_fixture.h"
 

@@ -1,4 +1,5 @@
 // path: cold
+#include "config/time_units.h"
 #include "tests/actors/peer/sessions.h"
 
 #include <gtest/gtest.h>

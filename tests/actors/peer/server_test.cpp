@@ -18,7 +18,7 @@
 namespace pinstrike::actors::peer {
 namespace {
 
-constexpr std::array<std::uint16_t, 1> lines{1};
+constexpr std::array<std::uint16_t, 1> one_line{1};
 
 std::unique_ptr<Server> open_server(feed::History& history, Problems& problems) {
     static constexpr std::string_view secret = "0123456789abcdef0123456789abcdef";
@@ -31,7 +31,7 @@ std::unique_ptr<Server> open_server(feed::History& history, Problems& problems) 
 
 /// Descriptors run out at each place of the constructors: a half-built server is destroyed.
 TEST(PeerServer, MissesADescriptorAnywhereWithoutACrash) {
-    feed::History history{lines, {}, {}};
+    feed::History history{one_line, {}, {}};
     rlimit before{};
     ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
     const int lowest_free = ::fcntl(STDIN_FILENO, F_DUPFD, 0);

@@ -5,6 +5,7 @@
 
 #include "actors/peer/client_session.h"
 #include "actors/peer/server_session.h"
+#include "config/time_units.h"
 
 #include <algorithm>
 #include <cstring>
@@ -18,7 +19,6 @@ namespace pinstrike::actors::peer::test {
 
 using Bytes = std::vector<std::byte>;
 
-inline constexpr std::int64_t second_ns = 1'000'000'000;
 inline constexpr std::int64_t start_ns = 1'000 * second_ns;
 
 inline Bytes bytes_of(std::string_view text) {

@@ -2,6 +2,7 @@
 //
 // State transfer without sockets: frames, and both sides of a connection.
 #include "actors/peer/state_frames.h"
+#include "config/time_units.h"
 #include "tests/actors/book/events.h"
 #include "tests/actors/peer/sessions.h"
 

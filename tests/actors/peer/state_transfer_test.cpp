@@ -7,6 +7,7 @@
 #include "actors/book/book.h"
 #include "actors/book/book_json.h"
 #include "actors/peer/limits.h"
+#include "config/time_units.h"
 #include "tests/actors/book/events.h"
 #include "tests/actors/peer/sessions.h"
 

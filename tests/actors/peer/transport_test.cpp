@@ -3,6 +3,7 @@
 // Peers over real loopback sockets in one thread; the test passes in the time.
 #include "actors/peer/peers.h"
 #include "actors/peer/secret_file.h"
+#include "config/time_units.h"
 #include "tests/feed/opra/samples.h"
 
 #include <arpa/inet.h>
@@ -30,7 +31,6 @@ using testing::IsEmpty;
 using testing::Not;
 using testing::SizeIs;
 
-constexpr std::int64_t second_ns = 1'000'000'000;
 constexpr nic::Ipv4 loopback{0x7F00'0001};
 constexpr std::string_view secret_text = "0123456789abcdef0123456789abcdef";
 constexpr std::array<std::uint16_t, 1> lines{1};

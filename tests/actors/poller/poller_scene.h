@@ -7,6 +7,7 @@
 #include "actors/peer/peer_task.h"
 #include "actors/poller/poller.h"
 #include "actors/recovery/recovery_task.h"
+#include "config/time_units.h"
 #include "nic/packet/udp_frame_writer.h"
 #include "tests/actors/events.h"
 
@@ -156,11 +157,11 @@ struct Toy {
     }
 
     static Event event_of(std::uint32_t number, const feed::Header& base) {
-        Event event = testing::quote_of(testing::series_of("SPX"), number);
+        Event event = test_events::quote_of(test_events::series_of("SPX"), number);
         if (number == 50) {
-            event = testing::control_of('P', feed::Forget::quotes, number);
+            event = test_events::control_of('P', feed::Forget::quotes, number);
         } else if (number == 70) {
-            event = testing::control_of('J', feed::Forget::nothing, number);
+            event = test_events::control_of('J', feed::Forget::nothing, number);
             event.body.control.ends_day = true;
         }
         const feed::EventKind kind = event.header.kind;
@@ -304,8 +305,6 @@ inline std::vector<std::byte> igmp_frame() {
     return frame;
 }
 
-inline constexpr std::int64_t ms = 1'000'000;
-
 enum class Keeps { nothing, copies, by_reference };
 
 struct Scene {
@@ -353,7 +352,8 @@ struct Scene {
             constexpr std::array<std::uint16_t, 1> lines{1};
             peers = std::make_unique<peer::PeerTask>(
                 std::make_unique<feed::History>(
-                    lines, feed::HistoryConfig{.keep_ns = 1'000'000 * ms, .memory_bytes = 1 << 20},
+                    lines,
+                    feed::HistoryConfig{.keep_ns = 1'000'000 * ms_ns, .memory_bytes = 1 << 20},
                     Toy::numbering),
                 nullptr);
             peers->add_history_ring({{1}, std::move(copies->consumer)});
@@ -362,7 +362,7 @@ struct Scene {
 
     /// The first numbers of the blocks in the history.
     std::string kept() {
-        peers->step(1'000 * ms);
+        peers->step(1'000 * ms_ns);
         std::string words;
         for (const feed::KeptBlock& block :
              peers->history()->find({1, 1, 1, 1000, 0, std::numeric_limits<std::int64_t>::max()})) {
@@ -375,8 +375,8 @@ struct Scene {
 
     /// Steps the poller every 500 ms until this time, beginning at most 8 s before it.
     void step_to(std::int64_t now_ns) {
-        constexpr std::int64_t often_ns = 500 * ms;
-        const std::int64_t while_ns = now_ns - 8'000 * ms;
+        constexpr std::int64_t often_ns = 500 * ms_ns;
+        const std::int64_t while_ns = now_ns - 8'000 * ms_ns;
         const bool goes_on = stepped_ns < now_ns;
         for (std::int64_t at_ns = goes_on ? std::max(stepped_ns, while_ns) : while_ns;
              at_ns < now_ns; at_ns += often_ns) {

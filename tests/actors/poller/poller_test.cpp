@@ -18,9 +18,9 @@ TEST(Poller, delivers_each_message_of_two_streams_once_and_in_order) {
     scene.scripts[0]->give(block_frame(10, 2, group_b));
     scene.scripts[0]->give(block_frame(12, 1, group_b));
     scene.scripts[0]->give(block_frame(12, 1, group_a));
-    EXPECT_EQ(scene.poller->step(1 * ms), 4U);
+    EXPECT_EQ(scene.poller->step(1 * ms_ns), 4U);
     EXPECT_EQ(scene.reported(), "10 11 12");
-    EXPECT_EQ(scene.poller->step(2 * ms), 0U);
+    EXPECT_EQ(scene.poller->step(2 * ms_ns), 0U);
     EXPECT_EQ(scene.poller->line(0).arbiter.counters().read(feed::LineCount::delivered), 3U);
 }
 
@@ -33,12 +33,12 @@ TEST(Poller, looks_at_the_messages_of_first_copies_alone) {
     for (std::uint8_t number = 1; number < 40; ++number) {  // examined as a stream's beginning
         scene.scripts[0]->give(block_frame(number, 1, group_a));
         scene.scripts[0]->give(block_frame(number, 1, group_b));
-        scene.poller->step(1 * ms);
+        scene.poller->step(1 * ms_ns);
     }
     static_cast<void>(scene.reported());
     scene.scripts[0]->give(block_frame(40, 1, group_a));
     scene.scripts[0]->give(frame_of(unsound(40), group_b));
-    scene.poller->step(1 * ms);
+    scene.poller->step(1 * ms_ns);
     EXPECT_EQ(scene.reported(), "40");
     EXPECT_EQ(scene.poller->rejects(0, 0), 0U);
     auto& second = scene.poller->line(0).arbiter.counters(feed::Stream::b);
@@ -46,7 +46,7 @@ TEST(Poller, looks_at_the_messages_of_first_copies_alone) {
     EXPECT_EQ(second.read(feed::StreamCount::rejected), 0U);
     scene.scripts[0]->give(frame_of(unsound(41), group_b));
     scene.scripts[0]->give(block_frame(41, 1, group_a));
-    scene.poller->step(2 * ms);
+    scene.poller->step(2 * ms_ns);
     EXPECT_EQ(scene.poller->rejects(0, 0), 1U);
     EXPECT_EQ(second.read(feed::StreamCount::rejected), 1U);
     EXPECT_EQ(scene.reported(), "gap41-41 41! gap41-41") << "lost, and found by the other stream";
@@ -55,10 +55,10 @@ TEST(Poller, looks_at_the_messages_of_first_copies_alone) {
 TEST(Poller, delivers_all_blocks_of_a_datagram_and_declares_what_lacks_between_them) {
     Scene scene;
     scene.scripts[0]->give(blocks_frame({{10, 2}, {12, 1}, {14, 2}}));
-    scene.poller->step(1 * ms);
+    scene.poller->step(1 * ms_ns);
     EXPECT_EQ(scene.reported(), "10 11 12");
     scene.scripts[0]->give(blocks_frame({{10, 2}, {12, 1}, {13, 1}, {14, 2}, {16, 1}}, group_b));
-    scene.poller->step(2 * ms);
+    scene.poller->step(2 * ms_ns);
     EXPECT_EQ(scene.reported(), "13 14 15 16");
     auto& line = scene.poller->line(0).arbiter;
     EXPECT_EQ(line.counters(feed::Stream::a).read(feed::StreamCount::packets), 1U)
@@ -79,7 +79,7 @@ TEST(Poller, counts_every_frame_that_is_no_lines) {
     scene.scripts[0]->give(std::vector<std::byte>(10));
     scene.scripts[0]->give(igmp_frame());
     scene.scripts[0]->give(frame_of(std::span{payload}.first(3), group_a));
-    scene.poller->step(1 * ms);
+    scene.poller->step(1 * ms_ns);
     EXPECT_EQ(scene.reported(), "10");
     EXPECT_EQ(scene.dropped(nic::Drop::unknown_group), 1U);
     const auto unknown = scene.poller->input(0).unknown_groups.most_frequent();
@@ -101,7 +101,7 @@ TEST(Poller, counts_every_frame_that_is_no_lines) {
 TEST(Poller, knows_no_line_of_what_is_sent_to_address_0_and_port_0) {
     Scene scene;
     scene.scripts[0]->give(block_frame(10, 1, nic::Group{}));
-    scene.poller->step(1 * ms);
+    scene.poller->step(1 * ms_ns);
     EXPECT_EQ(scene.reported(), "");
     EXPECT_EQ(scene.dropped(nic::Drop::unknown_group), 1U);
     const auto unknown = scene.poller->input(0).unknown_groups.most_frequent();
@@ -113,14 +113,14 @@ TEST(Poller, declares_a_hole_lost_after_the_window_and_delivers_what_waited) {
     Scene scene;
     scene.scripts[0]->give(block_frame(10, 1));
     scene.scripts[0]->give(block_frame(13, 2));
-    scene.poller->step(1 * ms);
+    scene.poller->step(1 * ms_ns);
     EXPECT_EQ(scene.reported(), "10");
-    scene.poller->step(2 * ms);
+    scene.poller->step(2 * ms_ns);
     EXPECT_EQ(scene.reported(), "");
-    scene.poller->step(5 * ms);
+    scene.poller->step(5 * ms_ns);
     EXPECT_EQ(scene.reported(), "gap11-12 13 14");
     scene.scripts[0]->give(block_frame(11, 1, group_b));
-    scene.poller->step(6 * ms);
+    scene.poller->step(6 * ms_ns);
     EXPECT_EQ(scene.reported(), "11! gap11-11") << "late, then the repair event";
 }
 
@@ -130,7 +130,7 @@ TEST(Poller, what_a_retransmission_group_brings_only_fills_what_is_missing) {
     scene.scripts[0]->give(block_frame(12, 1));
     scene.scripts[0]->give(block_frame(11, 1, group_v));
     scene.scripts[0]->give(block_frame(40, 1, group_v));
-    scene.poller->step(1 * ms);
+    scene.poller->step(1 * ms_ns);
     EXPECT_EQ(scene.reported(), "10 11! 12");
     EXPECT_EQ(scene.poller->line(0).retransmission_packets.read(), 2U);
     EXPECT_EQ(scene.poller->line(0).arbiter.counters().read(feed::LineCount::unasked), 1U);
@@ -140,11 +140,11 @@ TEST(Poller, notes_a_hole_and_takes_what_recovery_brings_in_order) {
     Scene scene;
     scene.scripts[0]->give(block_frame(10, 1));
     scene.scripts[0]->give(block_frame(13, 1));
-    scene.poller->step(1 * ms);
+    scene.poller->step(1 * ms_ns);
     EXPECT_EQ(scene.noted(), "?11-12");
     scene.bring(11, 2);
     scene.bring(40, 1);
-    EXPECT_EQ(scene.poller->step(1 * ms + 1), 2U);
+    EXPECT_EQ(scene.poller->step(1 * ms_ns + 1), 2U);
     EXPECT_EQ(scene.reported(), "10 11! 12! 13");
     EXPECT_EQ(scene.noted(), "!11-12");
     EXPECT_EQ(scene.poller->repair_rings()->repairs_read().read(), 2U);
@@ -158,22 +158,22 @@ TEST(Poller, takes_what_recovery_brings_late_as_late) {
     scene.scripts[0]->give(block_frame(10, 1));
     scene.scripts[0]->give(block_frame(12, 1));
     for (int at = 1; at <= 6; ++at) {
-        scene.poller->step(at * ms);
+        scene.poller->step(at * ms_ns);
     }
     EXPECT_EQ(scene.reported(), "10 gap11-11 12");
     scene.bring(11, 1);
-    scene.poller->step(7 * ms);
+    scene.poller->step(7 * ms_ns);
     EXPECT_EQ(scene.reported(), "11! gap11-11");
 }
 
 TEST(Poller, refuses_a_bad_repair_by_reason) {
     Scene scene;
     scene.scripts[0]->give(block_frame(10, 1));
-    scene.poller->step(1 * ms);
+    scene.poller->step(1 * ms_ns);
     const std::array<std::byte, 3> cut{};
     EXPECT_TRUE(scene.repair_rings->carry(0, cut));
     EXPECT_TRUE(scene.repair_rings->carry(0, {}));
-    scene.poller->step(2 * ms);
+    scene.poller->step(2 * ms_ns);
     EXPECT_EQ(scene.poller->rejects(0, 0), 2U);
     EXPECT_EQ(scene.reported(), "10");
 }
@@ -182,7 +182,7 @@ TEST(Poller, at_the_end_takes_what_recovery_had_brought) {
     Scene scene;
     scene.scripts[0]->give(block_frame(10, 1));
     scene.scripts[0]->give(block_frame(110, 1));
-    scene.poller->step(1 * ms);
+    scene.poller->step(1 * ms_ns);
     for (std::uint32_t number = 11; number < 110; ++number) {
         if (number != 50 && number != 60) {  // a control, and a test
             scene.bring(number, 1);
@@ -196,13 +196,13 @@ TEST(Poller, at_the_end_takes_what_recovery_had_brought) {
 TEST(Poller, a_stop_of_its_thread_loses_nothing_that_waits_in_the_queue) {
     Scene scene;
     scene.scripts[0]->give(block_frame(10, 1));
-    scene.poller->step(1 * ms);
+    scene.poller->step(1 * ms_ns);
     scene.scripts[0]->give(block_frame(12, 1));
-    scene.poller->step(2 * ms);
+    scene.poller->step(2 * ms_ns);
     scene.scripts[0]->give(block_frame(14, 1));  // these arrived while the thread was preempted
     scene.scripts[0]->give(block_frame(11, 1, group_b));
     scene.scripts[0]->give(block_frame(13, 1, group_b));
-    scene.poller->step(40 * ms);
+    scene.poller->step(40 * ms_ns);
     EXPECT_EQ(scene.reported(), "10 11 12 13 14");
 }
 
@@ -217,18 +217,18 @@ TEST_P(PollerKeeps, first_copies_alone) {
     scene.scripts[0]->give(block_frame(14, 1));  // waits for 13
     scene.scripts[0]->give(block_frame(12, 1));
     scene.scripts[0]->give(block_frame(14, 0, group_a, feed::BlockRole::line_integrity));
-    scene.poller->step(1 * ms);
+    scene.poller->step(1 * ms_ns);
     EXPECT_EQ(scene.kept(), "10 12 14");
     scene.scripts[0]->give(block_frame(14, 1, group_b));
     scene.scripts[0]->give(block_frame(13, 1, group_v));
-    scene.poller->step(2 * ms);
+    scene.poller->step(2 * ms_ns);
     scene.bring(13, 1);  // a peer has it as well, too late
-    scene.poller->step(2 * ms);
+    scene.poller->step(2 * ms_ns);
     EXPECT_EQ(scene.kept(), "10 12 14 13");
     EXPECT_EQ(scene.reported(), "10 11 12 13! 14");
     EXPECT_EQ(scene.poller->history()->skipped().read(), 0U);
-    scene.poller->step(3 * ms);
-    scene.poller->step(3 * ms);
+    scene.poller->step(3 * ms_ns);
+    scene.poller->step(3 * ms_ns);
     EXPECT_EQ(scene.scripts[0]->held(), 0U) << "all of it has been read";
 }
 
@@ -236,9 +236,9 @@ TEST_P(PollerKeeps, what_a_peer_brought) {
     Scene scene{false, 1, {}, GetParam()};
     scene.scripts[0]->give(block_frame(10, 1));
     scene.scripts[0]->give(block_frame(12, 1));
-    scene.poller->step(1 * ms);
+    scene.poller->step(1 * ms_ns);
     scene.bring(11, 1);
-    scene.poller->step(1 * ms);
+    scene.poller->step(1 * ms_ns);
     EXPECT_EQ(scene.kept(), "10 12 11");
 }
 
@@ -248,15 +248,15 @@ TEST_P(PollerKeeps, skips_what_finds_no_room_and_waits_for_nobody) {
     const std::size_t room = GetParam() == Keeps::copies ? slots / 2 : slots;
     for (std::uint32_t i = 0; i < room + 20; ++i) {
         scene.scripts[0]->give(block_frame(100 + i, 1));
-        scene.poller->step(1 * ms);
+        scene.poller->step(1 * ms_ns);
     }
     EXPECT_EQ(scene.poller->history()->skipped().read(), 20U);
-    scene.poller->step(1 * ms);
+    scene.poller->step(1 * ms_ns);
     EXPECT_EQ(scene.scripts[0]->held(), GetParam() == Keeps::copies ? 0 : room);
     scene.peers->finish();
     EXPECT_EQ(scene.peers->history()->blocks(), room);
-    scene.poller->step(1 * ms);
-    scene.poller->step(1 * ms);
+    scene.poller->step(1 * ms_ns);
+    scene.poller->step(1 * ms_ns);
     EXPECT_EQ(scene.scripts[0]->held(), 0U);
 }
 
@@ -264,19 +264,19 @@ INSTANTIATE_TEST_SUITE_P(Both, PollerKeeps, ::testing::Values(Keeps::copies, Kee
 
 TEST(Poller, hands_queries_to_their_port_with_a_time_that_does_not_stand_still) {
     Scene scene;
-    scene.poller->step(1 * ms);
+    scene.poller->step(1 * ms_ns);
     scene.scripts[0]->give(igmp_frame());
-    scene.poller->step(40 * ms);  // arbitration time was stopped
-    EXPECT_EQ(scene.scripts[0]->igmp_ns, 40 * ms);
+    scene.poller->step(40 * ms_ns);  // arbitration time was stopped
+    EXPECT_EQ(scene.scripts[0]->igmp_ns, 40 * ms_ns);
 }
 
 TEST(Poller, housekeeping_goes_on_when_the_clock_is_set) {
-    constexpr std::int64_t hour = 3'600'000 * ms;
+    constexpr std::int64_t hour = 3'600'000 * ms_ns;
     Scene scene;
     for (const std::int64_t begin_ns : {2 * hour, hour, 3 * hour}) {
         const int before = scene.scripts[0]->housekept;
         for (int i = 0; i < 400; ++i) {
-            scene.poller->step(begin_ns + i * ms / 4);
+            scene.poller->step(begin_ns + i * ms_ns / 4);
         }
         EXPECT_GT(scene.scripts[0]->housekept, before + 30) << "in 100 ms, about each";
     }
@@ -287,15 +287,15 @@ TEST(Poller, sends_controls_to_the_cores_and_counts_them_and_what_is_filtered) {
     scene.scripts[0]->give(block_frame(0, 1, group_a, feed::BlockRole::start_of_day));
     scene.scripts[0]->give(block_frame(0, 1, group_b, feed::BlockRole::start_of_day));
     scene.scripts[0]->give(block_frame(1, 1));
-    scene.poller->step(1 * ms);
+    scene.poller->step(1 * ms_ns);
     EXPECT_EQ(scene.reported(), "S0 1");
     scene.scripts[0]->give(block_frame(49, 2, group_a, feed::BlockRole::data));
-    for (std::int64_t now_ns = 10 * ms; now_ns <= 20 * ms; now_ns += ms) {
+    for (std::int64_t now_ns = 10 * ms_ns; now_ns <= 20 * ms_ns; now_ns += ms_ns) {
         scene.poller->step(now_ns);
     }
     EXPECT_EQ(scene.reported(), "gap2-48 49  50") << "the control has no type here but a space";
     scene.scripts[0]->give(block_frame(51, 10));
-    scene.poller->step(21 * ms);
+    scene.poller->step(21 * ms_ns);
     EXPECT_EQ(scene.reported(), "51 52 53 54 55 56 57 58 59");
     const auto& counts = scene.poller->line(0).arbiter.counters();
     EXPECT_EQ(counts.read(feed::LineCount::controls), 1U) << "a start of day has no number";
@@ -308,7 +308,7 @@ TEST(Poller, delivers_each_copy_of_a_message_without_a_number) {
     scene.scripts[0]->give(block_frame(12, 1));
     scene.scripts[0]->give(block_frame(0, 1, group_a, feed::BlockRole::unnumbered));
     scene.scripts[0]->give(block_frame(0, 1, group_b, feed::BlockRole::unnumbered));
-    scene.poller->step(1 * ms);
+    scene.poller->step(1 * ms_ns);
     EXPECT_EQ(scene.reported(), "10 0! 0!");
     const auto& counts = scene.poller->line(0).arbiter.counters();
     EXPECT_EQ(counts.read(feed::LineCount::unnumbered), 2U);
@@ -319,15 +319,15 @@ TEST(Poller, gives_the_codec_the_time_of_receipt) {
     Scene scene;
     Toy::opened_at_ns = 0;
     scene.scripts[0]->give(blocks_frame({{10, 1}, {11, 1}}));
-    scene.poller->step(7 * ms);
-    EXPECT_EQ(Toy::opened_at_ns, 2 * 7 * ms) << "the sum over its blocks";
+    scene.poller->step(7 * ms_ns);
+    EXPECT_EQ(Toy::opened_at_ns, 2 * 7 * ms_ns) << "the sum over its blocks";
 }
 
 TEST(Poller, at_the_end_what_is_missing_is_lost_and_what_waited_is_delivered) {
     Scene scene;
     scene.scripts[0]->give(block_frame(10, 1));
     scene.scripts[0]->give(block_frame(12, 1));
-    scene.poller->step(1 * ms);
+    scene.poller->step(1 * ms_ns);
     EXPECT_EQ(scene.reported(), "10");
     scene.poller->finish();
     EXPECT_EQ(scene.reported(), "gap11-11 12");
@@ -335,13 +335,13 @@ TEST(Poller, at_the_end_what_is_missing_is_lost_and_what_waited_is_delivered) {
 
 TEST(Poller, captures_are_merged_by_time_and_timers_run_on_it) {
     Scene scene{true, 2};
-    scene.scripts[0]->give(block_frame(10, 1), 100 * ms);
-    scene.scripts[1]->give(block_frame(11, 1, group_b), 101 * ms);
-    scene.scripts[0]->give(block_frame(12, 1), 102 * ms);
-    scene.scripts[0]->give(block_frame(14, 1), 103 * ms);           // 13 is missing
-    scene.scripts[1]->give(block_frame(15, 1, group_b), 200 * ms);  // long after the window
-    scene.scripts[0]->give(block_frame(13, 1), 201 * ms);           // too late
-    while (scene.poller->step(7) != 0) {                            // wall time does not count
+    scene.scripts[0]->give(block_frame(10, 1), 100 * ms_ns);
+    scene.scripts[1]->give(block_frame(11, 1, group_b), 101 * ms_ns);
+    scene.scripts[0]->give(block_frame(12, 1), 102 * ms_ns);
+    scene.scripts[0]->give(block_frame(14, 1), 103 * ms_ns);           // 13 is missing
+    scene.scripts[1]->give(block_frame(15, 1, group_b), 200 * ms_ns);  // long after the window
+    scene.scripts[0]->give(block_frame(13, 1), 201 * ms_ns);           // too late
+    while (scene.poller->step(7) != 0) {                               // wall time does not count
     }
     EXPECT_EQ(scene.reported(), "10 11 12 gap13-13 14 15 13! gap13-13");
     EXPECT_TRUE(scene.poller->exhausted());
@@ -387,18 +387,18 @@ TEST(LineRoutes, finds_the_line_that_fits_where_several_share_a_group) {
 
 TEST(Poller, marks_how_far_a_line_has_come_where_cores_want_to_know) {
     Scene scene{false, 1, {}, Keeps::nothing, true};
-    scene.poller->step(1'000 * ms);
+    scene.poller->step(1'000 * ms_ns);
     EXPECT_EQ(scene.reported(), "");  // nothing was received yet
     scene.scripts[0]->give(block_frame(10, 2, group_a));
     scene.scripts[0]->give(block_frame(14, 1, group_a));  // held behind the hole
-    scene.poller->step(1'200 * ms);
+    scene.poller->step(1'200 * ms_ns);
     EXPECT_EQ(scene.reported(), "10 11 =11");
 }
 
 TEST(Poller, marks_a_line_with_the_exchanges_time) {
     Scene scene{false, 1, {}, Keeps::nothing, true};
     scene.scripts[0]->give(block_frame(10, 2, group_a));
-    scene.poller->step(1'200 * ms);
+    scene.poller->step(1'200 * ms_ns);
     const auto records = scene.consumer->peek(3);
     ASSERT_EQ(records.size(), 3U);
     EXPECT_EQ(records[2].header.kind, feed::EventKind::line_mark);
@@ -406,23 +406,23 @@ TEST(Poller, marks_a_line_with_the_exchanges_time) {
 }
 
 TEST(Poller, marks_no_number_of_a_test) {
-    const feed::SessionHours hours{{{0, 100 * ms}, {500 * ms, 900 * ms}}};
+    const feed::SessionHours hours{{{0, 100 * ms_ns}, {500 * ms_ns, 900 * ms_ns}}};
     Scene scene{false, 1, {hours, hours}, Keeps::nothing, true};
     scene.scripts[0]->give(block_frame(0, 1, group_a, feed::BlockRole::start_of_day));
     scene.scripts[0]->give(block_frame(1, 2));
-    scene.poller->step(10 * ms);
+    scene.poller->step(10 * ms_ns);
     EXPECT_EQ(scene.reported(), "S0 1 2 =2");
-    scene.poller->step(200 * ms);
+    scene.poller->step(200 * ms_ns);
     scene.scripts[0]->give(block_frame(0, 1, group_a, feed::BlockRole::start_of_day, 1));
     scene.scripts[0]->give(block_frame(1, 5, group_a, feed::BlockRole::data, 1));
-    scene.poller->step(310 * ms);
-    scene.poller->step(420 * ms);
+    scene.poller->step(310 * ms_ns);
+    scene.poller->step(420 * ms_ns);
     EXPECT_EQ(scene.reported(), "");
-    scene.poller->step(530 * ms);
+    scene.poller->step(530 * ms_ns);
     EXPECT_EQ(scene.reported(), "") << "the hours have begun, but no day has";
     scene.scripts[0]->give(block_frame(0, 1, group_a, feed::BlockRole::start_of_day, 2));
     scene.scripts[0]->give(block_frame(1, 1, group_a, feed::BlockRole::data, 2));
-    scene.poller->step(640 * ms);
+    scene.poller->step(640 * ms_ns);
     EXPECT_EQ(scene.reported(), "S0 1 =1");
 }
 
@@ -430,35 +430,35 @@ TEST(Poller, informs_every_core_of_a_stream_that_falls_silent_and_of_its_return)
     Scene scene;
     scene.scripts[0]->give(block_frame(10, 1, group_a));
     scene.scripts[0]->give(block_frame(10, 1, group_b));
-    scene.step_to(1'000 * ms);
+    scene.step_to(1'000 * ms_ns);
     EXPECT_EQ(scene.reported(), "10");
-    scene.step_to(8'000 * ms);
+    scene.step_to(8'000 * ms_ns);
     scene.scripts[0]->give(block_frame(11, 1, group_a));
-    scene.step_to(14'000 * ms);
+    scene.step_to(14'000 * ms_ns);
     EXPECT_EQ(scene.reported(), "11 B:1");
-    scene.step_to(15'000 * ms);
+    scene.step_to(15'000 * ms_ns);
     EXPECT_EQ(scene.reported(), "");
     EXPECT_EQ(scene.poller->line(0).watch.state(feed::Stream::b), feed::LineState::stream_silent);
-    scene.step_to(21'000 * ms);
+    scene.step_to(21'000 * ms_ns);
     EXPECT_EQ(scene.reported(), "A:1  :3");
     EXPECT_TRUE(scene.poller->line(0).watch.down());
     scene.scripts[0]->give(block_frame(11, 1, group_b));
-    scene.step_to(22'000 * ms);
+    scene.step_to(22'000 * ms_ns);
     EXPECT_EQ(scene.reported(), "B:0  :0");
 }
 
 TEST(Poller, takes_a_clock_that_is_set_for_no_silence) {
-    constexpr std::int64_t hour = 3'600'000 * ms;
+    constexpr std::int64_t hour = 3'600'000 * ms_ns;
     Scene scene;
     scene.scripts[0]->give(block_frame(10, 1, group_a));
     scene.scripts[0]->give(block_frame(10, 1, group_b));
-    scene.step_to(1'000 * ms);
+    scene.step_to(1'000 * ms_ns);
     EXPECT_EQ(scene.reported(), "10");
     scene.poller->step(hour);
-    scene.step_to(hour + 5'000 * ms);
+    scene.step_to(hour + 5'000 * ms_ns);
     EXPECT_EQ(scene.reported(), "");
-    scene.poller->step(1 * ms);
-    scene.step_to(9'000 * ms);
+    scene.poller->step(1 * ms_ns);
+    scene.step_to(9'000 * ms_ns);
     EXPECT_EQ(scene.reported(), "A:1 B:1  :3") << "though it was set back, too";
 }
 
@@ -474,15 +474,15 @@ TEST(Poller, measures_by_how_much_a_stream_is_ahead) {
     Scene scene;
     deliver_first(scene, 9);
     scene.scripts[0]->give(block_frame(10, 2, group_a));
-    scene.poller->step(1 * ms);
+    scene.poller->step(1 * ms_ns);
     scene.scripts[0]->give(block_frame(12, 1, group_a));  // not measured: one block at a time
-    scene.poller->step(2 * ms);
+    scene.poller->step(2 * ms_ns);
     scene.scripts[0]->give(block_frame(10, 2, group_b));
     scene.scripts[0]->give(block_frame(12, 1, group_b));
-    scene.poller->step(4 * ms);
+    scene.poller->step(4 * ms_ns);
     const auto skew = scene.poller->line(0).skew.of(feed::Stream::a).snapshot();
     EXPECT_EQ(skew.count, 1U);
-    EXPECT_EQ(skew.sum_ns, 3U * ms);
+    EXPECT_EQ(skew.sum_ns, 3U * ms_ns);
     EXPECT_EQ(scene.poller->line(0).skew.of(feed::Stream::b).snapshot().count, 0U);
 }
 
@@ -492,13 +492,13 @@ TEST(Poller, measures_by_how_much_a_stream_is_ahead_behind_a_reset_too) {
                             feed::BlockRole role = feed::BlockRole::data) {
         for (const nic::Group& group : {group_a, group_b}) {
             scene.scripts[0]->give(block_frame(number, 1, group, role, day));
-            scene.poller->step(at_ms++ * ms);
+            scene.poller->step(at_ms++ * ms_ns);
         }
     };
     deliver_first(scene, 998);
     copies(999, 1, 0);
     scene.scripts[0]->give(block_frame(1000, 1, group_a));  // its other copy never comes
-    scene.poller->step(3 * ms);
+    scene.poller->step(3 * ms_ns);
     copies(0, 4, 1, feed::BlockRole::start_of_day);
     const std::uint64_t before = scene.poller->line(0).skew.of(feed::Stream::a).snapshot().count;
     copies(1, 6, 1);

@@ -20,16 +20,16 @@ using feed::Event;
 using feed::EventKind;
 using feed::Forget;
 using feed::GapCause;
-using testing::control_of;
-using testing::gap_of;
-using testing::quote_of;
-using testing::series_of;
+using test_events::control_of;
+using test_events::gap_of;
+using test_events::quote_of;
+using test_events::series_of;
 
-constexpr std::size_t slots = 1024;
-constexpr std::size_t spare = slots / 16;
+constexpr std::size_t ring_slots = 1024;
+constexpr std::size_t spare = ring_slots / 16;
 
 /// Drains a ring and returns one word per message: q5, control K7, gap(3-9:4 ring_full).
-std::vector<std::string> drain(Consumer<Event>& ring, std::size_t max = slots) {
+std::vector<std::string> drain(Consumer<Event>& ring, std::size_t max = ring_slots) {
     std::vector<std::string> words;
     const auto records = ring.peek(max);
     for (std::size_t at = 0; at < records.size(); at += records[at].header.records) {
@@ -49,12 +49,12 @@ std::vector<std::string> drain(Consumer<Event>& ring, std::size_t max = slots) {
 
 using Words = std::vector<std::string>;
 
-struct Scene {
-    explicit Scene(std::size_t cores = 1, WhenFull when_full = WhenFull::refuse,
-                   Sharding sharding = Sharding::series) {
+struct RouterScene {
+    explicit RouterScene(std::size_t cores = 1, WhenFull when_full = WhenFull::refuse,
+                         Sharding sharding = Sharding::series) {
         std::vector<Producer<Event>> producers;
         for (std::size_t i = 0; i < cores; ++i) {
-            auto halves = Ring<Event>::make(slots);
+            auto halves = Ring<Event>::make(ring_slots);
             producers.push_back(std::move(halves.producer));
             rings.push_back(std::move(halves.consumer));
         }
@@ -81,7 +81,7 @@ struct Scene {
 };
 
 TEST(Router, a_series_always_goes_to_one_core_and_all_cores_are_used) {
-    Scene scene{3};
+    RouterScene scene{3};
     for (std::uint32_t i = 0; i < 600; ++i) {
         scene.route(quote_of(series_of("SPX", i % 100), i));
     }
@@ -89,7 +89,7 @@ TEST(Router, a_series_always_goes_to_one_core_and_all_cores_are_used) {
     std::uint64_t total = 0;
     std::vector<int> owner(100, -1);
     for (int core = 0; core < 3; ++core) {
-        const auto records = scene.rings[static_cast<std::size_t>(core)].peek(slots);
+        const auto records = scene.rings[static_cast<std::size_t>(core)].peek(ring_slots);
         EXPECT_GT(records.size(), 100U);
         total += records.size();
         for (const Event& event : records) {
@@ -102,7 +102,7 @@ TEST(Router, a_series_always_goes_to_one_core_and_all_cores_are_used) {
 }
 
 TEST(Router, sharding_by_underlying_keeps_an_underlying_and_its_value_together) {
-    Scene scene{4, WhenFull::refuse, Sharding::underlying};
+    RouterScene scene{4, WhenFull::refuse, Sharding::underlying};
     const auto key = series_of("NDX");
     for (std::uint32_t i = 0; i < 50; ++i) {
         scene.route(quote_of(series_of("NDX", i), i));
@@ -114,7 +114,7 @@ TEST(Router, sharding_by_underlying_keeps_an_underlying_and_its_value_together) 
     scene.router->publish();
     std::size_t used = 0;
     for (auto& ring : scene.rings) {
-        const auto records = ring.peek(slots);
+        const auto records = ring.peek(ring_slots);
         used += records.empty() ? 0 : 1;
         EXPECT_TRUE(records.empty() || records.size() == 51U);
     }
@@ -122,7 +122,7 @@ TEST(Router, sharding_by_underlying_keeps_an_underlying_and_its_value_together) 
 }
 
 TEST(Router, all_texts_of_a_line_go_to_one_core) {
-    Scene scene{3};
+    RouterScene scene{3};
     for (std::uint32_t i = 0; i < 30; ++i) {
         Event text = quote_of(series_of("SPX", i), i, 1, static_cast<std::uint16_t>(i % 3));
         text.header.kind = EventKind::text;
@@ -130,7 +130,7 @@ TEST(Router, all_texts_of_a_line_go_to_one_core) {
     }
     scene.router->publish();
     for (auto& ring : scene.rings) {
-        const auto records = ring.peek(slots);
+        const auto records = ring.peek(ring_slots);
         ASSERT_EQ(records.size(), 10U);
         for (const Event& event : records) {
             EXPECT_EQ(event.header.line, records.front().header.line);
@@ -139,7 +139,7 @@ TEST(Router, all_texts_of_a_line_go_to_one_core) {
 }
 
 TEST(Router, broadcasts_reach_every_core_and_are_in_no_rings_count) {
-    Scene scene{2};
+    RouterScene scene{2};
     scene.router->broadcast(control_of('P', Forget::quotes, 4));
     scene.router->broadcast(control_of('C', Forget::day, 0));
     scene.router->broadcast(gap_of(5, 6, GapCause::line));
@@ -151,8 +151,8 @@ TEST(Router, broadcasts_reach_every_core_and_are_in_no_rings_count) {
 }
 
 TEST(Router, what_a_full_ring_refuses_is_reported_as_one_gap_when_there_is_room) {
-    Scene scene;
-    const std::size_t taken = slots - spare;
+    RouterScene scene;
+    const std::size_t taken = ring_slots - spare;
     scene.route_many(1, taken + 10);
     scene.router->publish();
     EXPECT_EQ(scene.router->counters(0).read(RingCount::refused), 10U);
@@ -168,12 +168,13 @@ TEST(Router, what_a_full_ring_refuses_is_reported_as_one_gap_when_there_is_room)
 }
 
 TEST(Router, no_data_goes_before_a_pending_control) {
-    Scene scene;
-    scene.route_many(1, slots - spare);
+    RouterScene scene;
+    scene.route_many(1, ring_slots - spare);
     for (std::uint32_t i = 0; i < spare; ++i) {
         scene.router->broadcast(gap_of(5000 + i, 5000 + i, GapCause::line));
     }
-    scene.router->broadcast(control_of('K', Forget::quotes, 7));  // the spare slots are full too
+    scene.router->broadcast(
+        control_of('K', Forget::quotes, 7));  // the spare ring_slots are full too
     scene.router->publish();
     EXPECT_EQ(drain(scene.rings[0], 2 * spare - 1).size(), 2 * spare - 1);
     scene.route(quote_of(series_of("A"), 8));  // room, but not enough for the pending events
@@ -187,13 +188,13 @@ TEST(Router, no_data_goes_before_a_pending_control) {
 }
 
 TEST(Router, a_refused_message_of_several_records_leaves_none_of_them) {
-    Scene scene;
-    scene.route_many(1, slots - spare - 1);
+    RouterScene scene;
+    scene.route_many(1, ring_slots - spare - 1);
     scene.route(quote_of(series_of("A"), 5000, 2));  // one slot short
     scene.route(quote_of(series_of("A"), 5001));
     scene.router->publish();
     const Words words = drain(scene.rings[0]);
-    EXPECT_EQ(words.size(), slots - spare - 1);
+    EXPECT_EQ(words.size(), ring_slots - spare - 1);
     EXPECT_TRUE(scene.router->flush_pending());
     EXPECT_EQ(drain(scene.rings[0]), (Words{"gap 5000-5001:2 full"}));
     scene.route(quote_of(series_of("A"), 5002));
@@ -202,8 +203,8 @@ TEST(Router, a_refused_message_of_several_records_leaves_none_of_them) {
 }
 
 TEST(Router, what_is_offered_counts_only_as_far_as_it_is_taken) {
-    Scene scene;
-    Event* offered = scene.router->next_slots(slots - spare);
+    RouterScene scene;
+    Event* offered = scene.router->next_slots(ring_slots - spare);
     ASSERT_NE(offered, nullptr);
     offered[0] = quote_of(series_of("A"), 1, 2);
     offered[1] = Event{};
@@ -217,24 +218,24 @@ TEST(Router, what_is_offered_counts_only_as_far_as_it_is_taken) {
 }
 
 TEST(Router, nothing_is_offered_where_there_is_no_room) {
-    Scene scene;
-    EXPECT_EQ(scene.router->next_slots(slots - spare + 1), nullptr)
-        << "the last slots are for controls";
-    scene.route_many(1, slots - spare + 1);  // the last is refused
+    RouterScene scene;
+    EXPECT_EQ(scene.router->next_slots(ring_slots - spare + 1), nullptr)
+        << "the last ring_slots are for controls";
+    scene.route_many(1, ring_slots - spare + 1);  // the last is refused
     EXPECT_EQ(scene.router->next_slots(1), nullptr);
     scene.router->publish();
-    EXPECT_EQ(drain(scene.rings[0]).size(), slots - spare);
+    EXPECT_EQ(drain(scene.rings[0]).size(), ring_slots - spare);
     EXPECT_TRUE(scene.router->flush_pending());
     EXPECT_EQ(drain(scene.rings[0]).size(), 1U) << "the gap";
-    Scene several{2};
+    RouterScene several{2};
     EXPECT_NE(several.router->next_slots(2 * 255), nullptr) << "a block of messages of two records";
-    EXPECT_EQ(several.router->next_slots(slots), nullptr);
+    EXPECT_EQ(several.router->next_slots(ring_slots), nullptr);
 }
 
 /// Small blocks are pushed by message, larger ones are copied with one check for each ring.
 TEST(Router, what_several_cores_are_offered_goes_to_those_of_the_series) {
-    Scene pushed{3};
-    Scene offered{3};
+    RouterScene pushed{3};
+    RouterScene offered{3};
     std::uint32_t number = 0;
     for (const std::uint32_t messages : {1U, 5U, 6U, 7U, 8U, 100U}) {
         Event* place = offered.router->next_slots(std::size_t{3} * messages);
@@ -257,8 +258,8 @@ TEST(Router, what_several_cores_are_offered_goes_to_those_of_the_series) {
     for (std::size_t core = 0; core < 3; ++core) {
         pushed.router->publish();
         offered.router->publish();
-        const auto want = pushed.rings[core].peek(slots);
-        const auto have = offered.rings[core].peek(slots);
+        const auto want = pushed.rings[core].peek(ring_slots);
+        const auto have = offered.rings[core].peek(ring_slots);
         ASSERT_EQ(have.size(), want.size());
         EXPECT_GT(have.size(), 0U);
         EXPECT_EQ(std::memcmp(have.data(), want.data(), want.size_bytes()), 0);
@@ -272,7 +273,7 @@ TEST(Router, what_several_cores_are_offered_goes_to_those_of_the_series) {
 /// One core does not read its ring: its messages are refused and reported. The other core gets all
 /// of its messages.
 TEST(Router, what_is_handed_out_to_a_full_ring_is_refused_by_it_alone) {
-    Scene scene{2};
+    RouterScene scene{2};
     std::uint32_t number = 0;
     for (int block = 0; block < 100; ++block) {
         Event* place = scene.router->next_slots(50);
@@ -284,11 +285,11 @@ TEST(Router, what_is_handed_out_to_a_full_ring_is_refused_by_it_alone) {
         scene.router->publish();
         drain(scene.rings[1]);
     }
-    EXPECT_EQ(drain(scene.rings[0]).size(), slots - spare);
+    EXPECT_EQ(drain(scene.rings[0]).size(), ring_slots - spare);
     EXPECT_TRUE(scene.router->flush_pending());
     const auto& full = scene.router->counters(0);
     const auto& free = scene.router->counters(1);
-    EXPECT_EQ(full.read(RingCount::pushed), slots - spare);
+    EXPECT_EQ(full.read(RingCount::pushed), ring_slots - spare);
     EXPECT_GT(full.read(RingCount::refused), 0U);
     EXPECT_EQ(full.read(RingCount::routed),
               full.read(RingCount::pushed) + full.read(RingCount::refused));
@@ -302,13 +303,14 @@ TEST(Router, what_is_handed_out_to_a_full_ring_is_refused_by_it_alone) {
 }
 
 TEST(Router, controls_have_room_in_a_ring_that_is_full_of_data) {
-    Scene scene;
-    scene.route_many(1, slots);
+    RouterScene scene;
+    scene.route_many(1, ring_slots);
     scene.router->broadcast(control_of('P', Forget::quotes, 2000));
     scene.router->publish();
     const Words words = drain(scene.rings[0]);
-    ASSERT_EQ(words.size(), slots - spare + 2);
-    const std::string refused = fmt::format("gap {}-{}:64 full", slots - spare + 1, slots);
+    ASSERT_EQ(words.size(), ring_slots - spare + 2);
+    const std::string refused =
+        fmt::format("gap {}-{}:64 full", ring_slots - spare + 1, ring_slots);
     EXPECT_EQ(words[words.size() - 2], refused) << "what was refused comes before the control";
     EXPECT_EQ(words.back(), "P2000");
 }
@@ -317,8 +319,8 @@ TEST(Router, controls_have_room_in_a_ring_that_is_full_of_data) {
 /// the core gets the strongest control, and the number of messages that it missed before and after
 /// it.
 TEST(Router, for_a_core_that_stands_still_the_strongest_control_and_the_losses_are_pending) {
-    Scene scene;
-    scene.route_many(1, slots - spare);
+    RouterScene scene;
+    scene.route_many(1, ring_slots - spare);
     for (std::uint32_t i = 0; i < spare; ++i) {
         scene.router->broadcast(control_of('E', Forget::nothing, 10'000 + i));
     }
@@ -331,7 +333,7 @@ TEST(Router, for_a_core_that_stands_still_the_strongest_control_and_the_losses_a
     scene.router->broadcast(gap_of(6, 7, GapCause::line));             // lost anyway
     scene.router->broadcast(gap_of(1, 2, GapCause::repaired));         // dropped, counted
     scene.router->publish();
-    EXPECT_EQ(drain(scene.rings[0]).size(), slots);
+    EXPECT_EQ(drain(scene.rings[0]).size(), ring_slots);
     scene.router->publish();
     EXPECT_EQ(drain(scene.rings[0]), (Words{"gap 20000-20005:6 full", "C0", "gap 1-7:7 full"}));
     EXPECT_EQ(scene.router->counters(0).read(RingCount::untold_repairs), 1U);
@@ -339,8 +341,8 @@ TEST(Router, for_a_core_that_stands_still_the_strongest_control_and_the_losses_a
 }
 
 TEST(Router, a_loss_over_the_wrap_is_one_range) {
-    Scene scene;
-    scene.route_many(1000, slots - spare);
+    RouterScene scene;
+    scene.route_many(1000, ring_slots - spare);
     scene.route_many(0xFFFF'FFFE, 2);  // refused
     scene.route_many(1, 3);
     scene.router->publish();
@@ -351,14 +353,14 @@ TEST(Router, a_loss_over_the_wrap_is_one_range) {
 
 TEST(Router, a_lost_message_without_a_number_counts_in_the_range_of_the_others) {
     for (const std::uint32_t number : {5U, 3'000'000'000U}) {
-        Scene scene;
-        scene.route_many(1, slots - spare);
+        RouterScene scene;
+        scene.route_many(1, ring_slots - spare);
         scene.route(quote_of(series_of("A"), 0));
         scene.router->publish();
         drain(scene.rings[0]);
         EXPECT_TRUE(scene.router->flush_pending());
         EXPECT_EQ(drain(scene.rings[0]), (Words{"gap 0-0:1 full"}));
-        scene.route_many(1, slots - spare);
+        scene.route_many(1, ring_slots - spare);
         for (const std::uint32_t refused : {0U, number, 0U, number + 1}) {
             scene.route(quote_of(series_of("A"), refused));
         }
@@ -371,15 +373,15 @@ TEST(Router, a_lost_message_without_a_number_counts_in_the_range_of_the_others) 
 }
 
 TEST(Router, losses_of_several_lines_are_kept_separate) {
-    Scene scene;
-    scene.route_many(1, slots - spare);
+    RouterScene scene;
+    scene.route_many(1, ring_slots - spare);
     scene.route_many(2000, 1);
     scene.router->begin(2);
     scene.route(quote_of(series_of("A"), 77, 1, 9));
     scene.router->publish();
     drain(scene.rings[0]);
     scene.router->publish();
-    const auto records = scene.rings[0].peek(slots);
+    const auto records = scene.rings[0].peek(ring_slots);
     ASSERT_EQ(records.size(), 2U);
     EXPECT_EQ(records[0].header.line, 9);
     EXPECT_EQ(records[0].body.gap.first, 77U);
@@ -388,10 +390,10 @@ TEST(Router, losses_of_several_lines_are_kept_separate) {
 }
 
 TEST(Router, steady_overload_is_reported_by_housekeeping) {
-    Scene scene;
-    scene.route_many(1, slots);
+    RouterScene scene;
+    scene.route_many(1, ring_slots);
     scene.router->publish();
-    drain(scene.rings[0], 4);  // publish() waits for more free slots
+    drain(scene.rings[0], 4);  // publish() waits for more free ring_slots
     scene.router->publish();
     scene.router->flush_pending();
     const Words words = drain(scene.rings[0]);
@@ -405,7 +407,7 @@ TEST(Router, arrived_plus_reported_as_lost_is_what_was_routed) {
     const std::uint64_t seed = std::random_device{}();
     SCOPED_TRACE(seed);
     std::mt19937_64 random{seed};
-    Scene scene;
+    RouterScene scene;
     std::uint32_t next = 1;
     std::uint64_t arrived = 0;
     std::uint64_t lost = 0;
@@ -431,9 +433,9 @@ TEST(Router, arrived_plus_reported_as_lost_is_what_was_routed) {
         }
     }
     scene.router->flush_pending();
-    take(slots);
+    take(ring_slots);
     EXPECT_TRUE(scene.router->flush_pending());
-    take(slots);
+    take(ring_slots);
     EXPECT_GT(lost, 0U);
     EXPECT_EQ(arrived, scene.router->counters(0).read(RingCount::pushed));
     EXPECT_EQ(lost, scene.router->counters(0).read(RingCount::refused));
@@ -441,7 +443,7 @@ TEST(Router, arrived_plus_reported_as_lost_is_what_was_routed) {
 }
 
 TEST(Router, wait_refuses_nothing) {
-    Scene scene{1, WhenFull::wait};
+    RouterScene scene{1, WhenFull::wait};
     std::uint64_t arrived = 0;
     std::thread core{[&] {
         while (arrived < 50'001) {

@@ -197,7 +197,7 @@ TEST(MemoryFiles, give_the_latest_series_an_id_first) {
     const auto file = file_of(plan);
     Directory directory{file->core(1)};
     for (std::uint32_t i = 0; i < series_count; ++i) {
-        directory.add({testing::series_of("SPY", i + 1)});
+        directory.add({test_events::series_of("SPY", i + 1)});
     }
     const auto id_of = [&](std::uint32_t index) {
         const CoreMemory memory = file->core(1);
@@ -207,11 +207,11 @@ TEST(MemoryFiles, give_the_latest_series_an_id_first) {
         file->give_ids();
     }
     EXPECT_EQ(id_of(series_count), series_count);
-    const std::uint32_t latest = directory.add(testing::series_of("QQQ"));
+    const std::uint32_t latest = directory.add(test_events::series_of("QQQ"));
     file->give_ids();
     EXPECT_EQ(id_of(latest), series_count + 1);
     directory.remove(7);
-    EXPECT_EQ(directory.add(testing::series_of("IWM")), 7U);  // a record that is used again
+    EXPECT_EQ(directory.add(test_events::series_of("IWM")), 7U);  // a record that is used again
     for (int i = 0; i < 100 && id_of(7) == 0; ++i) {
         file->give_ids();
     }

@@ -57,7 +57,7 @@ class QuoteWriter {
     void flush() {
         events_.clear();
         const feed::Event& event =
-            events_.emplace_back(testing::control_of('J', feed::Forget::quotes, 1));
+            events_.emplace_back(test_events::control_of('J', feed::Forget::quotes, 1));
         lines()[1].flush_quotes(clock_.next(event.header.ts_receive_ns));
         stream_.append(events_, clock_);
     }
@@ -70,7 +70,7 @@ class QuoteWriter {
 
   private:
     static feed::Event event_of(const feed::SeriesKey& key, std::uint32_t number) {
-        feed::Event event = testing::quote_of(key, number);
+        feed::Event event = test_events::quote_of(key, number);
         const auto price = static_cast<std::int32_t>(number);
         event.header.indicator = 'F';
         event.body.quote = {key, price, number, price, number};

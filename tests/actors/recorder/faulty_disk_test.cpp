@@ -165,7 +165,7 @@ class OnAFaultyDisk : public Recorder {
 
     void step(std::size_t steps) {
         for (; steps != 0; --steps) {
-            now_ns_ += 50 * ms;
+            now_ns_ += 50 * ms_ns;
             task_->step(now_ns_);
         }
     }

@@ -8,7 +8,7 @@
 namespace pinstrike::actors {
 namespace {
 
-constexpr std::int64_t apart_ns = 60'000 * recorder_fixture::ms;
+constexpr std::int64_t apart_ns = 60'000 * ms_ns;
 
 class RecordedPackets : public recorder_fixture::Recorder {
   protected:
@@ -16,7 +16,7 @@ class RecordedPackets : public recorder_fixture::Recorder {
     void record_segments() {
         for (std::size_t segment = 0; segment < 4; ++segment) {
             now_ns_ = recorder_fixture::begin_ns + static_cast<std::int64_t>(segment) * apart_ns;
-            sent_ = segment * static_cast<std::size_t>(apart_ns / recorder_fixture::ms);
+            sent_ = segment * static_cast<std::size_t>(apart_ns / ms_ns);
             open();
             for (int i = 0; i < 3; ++i) {
                 record();
@@ -40,7 +40,7 @@ class RecordedPackets : public recorder_fixture::Recorder {
         std::vector<std::size_t> found;
         while (const auto packet = packets->next()) {
             found.push_back(
-                static_cast<std::size_t>((packet->ts_ns - recorder_fixture::begin_ns) / ms));
+                static_cast<std::size_t>((packet->ts_ns - recorder_fixture::begin_ns) / ms_ns));
         }
         damage_ = packets->damage();
         return found;
@@ -58,7 +58,6 @@ class RecordedPackets : public recorder_fixture::Recorder {
         file.write("????????", 8);
     }
 
-    static constexpr std::int64_t ms = recorder_fixture::ms;
     std::int64_t first_ns_ = 0;
     std::int64_t last_ns_ = 0;
     std::vector<std::string> damage_;
@@ -69,7 +68,7 @@ TEST_F(RecordedPackets, a_range_has_the_packets_of_its_segments) {
     EXPECT_EQ(frames(1, 3),
               (std::vector<std::size_t>{60'000, 60'001, 60'002, 120'000, 120'001, 120'002}));
     EXPECT_EQ(first_ns_, recorder_fixture::begin_ns);
-    EXPECT_EQ(last_ns_, time_of(3) + 2 * ms);
+    EXPECT_EQ(last_ns_, time_of(3) + 2 * ms_ns);
     EXPECT_EQ(frames(3, 4), (std::vector<std::size_t>{180'000, 180'001, 180'002}));
     EXPECT_EQ(frames(0, 1), (std::vector<std::size_t>{0, 1, 2}));
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "actors/recorder/recorder_task.h"
+#include "config/time_units.h"
 #include "feed/recording/segment_file.h"
 #include "feed/venue_services.h"
 #include "nic/capture/capture_reader.h"
@@ -24,7 +25,6 @@
 
 namespace pinstrike::actors::recorder_fixture {
 
-constexpr std::int64_t ms = 1'000'000;
 constexpr std::int64_t begin_ns = 1'764'426'600'123'456'789;
 
 /// A frame whose bytes identify it.
@@ -73,7 +73,7 @@ class Recorder : public testing::Test {
         nic::Packet packet;
         packet.bytes = frame.data();
         packet.length_bytes = static_cast<std::uint32_t>(bytes);
-        packet.ts_receive_ns = begin_ns + static_cast<std::int64_t>(sent_++) * ms;
+        packet.ts_receive_ns = begin_ns + static_cast<std::int64_t>(sent_++) * ms_ns;
         recorder_->record({&packet, 1}, {&interface, 1});
     }
 
@@ -81,7 +81,7 @@ class Recorder : public testing::Test {
     void write_all() {
         recorder_->close();
         while (task_->counters().read(RecorderCount::written) != sent_) {
-            now_ns_ += ms;
+            now_ns_ += ms_ns;
             task_->step(now_ns_);
         }
     }
@@ -114,7 +114,7 @@ class Recorder : public testing::Test {
             EXPECT_TRUE(reader) << path;
             nic::CapturedFrame frame;
             while (reader && reader->next(frame)) {
-                const auto number = static_cast<std::size_t>((frame.ts_ns - begin_ns) / ms);
+                const auto number = static_cast<std::size_t>((frame.ts_ns - begin_ns) / ms_ns);
                 const auto expected = frame_of(number, frame.bytes.size());
                 EXPECT_TRUE(std::equal(frame.bytes.begin(), frame.bytes.end(), expected.begin()));
                 numbers.push_back(number);

@@ -119,13 +119,13 @@ TEST_F(Recorder, keeps_what_it_has_while_the_disk_fails_and_resumes_by_itself) {
     record();
     recorder_->close();
     for (int i = 0; i < 5; ++i) {
-        now_ns_ += 1000 * ms;
+        now_ns_ += 1000 * ms_ns;
         task_->step(now_ns_);
     }
     EXPECT_EQ(task_->counters().error.read(), static_cast<std::uint64_t>(ENOENT));
     EXPECT_EQ(count(RecorderCount::failures), 5U);
     fs::create_directory(folder_);
-    now_ns_ += 1000 * ms;
+    now_ns_ += 1000 * ms_ns;
     while (count(RecorderCount::written) == 0) {
         task_->step(now_ns_);
     }
@@ -165,7 +165,7 @@ TEST_F(Recorder, gives_back_the_space_of_a_segment_that_gets_no_packets) {
         GTEST_SKIP() << "this file system reserves no space";
     }
     for (int second = 0; second < 12; ++second) {
-        now_ns_ += 1000 * ms;
+        now_ns_ += 1000 * ms_ns;
         task_->step(now_ns_);
     }
     EXPECT_LT(reserved_bytes(path), config.segment_bytes / 2);
@@ -181,7 +181,7 @@ TEST_F(Recorder, gives_back_the_space_of_a_segment_that_gets_no_packets) {
 std::vector<std::size_t> numbers_of(feed::FollowedRecording& followed, std::int64_t now_ns) {
     std::vector<std::size_t> numbers;
     while (const auto packet = followed.next(now_ns)) {
-        numbers.push_back(static_cast<std::size_t>((packet->ts_ns - begin_ns) / ms));
+        numbers.push_back(static_cast<std::size_t>((packet->ts_ns - begin_ns) / ms_ns));
     }
     return numbers;
 }
@@ -191,7 +191,7 @@ TEST_F(Recorder, is_followed_while_it_writes) {
     config.segment_bytes = std::size_t{16} << 20;
     open(config);
     feed::PacketRange from_the_second;
-    from_the_second.from_ns = begin_ns + ms;
+    from_the_second.from_ns = begin_ns + ms_ns;
     feed::FollowedRecording followed{folder_, from_the_second};
     const auto looked = [&followed](std::int64_t now_ns) {
         Problems problems;
@@ -203,17 +203,17 @@ TEST_F(Recorder, is_followed_while_it_writes) {
     record();
     write_all();
     EXPECT_EQ(looked(begin_ns), Numbers{1}) << "the only poller has one, so nothing is earlier";
-    EXPECT_EQ(looked(begin_ns + 10'000 * ms), Numbers{});
-    EXPECT_EQ(followed.complete_ns(), begin_ns + 10'000 * ms - feed::FollowedRecording::lag_ns);
+    EXPECT_EQ(looked(begin_ns + 10'000 * ms_ns), Numbers{});
+    EXPECT_EQ(followed.complete_ns(), begin_ns + 10'000 * ms_ns - feed::FollowedRecording::lag_ns);
     record();
     write_all();
     lines_.push_back(9);  // another segment
     record();
     write_all();
-    EXPECT_EQ(looked(begin_ns + 10'000 * ms), (Numbers{2, 3}));
+    EXPECT_EQ(looked(begin_ns + 10'000 * ms_ns), (Numbers{2, 3}));
     record();
     finish();
-    EXPECT_EQ(looked(begin_ns + 10'000 * ms), Numbers{4});
+    EXPECT_EQ(looked(begin_ns + 10'000 * ms_ns), Numbers{4});
     EXPECT_TRUE(followed.damage().empty());
 }
 
@@ -232,8 +232,8 @@ TEST_F(Recorder, is_followed_in_the_order_of_time) {
     using Numbers = std::vector<std::size_t>;
     // Both have packets until one has returned its last.
     EXPECT_EQ(numbers_of(followed, begin_ns), (Numbers{0, 0, 1}));
-    EXPECT_EQ(numbers_of(followed, begin_ns + ms + feed::FollowedRecording::lag_ns), Numbers{});
-    EXPECT_EQ(numbers_of(followed, begin_ns + ms + feed::FollowedRecording::lag_ns + 1),
+    EXPECT_EQ(numbers_of(followed, begin_ns + ms_ns + feed::FollowedRecording::lag_ns), Numbers{});
+    EXPECT_EQ(numbers_of(followed, begin_ns + ms_ns + feed::FollowedRecording::lag_ns + 1),
               Numbers{1});
 }
 
@@ -244,7 +244,7 @@ TEST_F(Recorder, begins_a_segment_for_added_lines) {
     while (count(RecorderCount::written) == 0) {
         task_->step(now_ns_);
     }
-    now_ns_ += ms;
+    now_ns_ += ms_ns;
     lines_.push_back(3);
     record(100, 6);
     finish();
@@ -262,9 +262,9 @@ TEST_F(Recorder, begins_a_segment_when_one_is_full) {
     for (std::size_t i = 0; i < 20'000; ++i) {
         record();
         while (task_->step(now_ns_) != 0) {
-            now_ns_ += ms;
+            now_ns_ += ms_ns;
         }
-        now_ns_ += ms;
+        now_ns_ += ms_ns;
     }
     finish();
     EXPECT_GE(segments().size(), 6U);

@@ -4,6 +4,7 @@
 #include "actors/recovery/recovery_task.h"
 
 #include "actors/appliance/thread_loops.h"
+#include "config/time_units.h"
 #include "feed/event/limits.h"
 
 #include <gtest/gtest.h>
@@ -20,7 +21,6 @@
 namespace pinstrike::actors {
 namespace {
 
-constexpr std::int64_t ms = 1'000'000;
 constexpr feed::Position base = 2 * feed::Numbering{}.last;
 
 /// Bytes that identify the block.
@@ -122,8 +122,8 @@ class Bringer final : public feed::RepairSource {
     std::size_t told_ = 0;
 };
 
-struct Scene {
-    Scene() {
+struct RecoveryScene {
+    RecoveryScene() {
         std::vector<RecoveryRepairRings> rings;
         for (const auto& lines : {std::vector<std::uint16_t>{1, 2}, {7}}) {
             auto [ends, others] = make_repair_rings(lines);
@@ -131,8 +131,8 @@ struct Scene {
             rings.push_back(std::move(others));
         }
         feed::RecoveryConfig config;
-        config.request_after_ns = 1 * ms;
-        config.give_up_after_ns = 10'000 * ms;
+        config.request_after_ns = 1 * ms_ns;
+        config.give_up_after_ns = 10'000 * ms_ns;
         std::vector<std::unique_ptr<feed::RepairSource>> sources;
         sources.push_back(std::make_unique<Bringer>(asked));
         task = std::make_unique<RecoveryTask>(config, std::move(rings), std::move(sources),
@@ -150,23 +150,23 @@ struct Scene {
         return task->recovery().counters().read(which);
     }
 
-    static constexpr std::int64_t start_ns = 1'000'000 * ms;
+    static constexpr std::int64_t start_ns = 1'000'000 * ms_ns;
     std::vector<std::unique_ptr<PollerRepairRings>> pollers;
     std::vector<feed::RepairRequest> asked;
     std::unique_ptr<RecoveryTask> task;
 };
 
 TEST(RecoveryTask, asks_for_what_pollers_note_and_brings_it_to_the_line) {
-    Scene scene;
+    RecoveryScene scene;
     scene.missing(0, 1, 20);
     scene.missing(1, 0, 70);
-    scene.task->step(Scene::start_ns + 1 * ms);
-    scene.task->step(Scene::start_ns + 2 * ms);
+    scene.task->step(RecoveryScene::start_ns + 1 * ms_ns);
+    scene.task->step(RecoveryScene::start_ns + 2 * ms_ns);
     ASSERT_EQ(scene.asked.size(), 2U);
     EXPECT_EQ(scene.asked[0].line, 2U);
     EXPECT_EQ(scene.asked[1].line, 7U);
     EXPECT_EQ(scene.asked[1].first, 70U);
-    scene.task->step(Scene::start_ns + 3 * ms);
+    scene.task->step(RecoveryScene::start_ns + 3 * ms_ns);
     std::vector<std::uint32_t> lines;
     for (const auto& poller : scene.pollers) {
         poller->read_repairs([&](std::uint32_t line, std::span<const std::byte> bytes) {
@@ -179,26 +179,26 @@ TEST(RecoveryTask, asks_for_what_pollers_note_and_brings_it_to_the_line) {
 }
 
 TEST(RecoveryTask, a_clock_that_jumps_gives_nothing_up_and_holds_nothing_up) {
-    Scene scene;
-    const std::int64_t hour_ns = 3'600'000 * ms;
+    RecoveryScene scene;
+    const std::int64_t hour_ns = 3'600'000 * ms_ns;
     scene.missing(0, 0, 20);
-    scene.task->step(Scene::start_ns + hour_ns);
+    scene.task->step(RecoveryScene::start_ns + hour_ns);
     EXPECT_EQ(scene.count(feed::RecoveryCount::open), 1U);
-    scene.task->step(Scene::start_ns - hour_ns);
+    scene.task->step(RecoveryScene::start_ns - hour_ns);
     EXPECT_EQ(scene.asked.size(), 0U);
-    scene.task->step(Scene::start_ns - hour_ns + 1 * ms);
+    scene.task->step(RecoveryScene::start_ns - hour_ns + 1 * ms_ns);
     EXPECT_EQ(scene.asked.size(), 1U);
     EXPECT_EQ(scene.count(feed::RecoveryCount::open), 1U);
 }
 
 TEST(RecoveryTask, naps_no_longer_than_until_there_is_something_to_ask) {
-    Scene scene;
+    RecoveryScene scene;
     EXPECT_EQ(scene.task->nap_ns(), 500'000);
     scene.missing(0, 0, 20);
-    scene.task->step(Scene::start_ns + 1);
-    scene.task->step(Scene::start_ns + 1 * ms - 99'999);
+    scene.task->step(RecoveryScene::start_ns + 1);
+    scene.task->step(RecoveryScene::start_ns + 1 * ms_ns - 99'999);
     EXPECT_EQ(scene.task->nap_ns(), 100'000);
-    scene.task->step(Scene::start_ns + 1 * ms + 1);
+    scene.task->step(RecoveryScene::start_ns + 1 * ms_ns + 1);
     EXPECT_EQ(scene.task->recovery().in_flight(), 1U);
     EXPECT_EQ(scene.task->nap_ns(), 200'000);
 }
@@ -238,10 +238,10 @@ TEST(RecoveryTask, whose_source_throws_ends_alone) {
 }
 
 TEST(RecoveryTask, hears_the_last_notes_at_its_end) {
-    Scene scene;
+    RecoveryScene scene;
     scene.missing(0, 0, 20);
-    scene.task->step(Scene::start_ns + 1 * ms);
-    scene.task->step(Scene::start_ns + 2 * ms);
+    scene.task->step(RecoveryScene::start_ns + 1 * ms_ns);
+    scene.task->step(RecoveryScene::start_ns + 2 * ms_ns);
     for (std::uint32_t number = 0; number < 3000; ++number) {
         scene.missing(1, 0, 100 + 2 * number);
     }

@@ -12,7 +12,7 @@
 namespace pinstrike::actors::runtime {
 namespace {
 
-struct Number {
+struct Numbered {
     std::uint64_t value;
 };
 
@@ -28,14 +28,14 @@ class Recorder : public MailboxActor {
   public:
     explicit Recorder(Seen& seen, Bounds bounds = {}) : numbers(this, bounds), seen_(seen) {}
 
-    Mailbox<Number> numbers;
+    Mailbox<Numbered> numbers;
 
     void on_start() override {
         running_ = true;
         ++seen_.starts;
     }
 
-    void on(Number&) {
+    void on(Numbered&) {
         ++seen_.messages;
         if (!running_) {
             seen_.out_of_place = true;
@@ -53,9 +53,9 @@ class Recorder : public MailboxActor {
 };
 
 Isolation measure_recorder(Seen& seen, const IsolationOptions& options, Bounds bounds = {}) {
-    const std::vector<Number> recorded(10);
+    const std::vector<Numbered> recorded(10);
     return measure_actor(
-        options, std::span<const Number>{recorded}, &Recorder::numbers,
+        options, std::span<const Numbered>{recorded}, &Recorder::numbers,
         [&](Executor& executor) -> Recorder& { return executor.add<Recorder>(seen, bounds); });
 }
 
@@ -98,9 +98,9 @@ class Slow : public MailboxActor {
   public:
     static constexpr std::chrono::microseconds takes{20};
 
-    Mailbox<Number> numbers{this};
+    Mailbox<Numbered> numbers{this};
 
-    void on(Number&) {
+    void on(Numbered&) {
         const auto until = std::chrono::steady_clock::now() + takes;
         while (std::chrono::steady_clock::now() < until) {
         }
@@ -108,9 +108,9 @@ class Slow : public MailboxActor {
 };
 
 TEST(Isolation, the_figure_is_that_of_one_message) {
-    const std::vector<Number> recorded(4);
+    const std::vector<Numbered> recorded(4);
     const Isolation measured = measure_actor(
-        {.messages = 40, .batch = 4}, std::span<const Number>{recorded}, &Slow::numbers,
+        {.messages = 40, .batch = 4}, std::span<const Numbered>{recorded}, &Slow::numbers,
         [](Executor& executor) -> Slow& { return executor.add<Slow>(); });
     // A batch takes four times as long, so the lowest figure shows whether it is that of a message.
     EXPECT_GE(measured.copies[0].ns(0), 19'900);
@@ -122,9 +122,9 @@ class Ending : public MailboxActor {
   public:
     explicit Ending(bool fails) : fails_(fails) {}
 
-    Mailbox<Number> numbers{this};
+    Mailbox<Numbered> numbers{this};
 
-    void on(Number&) {
+    void on(Numbered&) {
         if (++told_ < 30) {
             return;
         }
@@ -140,10 +140,10 @@ class Ending : public MailboxActor {
 };
 
 std::string complaint_of(bool fails, unsigned copies) {
-    const std::vector<Number> recorded(10);
+    const std::vector<Numbered> recorded(10);
     try {
         static_cast<void>(measure_actor(
-            {.messages = 100, .batch = 10, .copies = copies}, std::span<const Number>{recorded},
+            {.messages = 100, .batch = 10, .copies = copies}, std::span<const Numbered>{recorded},
             &Ending::numbers,
             [&](Executor& executor) -> Ending& { return executor.add<Ending>(fails); }));
     } catch (const std::runtime_error& error) {
@@ -164,11 +164,11 @@ TEST(Isolation, nothing_to_measure_is_refused) {
     EXPECT_THROW(measure_recorder(seen, {.messages = 0}), std::invalid_argument);
     EXPECT_THROW(measure_recorder(seen, {.batch = 0}), std::invalid_argument);
     EXPECT_THROW(measure_recorder(seen, {.copies = 0}), std::invalid_argument);
-    EXPECT_THROW(static_cast<void>(measure_actor({}, std::span<const Number>{}, &Recorder::numbers,
-                                                 [&](Executor& executor) -> Recorder& {
-                                                     return executor.add<Recorder>(seen);
-                                                 })),
-                 std::invalid_argument);
+    EXPECT_THROW(
+        static_cast<void>(measure_actor(
+            {}, std::span<const Numbered>{}, &Recorder::numbers,
+            [&](Executor& executor) -> Recorder& { return executor.add<Recorder>(seen); })),
+        std::invalid_argument);
 }
 
 TEST(Isolation, the_table_has_a_row_a_copy_and_one_for_all) {

@@ -6,6 +6,7 @@
 #include "actors/peer/state_frames.h"
 #include "actors/recorder/recorder_task.h"
 #include "actors/snapshot/snapshot_reader.h"
+#include "config/time_units.h"
 #include "feed/recording/segment_file.h"
 #include "feed/venue_services.h"
 #include "tests/actors/peer/sessions.h"
@@ -33,8 +34,6 @@ using peer::test::Bytes;
 using peer::test::quoted;
 using peer::test::state_of_series;
 
-constexpr std::int64_t ms = 1'000'000;
-constexpr std::int64_t second_ns = 1000 * ms;
 constexpr std::int64_t start_ns = 1'764'426'600 * second_ns;
 
 Bytes frame_of(const StateRecord& record) {
@@ -109,7 +108,7 @@ class Snapshots : public testing::Test {
 
     /// Lets time pass. A step takes 200 us, as the thread's nap does.
     void pass(std::int64_t ns, bool with_recorder = true) {
-        for (const std::int64_t end_ns = now_ns_ + ns; now_ns_ < end_ns; now_ns_ += ms / 5) {
+        for (const std::int64_t end_ns = now_ns_ + ns; now_ns_ < end_ns; now_ns_ += ms_ns / 5) {
             task_->step(now_ns_);
             step_books();
             if (with_recorder) {
@@ -120,7 +119,7 @@ class Snapshots : public testing::Test {
 
     void pass_until_written(std::uint64_t snapshots) {
         for (int i = 0; i < 100'000 && count(RecorderCount::snapshots) < snapshots; ++i) {
-            pass(ms);
+            pass(ms_ns);
         }
         ASSERT_EQ(count(RecorderCount::snapshots), snapshots);
     }
@@ -193,11 +192,11 @@ TEST_F(Snapshots, of_many_series_take_their_time) {
     given_[0].assign(20'000, state_of_series());
     given_[0].push_back(of_line(Kind::end, 0));
     pass(5 * second_ns);
-    pass(20 * ms);
+    pass(20 * ms_ns);
     EXPECT_EQ(count(RecorderCount::snapshots), 0U);
     EXPECT_FALSE(exchange_->begin() == std::nullopt) << "it is under way";
     pass_until_written(1);
-    EXPECT_GE(now_ns_ - start_ns, 5 * second_ns + 40 * ms);  // 500,000 records a second
+    EXPECT_GE(now_ns_ - start_ns, 5 * second_ns + 40 * ms_ns);  // 500,000 records a second
     EXPECT_EQ(read().size(), 20'000U);
 }
 
@@ -206,7 +205,7 @@ TEST_F(Snapshots, wait_while_a_peer_receives_state) {
     pass(10 * second_ns);
     EXPECT_EQ(count(RecorderCount::snapshots), 0U);
     exchange_->leave();
-    pass(ms);  // the walk for the peer ends
+    pass(ms_ns);  // the walk for the peer ends
     pass_until_written(1);
 }
 
@@ -217,7 +216,7 @@ TEST_F(Snapshots, that_the_disk_refuses_are_counted_and_tried_again) {
     EXPECT_EQ(recorder_->counters().snapshot_error.read(), static_cast<std::uint64_t>(ENOENT));
     EXPECT_FALSE(exchange_->begin());
     exchange_->leave();
-    pass(ms);
+    pass(ms_ns);
     fs::create_directory(folder_);
     make_segment();
     packets_ = 2;

@@ -4,6 +4,7 @@
 #include "actors/snapshot/state_recovery.h"
 
 #include "actors/peer/state_frames.h"
+#include "config/time_units.h"
 #include "nic/file_descriptor.h"
 #include "tests/actors/peer/sessions.h"
 
@@ -29,7 +30,6 @@ namespace {
 using Kind = StateRecord::Kind;
 using peer::test::quoted;
 
-constexpr std::int64_t ms = 1'000'000;
 constexpr std::uint16_t line = 4;
 
 class Recovery : public testing::Test {
@@ -77,7 +77,7 @@ class Recovery : public testing::Test {
     /// Steps until it is over. The book answers by `verdict`.
     void run(const std::function<StateVerdict(const StateRecord&)>& verdict) {
         for (int step = 0; step < 10'000 && !recovery_->over(); ++step) {
-            recovery_->step(now_ns_ += ms);
+            recovery_->step(now_ns_ += ms_ns);
             const auto records = book_->in.peek(StateRings::slots_wanted);
             for (const StateRecord& record : records) {
                 if (record.kind == Kind::earlier) {
@@ -107,7 +107,7 @@ class Recovery : public testing::Test {
     std::unique_ptr<StateRecovery> recovery_;
     std::vector<StateRecord> taken_;
     std::uint64_t first_ = 0;
-    std::int64_t now_ns_ = 1'000'000 * ms;
+    std::int64_t now_ns_ = 1'000'000 * ms_ns;
     std::optional<bool> recovered_;
     std::string said_;
 };
@@ -206,7 +206,7 @@ TEST_F(Recovery, SurvivesBytesThatAreNoFrames) {
 TEST_F(Recovery, EndsAProcessThatTakesTooLong) {
     begin("exec sleep 1000");
     for (int step = 0; step < 1000 && !recovery_->over(); ++step) {
-        recovery_->step(now_ns_ += 1000 * ms);
+        recovery_->step(now_ns_ += 1000 * ms_ns);
     }
     EXPECT_EQ(recovered_, false);
     EXPECT_NE(said_.find("given up after 600 s"), std::string::npos) << said_;
@@ -223,12 +223,12 @@ TEST_F(Recovery, SaysIfTheProcessCannotBeStarted) {
 }
 
 TEST_F(Recovery, WaitsForTheStateOfPeers) {
-    peer::StateTransfer transfer{*exchange_, {line}, 500 * ms, [](const peer::PeerEvent&) {}};
+    peer::StateTransfer transfer{*exchange_, {line}, 500 * ms_ns, [](const peer::PeerEvent&) {}};
     recovery_ = std::make_unique<StateRecovery>(setup_, *exchange_, &transfer);
     write({place_of(9), series_of(line, 9)});
     begin(output());
     while (!transfer.over()) {
-        recovery_->step(now_ns_ += ms);
+        recovery_->step(now_ns_ += ms_ns);
         EXPECT_TRUE(exchange_->begin());
         EXPECT_EQ(recovery_->series().read(), 0U);
         transfer.step(now_ns_, {});

@@ -1,6 +1,7 @@
 #include "actors/threads/parking.h"
 
 #include "actors/threads/ring.h"
+#include "config/time_units.h"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -11,8 +12,6 @@
 
 namespace pinstrike::actors {
 namespace {
-
-constexpr std::int64_t second_ns = 1'000'000'000;
 
 TEST(Parking, does_not_sleep_when_there_is_work) {
     Parking parking;

@@ -140,7 +140,7 @@ Found run_interrupted() {
     while (interruptions_count.load(std::memory_order_relaxed) < interruptions_wanted) {
         const std::int64_t now_ns = monotonic_ns();
         if (now_ns >= due_ns) {
-            feed::Event event = testing::quote_of(testing::series_of("A"), ++sequence);
+            feed::Event event = test_events::quote_of(test_events::series_of("A"), ++sequence);
             event.header.ts_receive_ns = now_ns;
             EXPECT_TRUE(halves.producer.try_push(std::vector{event}));
             due_ns = now_ns + 370'000;

@@ -2,6 +2,7 @@
 // preemption is a step that comes late, and a slow handler is a step that comes late after work.
 #include "actors/core/core.h"
 #include "actors/threads/loop_counters.h"
+#include "config/time_units.h"
 #include "tests/actors/events.h"
 
 #include <gtest/gtest.h>
@@ -15,7 +16,6 @@ namespace {
 using feed::Event;
 
 constexpr std::int64_t us = 1'000;
-constexpr std::int64_t ms = 1'000'000;
 
 class Sink : public Actor {
   public:
@@ -33,8 +33,8 @@ class Sink : public Actor {
 };
 
 /// A core with one ring, which the test fills. Time advances only by turn().
-struct Scene {
-    explicit Scene(CoreOptions options = {}) {
+struct StopsScene {
+    explicit StopsScene(CoreOptions options = {}) {
         auto halves = Ring<Event>::make(1024);
         producer = std::make_unique<Producer<Event>>(std::move(halves.producer));
         std::vector<Consumer<Event>> rings;
@@ -62,7 +62,7 @@ struct Scene {
     }
 
     void arrive(std::int64_t at_ns) {
-        Event event = testing::quote_of(testing::series_of("A"), ++sequence);
+        Event event = test_events::quote_of(test_events::series_of("A"), ++sequence);
         event.header.ts_receive_ns = at_ns;
         ASSERT_TRUE(producer->try_push(std::vector{event}));
     }
@@ -79,7 +79,7 @@ struct Scene {
         return core->counters().receive_to_actor_preempted_ns.snapshot();
     }
 
-    std::int64_t now_ns = 1'773'667'800'000 * ms;
+    std::int64_t now_ns = 1'773'667'800'000 * ms_ns;
     std::uint32_t sequence = 0;
     LoopCounters poller;
     std::unique_ptr<Producer<Event>> producer;
@@ -87,7 +87,7 @@ struct Scene {
 };
 
 TEST(Stops, a_long_turn_in_which_nothing_was_done_is_one_and_what_overlaps_it_is_preempted) {
-    Scene scene;
+    StopsScene scene;
     scene.spin(10);
     scene.arrive(scene.now_ns + 10 * us);  // during the preemption
     scene.turn(25 * us);                   // preempted: the turn before found nothing
@@ -106,7 +106,7 @@ TEST(Stops, a_long_turn_in_which_nothing_was_done_is_one_and_what_overlaps_it_is
 }
 
 TEST(Stops, who_comes_while_its_backlog_is_worked_off_waits_because_of_it) {
-    Scene scene;
+    StopsScene scene;
     scene.spin(10);
     scene.arrive(scene.now_ns + 10 * us);
     scene.turn(100 * us);  // preempted; then the message is passed on
@@ -128,7 +128,7 @@ TEST(Stops, who_comes_while_its_backlog_is_worked_off_waits_because_of_it) {
 }
 
 TEST(Stops, a_core_that_never_keeps_up_blames_a_stop_no_longer_than_it_lasted) {
-    Scene scene;
+    StopsScene scene;
     scene.spin(10);
     std::uint64_t within = 0;
     scene.arrive(scene.now_ns + 1 * us);
@@ -145,7 +145,7 @@ TEST(Stops, a_core_that_never_keeps_up_blames_a_stop_no_longer_than_it_lasted) {
 }
 
 TEST(Stops, a_slow_handler_is_none_and_those_who_wait_for_it_are_not_cut_out) {
-    Scene scene;
+    StopsScene scene;
     scene.spin(10);
     for (int i = 0; i < 100; ++i) {
         scene.arrive(scene.now_ns);
@@ -162,7 +162,7 @@ TEST(Stops, a_slow_handler_is_none_and_those_who_wait_for_it_are_not_cut_out) {
 }
 
 TEST(Stops, among_stops_and_slow_handlers_exactly_the_stops_are_found) {
-    Scene scene;
+    StopsScene scene;
     std::uint64_t injected = 0;
     std::uint64_t random = 42;
     for (int i = 0; i < 10'000; ++i) {
@@ -192,8 +192,8 @@ TEST(Stops, among_stops_and_slow_handlers_exactly_the_stops_are_found) {
 }
 
 TEST(Stops, timers_and_what_actors_do_while_idle_are_their_own_time) {
-    Scene scene;
-    scene.turn(1 * ms);  // after a turn without work: preempted; runs a timer
+    StopsScene scene;
+    scene.turn(1 * ms_ns);  // after a turn without work: preempted; runs a timer
     const std::uint64_t before = scene.stops();
     scene.turn(80 * us);  // the time of the timer and of on_idle()
     EXPECT_EQ(scene.stops(), before);
@@ -202,7 +202,7 @@ TEST(Stops, timers_and_what_actors_do_while_idle_are_their_own_time) {
 }
 
 TEST(Stops, actors_are_asked_seldom_while_they_have_nothing_so_that_most_turns_prove_something) {
-    Scene scene;
+    StopsScene scene;
     const int before = dynamic_cast<const Sink&>(scene.core->actor(0)).asked;
     scene.spin(2'000);  // 100 us
     const int asked = dynamic_cast<const Sink&>(scene.core->actor(0)).asked - before;
@@ -211,18 +211,18 @@ TEST(Stops, actors_are_asked_seldom_while_they_have_nothing_so_that_most_turns_p
 }
 
 TEST(Stops, a_sleep_of_its_own_will_is_none) {
-    Scene scene;
+    StopsScene scene;
     scene.spin(10);
     scene.core->slept();
-    scene.turn(20 * ms);
+    scene.turn(20 * ms_ns);
     EXPECT_EQ(scene.stops(), 0U);
     scene.turn(50);
     EXPECT_EQ(scene.core->counters().not_empty_ns.snapshot().highest_ns,
-              static_cast<std::uint64_t>(20 * ms));
+              static_cast<std::uint64_t>(20 * ms_ns));
 }
 
 TEST(Stops, a_stop_of_the_poller_disturbs_what_had_arrived_before_its_end) {
-    Scene scene;
+    StopsScene scene;
     scene.poller.stalled_until_ns.set(static_cast<std::uint64_t>(scene.now_ns + 300));
     scene.arrive(scene.now_ns + 200);  // by the NIC's time stamp
     scene.turn(500);
@@ -233,11 +233,11 @@ TEST(Stops, a_stop_of_the_poller_disturbs_what_had_arrived_before_its_end) {
 }
 
 TEST(Stops, a_clock_set_back_leaves_none_ahead) {
-    Scene scene;
+    StopsScene scene;
     scene.spin(10);
     scene.turn(25 * us);
     ASSERT_EQ(scene.stops(), 1U);
-    scene.turn(-3'600'000 * ms);
+    scene.turn(-3'600'000 * ms_ns);
     scene.arrive(scene.now_ns);
     scene.turn(50);
     EXPECT_EQ(scene.preempted().count, 0U);
@@ -245,7 +245,7 @@ TEST(Stops, a_clock_set_back_leaves_none_ahead) {
 }
 
 TEST(Stops, each_message_of_a_batch_counts_so_that_a_backlog_is_not_one_sample) {
-    Scene scene;
+    StopsScene scene;
     for (int i = 0; i < 100; ++i) {
         scene.arrive(scene.now_ns);
         scene.turn(50);
@@ -262,22 +262,22 @@ TEST(Stops, each_message_of_a_batch_counts_so_that_a_backlog_is_not_one_sample) 
 /// In a paced replay, the latency of a packet begins when the packet was due, even if it was
 /// received later.
 TEST(Due, who_was_kept_waiting_counts_from_when_it_should_have_been_served) {
-    constexpr std::int64_t captured_ns = 5'000 * ms;
+    constexpr std::int64_t captured_ns = 5'000 * ms_ns;
     nic::ReplayStart start;
     const std::size_t port = start.add_port(captured_ns);
     CoreOptions options;
     options.live = false;
     options.due = {&start, nic::Pace{2}};
-    Scene scene{options};
+    StopsScene scene{options};
     ASSERT_TRUE(start.ask(port, captured_ns, scene.now_ns, nic::Pace{2}).due);
-    scene.arrive(captured_ns + 2 * ms);  // due 1 ms after the start
-    scene.turn(1 * ms + 200 * us);
+    scene.arrive(captured_ns + 2 * ms_ns);  // due 1 ms after the start
+    scene.turn(1 * ms_ns + 200 * us);
     EXPECT_EQ(scene.raw().count, 1U);
     EXPECT_EQ(scene.raw().highest_ns, 200'000U);
     EXPECT_EQ(scene.preempted().count, 1U);  // preempted when it was due
 
-    scene.arrive(captured_ns + 4 * ms);  // 800 us from now; the handler takes 10 ms
-    scene.turn(10 * ms);
+    scene.arrive(captured_ns + 4 * ms_ns);  // 800 us from now; the handler takes 10 ms
+    scene.turn(10 * ms_ns);
     EXPECT_EQ(scene.raw().highest_ns, 9'200'000U);
     EXPECT_EQ(scene.preempted().count, 1U);
 }
@@ -285,7 +285,7 @@ TEST(Due, who_was_kept_waiting_counts_from_when_it_should_have_been_served) {
 TEST(Due, without_a_pace_nothing_was_ever_due) {
     CoreOptions options;
     options.live = false;
-    Scene scene{options};
+    StopsScene scene{options};
     scene.arrive(1);
     scene.turn(50);
     EXPECT_EQ(scene.raw().count, 0U);

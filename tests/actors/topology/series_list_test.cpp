@@ -139,7 +139,7 @@ TEST_F(SeriesListTest, deals_as_the_router_does) {
             total += list.by_core[i].size();
             EXPECT_EQ(list.counts[i], list.by_core[i].size());
             for (const feed::SeriesMap& map : list.by_core[i]) {
-                const feed::Event event = testing::quote_of(map.series, 1);
+                const feed::Event event = test_events::quote_of(map.series, 1);
                 router.push({&event, 1});
             }
             router.publish();

@@ -42,21 +42,21 @@ class NoteSink final : public WordSink {
     }
 };
 
-struct Row {
+struct NotesRow {
     const char* rule;
     const char* input;
     const char* notes;
     ArbitrationConfig config{.window_ns = 1000, .hold_bytes = 65536, .gap_ranges = 64};
 };
 
-void PrintTo(const Row& row, std::ostream* out) {
+void PrintTo(const NotesRow& row, std::ostream* out) {
     *out << row.rule;
 }
 
-class ArbiterNotes : public testing::TestWithParam<Row> {};
+class ArbiterNotes : public testing::TestWithParam<NotesRow> {};
 
 TEST_P(ArbiterNotes, SayWhatToLookFor) {
-    const Row& row = GetParam();
+    const NotesRow& row = GetParam();
     SCOPED_TRACE(std::string(row.rule) + "\n  input: " + row.input);
     NoteSink sink;
     Script script{row.config, sink};
@@ -67,50 +67,52 @@ TEST_P(ArbiterNotes, SayWhatToLookFor) {
 
 INSTANTIATE_TEST_SUITE_P(
     Holes, ArbiterNotes,
-    testing::Values(Row{"in order, nothing", "A1+3 B1+3 A4 B4 AN4", ""},
-                    Row{"a hole is noted when it opens, not when it is given up",
-                        "A1@5 A4@9 wait A5", "?2-3@5..9"},
-                    Row{"filled in time", "A1@5 A4@9 B2+2", "?2-3@5..9 !2-3"},
-                    Row{"filled in part", "A1@5 A4@9 B3 wait", "?2-3@5..9 !3-3"},
-                    Row{"filled late", "A1@5 A4@9 wait B2+2", "?2-3@5..9 !2-3"},
-                    Row{"filled by a repair", "A1@5 A4@9 wait V1+4", "?2-3@5..9 !2-3"},
-                    Row{"a second hole behind what waits", "A1@5 A3@7 A6@9 B2+4",
-                        "?2-2@5..7 ?4-5@7..9 !2-2 "
-                        "!4-5"},
-                    Row{"the tail, from line integrity", "A1@5 AN3@9 A4@10", "?2-3@5..9"},
-                    Row{"and more behind it", "A1@5 AN3@9 A6@12", "?2-3@5..9 ?4-5@9..12"},
-                    Row{"what reaches beyond a hole", "A1@5 A3@7 B2+4", "?2-2@5..7 !2-2"},
-                    Row{"over the wrap", "A4294967294@5 A2@9 wait V1", "?4294967295-1@5..9 !1-1"},
-                    Row{"from before the start, nothing", "A10 B8+2", ""},
-                    Row{"where nothing can wait",
-                        "A1@5 A4@9 B3 B2",
-                        "?2-3@5..9 !3-3 !2-2",
-                        {.window_ns = 1000, .hold_bytes = 0, .gap_ranges = 64}}));
+    testing::Values(NotesRow{"in order, nothing", "A1+3 B1+3 A4 B4 AN4", ""},
+                    NotesRow{"a hole is noted when it opens, not when it is given up",
+                             "A1@5 A4@9 wait A5", "?2-3@5..9"},
+                    NotesRow{"filled in time", "A1@5 A4@9 B2+2", "?2-3@5..9 !2-3"},
+                    NotesRow{"filled in part", "A1@5 A4@9 B3 wait", "?2-3@5..9 !3-3"},
+                    NotesRow{"filled late", "A1@5 A4@9 wait B2+2", "?2-3@5..9 !2-3"},
+                    NotesRow{"filled by a repair", "A1@5 A4@9 wait V1+4", "?2-3@5..9 !2-3"},
+                    NotesRow{"a second hole behind what waits", "A1@5 A3@7 A6@9 B2+4",
+                             "?2-2@5..7 ?4-5@7..9 !2-2 "
+                             "!4-5"},
+                    NotesRow{"the tail, from line integrity", "A1@5 AN3@9 A4@10", "?2-3@5..9"},
+                    NotesRow{"and more behind it", "A1@5 AN3@9 A6@12", "?2-3@5..9 ?4-5@9..12"},
+                    NotesRow{"what reaches beyond a hole", "A1@5 A3@7 B2+4", "?2-2@5..7 !2-2"},
+                    NotesRow{"over the wrap", "A4294967294@5 A2@9 wait V1",
+                             "?4294967295-1@5..9 !1-1"},
+                    NotesRow{"from before the start, nothing", "A10 B8+2", ""},
+                    NotesRow{"where nothing can wait",
+                             "A1@5 A4@9 B3 B2",
+                             "?2-3@5..9 !3-3 !2-2",
+                             {.window_ns = 1000, .hold_bytes = 0, .gap_ranges = 64}}));
 
 INSTANTIATE_TEST_SUITE_P(
     InVain, ArbiterNotes,
-    testing::Values(Row{"what cannot be decoded is not looked for", "A1+3/1 A4", ""},
-                    Row{"nor behind a hole", "A1@5 A4+3/1@9", "?2-3@5..9"},
-                    Row{"nor in one", "A1@5 A4@9 B2+2/0", "?2-3@5..9 !2-3"},
-                    Row{"nor when it was declared lost before", "A1@5 A4@9 wait B2+2/1",
-                        "?2-3@5..9 !2-2 !3-3"},
-                    Row{"nor what the list of gaps has no room for",
-                        "A1@1 A3@2 A5@3 B4",
-                        "?2-2@1..2 ?4-4@2..3 !4-4",
-                        {.window_ns = 0, .hold_bytes = 65536, .gap_ranges = 1}}));
+    testing::Values(NotesRow{"what cannot be decoded is not looked for", "A1+3/1 A4", ""},
+                    NotesRow{"nor behind a hole", "A1@5 A4+3/1@9", "?2-3@5..9"},
+                    NotesRow{"nor in one", "A1@5 A4@9 B2+2/0", "?2-3@5..9 !2-3"},
+                    NotesRow{"nor when it was declared lost before", "A1@5 A4@9 wait B2+2/1",
+                             "?2-3@5..9 !2-2 !3-3"},
+                    NotesRow{"nor what the list of gaps has no room for",
+                             "A1@1 A3@2 A5@3 B4",
+                             "?2-2@1..2 ?4-4@2..3 !4-4",
+                             {.window_ns = 0, .hold_bytes = 65536, .gap_ranges = 1}}));
 
 INSTANTIATE_TEST_SUITE_P(
     Resets, ArbiterNotes,
-    testing::Values(Row{"what a raising reset skips is not missing", "A10 AK19 A20 BK19 B20", ""},
-                    Row{"a hole stays open over a reset", "A500@1 A502@3 AC0@4 A1@5 B500 B501@2",
-                        "?501-501@1..3 !501-501"},
-                    Row{"the old epoch had a hole", "A500@1 AC0@5 A1@6 B503@4", "?501-502@1..4"},
-                    Row{"and a tail", "A500@1 AC0@5 A1@6 BN502@4", "?501-502@1..4"},
-                    Row{"the first of a new epoch", "A500@1 AK0@5 A3@6", "?1-2@5..6"},
-                    Row{"what waits in the wrong epoch shows no hole there",
-                        "A10@1 A20@5 B10 BK19@3 B20 A21@6", "?11-19@1..5 ?20-20@1..3 !11-20"},
-                    Row{"an inferred epoch began earlier", "A500@1 A2@6 A3@7 wait BK0@3 B1@5 B2 B3",
-                        "?1-1@3..6 !1-1"}));
+    testing::Values(
+        NotesRow{"what a raising reset skips is not missing", "A10 AK19 A20 BK19 B20", ""},
+        NotesRow{"a hole stays open over a reset", "A500@1 A502@3 AC0@4 A1@5 B500 B501@2",
+                 "?501-501@1..3 !501-501"},
+        NotesRow{"the old epoch had a hole", "A500@1 AC0@5 A1@6 B503@4", "?501-502@1..4"},
+        NotesRow{"and a tail", "A500@1 AC0@5 A1@6 BN502@4", "?501-502@1..4"},
+        NotesRow{"the first of a new epoch", "A500@1 AK0@5 A3@6", "?1-2@5..6"},
+        NotesRow{"what waits in the wrong epoch shows no hole there",
+                 "A10@1 A20@5 B10 BK19@3 B20 A21@6", "?11-19@1..5 ?20-20@1..3 !11-20"},
+        NotesRow{"an inferred epoch began earlier", "A500@1 A2@6 A3@7 wait BK0@3 B1@5 B2 B3",
+                 "?1-1@3..6 !1-1"}));
 
 /// Records each gap with its time in steps.
 class GapTimes final : public WordSink {

@@ -1,12 +1,13 @@
 // path: cold
 #include "feed/recording/moment.h"
 
+#include "config/time_units.h"
+
 #include <gtest/gtest.h>
 
 namespace pinstrike::feed {
 namespace {
 
-constexpr std::int64_t second_ns = 1'000'000'000;
 constexpr std::int64_t noon_utc_ns = 1'764'072'000 * second_ns;  // 2025-11-25 12:00 UTC
 
 std::int64_t at(std::string_view text, std::int64_t first_ns = noon_utc_ns,

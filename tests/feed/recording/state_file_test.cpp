@@ -3,6 +3,7 @@
 // Files of snapshots: what is written is read again, damage is noticed, and unneeded ones go.
 #include "feed/recording/state_file.h"
 
+#include "config/time_units.h"
 #include "feed/recording/moment.h"
 #include "feed/recording/segment_file.h"
 
@@ -23,7 +24,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::int64_t second_ns = 1'000'000'000;
 constexpr std::int64_t begin_ns = 1'764'426'600 * second_ns + 123'456'789;
 
 std::vector<std::byte> bytes_of(std::string_view text) {

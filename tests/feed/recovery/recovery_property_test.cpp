@@ -4,6 +4,7 @@
 // missing answers and times: no number is requested while it is in flight, after it was found or
 // given up, or before it is due; no second exceeds the budget; every number noted is counted under
 // exactly one outcome; all sizes stay bounded.
+#include "config/time_units.h"
 #include "feed/recovery/recovery.h"
 #include "tests/feed/numbering.h"
 #include "tests/feed/recovery/recovery_fakes.h"
@@ -22,7 +23,6 @@ namespace pinstrike::feed::test {
 namespace {
 
 constexpr Position base = 2 * numbering.last;
-constexpr std::int64_t second_ns = 1'000'000'000;
 
 enum class Step { missing, found, wait, answer, finish, refuse, disconnect };
 

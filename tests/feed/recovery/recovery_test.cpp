@@ -3,6 +3,7 @@
 // Tests the rules by which a hole is repaired, one rule at a time.
 #include "feed/recovery/recovery.h"
 
+#include "config/time_units.h"
 #include "tests/feed/numbering.h"
 #include "tests/feed/recovery/recovery_fakes.h"
 
@@ -16,14 +17,13 @@
 namespace pinstrike::feed::test {
 namespace {
 
-constexpr std::int64_t ms = 1'000'000;
 constexpr Position base = 2 * numbering.last;  // number n is position base + n
 
 struct RecoveryTest : testing::Test {
     RecoveryConfig config{.sources = {},
-                          .request_after_ns = 1 * ms,
-                          .answer_within_ns = 20 * ms,
-                          .give_up_after_ns = 1000 * ms,
+                          .request_after_ns = 1 * ms_ns,
+                          .answer_within_ns = 20 * ms_ns,
+                          .give_up_after_ns = 1000 * ms_ns,
                           .requests_per_second = 500,
                           .messages_per_second = 200'000,
                           .ranges_max = 64};
@@ -87,7 +87,7 @@ TEST_F(RecoveryTest, AsksInTheNumbersOfTheVenue) {
     constexpr std::uint64_t number = (std::uint64_t{1} << 33) + 7;
     const Position begin = 2 * venue.last + number;
     recovery->missing(0, begin, begin + 3, 5, 9, now_ns);
-    at(1 * ms);
+    at(1 * ms_ns);
     ASSERT_EQ(asked[0].requests.size(), 1U);
     EXPECT_EQ(asked[0].requests[0].first, number);
     EXPECT_EQ(asked[0].requests[0].messages, 3U);
@@ -96,11 +96,11 @@ TEST_F(RecoveryTest, AsksInTheNumbersOfTheVenue) {
 TEST_F(RecoveryTest, AHoleIsLeftToTheOtherStreamFirst) {
     make();
     missing(2, 3);
-    EXPECT_EQ(recovery->next_deadline_ns(), 1 * ms);
-    at(1 * ms - 1);
+    EXPECT_EQ(recovery->next_deadline_ns(), 1 * ms_ns);
+    at(1 * ms_ns - 1);
     EXPECT_EQ(requests(), "");
     found(2, 3);
-    at(10 * ms);
+    at(10 * ms_ns);
     EXPECT_EQ(requests(), "");
     EXPECT_EQ(count(RecoveryCount::filled), 2U);
     EXPECT_EQ(recovery->next_deadline_ns(), Recovery::never_ns);
@@ -110,9 +110,9 @@ TEST_F(RecoveryTest, ThenItIsAskedForOnceAndExactly) {
     make();
     missing(2, 3);
     missing(220, 220, 1);
-    at(1 * ms);
+    at(1 * ms_ns);
     EXPECT_EQ(requests(), "4:2-3 220:220-220");
-    at(20 * ms);
+    at(20 * ms_ns);
     EXPECT_EQ(requests(), "");
     EXPECT_EQ(asked[0].in_flight.size(), 2U);
     found(2, 3);
@@ -125,7 +125,7 @@ TEST_F(RecoveryTest, ARequestNamesItsStamps) {
     make();
     recovery->missing(0, base + 2, base + 3, 50, 70, 0);
     recovery->missing(0, base + 3, base + 4, 60, 90, 0);
-    at(1 * ms);
+    at(1 * ms_ns);
     ASSERT_EQ(asked[0].requests.size(), 1U);
     EXPECT_EQ(asked[0].requests[0].ts_before_ns, 50);
     EXPECT_EQ(asked[0].requests[0].ts_behind_ns, 90);
@@ -136,32 +136,32 @@ TEST_F(RecoveryTest, WhatAdjoinsIsOneRequest) {
     missing(2, 3);
     missing(4, 9);
     missing(11, 11);
-    at(1 * ms);
+    at(1 * ms_ns);
     EXPECT_EQ(requests(), "4:2-9 4:11-11");
 }
 
 TEST_F(RecoveryTest, ButNotBeforeItsTime) {
     make();
     missing(2, 3);
-    at(ms / 2);
+    at(ms_ns / 2);
     missing(4, 9);
-    at(1 * ms);
+    at(1 * ms_ns);
     EXPECT_EQ(requests(), "4:2-3");
-    at(2 * ms);
+    at(2 * ms_ns);
     EXPECT_EQ(requests(), "4:4-9");
 }
 
 TEST_F(RecoveryTest, ALongHoleIsSeveralRequests) {
     make();
     missing(1, 2500);
-    at(1 * ms);
+    at(1 * ms_ns);
     EXPECT_EQ(requests(), "4:1-1000 4:1001-2000 4:2001-2500");
 }
 
 TEST_F(RecoveryTest, ARequestLeadsOverTheWrap) {
     make();
     recovery->missing(0, base + numbering.last - 1, base + numbering.last + 2, 5, 9, 0);
-    at(1 * ms);
+    at(1 * ms_ns);
     ASSERT_EQ(asked[0].requests.size(), 1U);
     EXPECT_EQ(asked[0].requests[0].first, 4'294'967'294U);
     EXPECT_EQ(asked[0].requests[0].messages, 3U);
@@ -170,13 +170,13 @@ TEST_F(RecoveryTest, ARequestLeadsOverTheWrap) {
 TEST_F(RecoveryTest, WhatARequestStillLacksIsAskedOfTheNextSource) {
     make(2);
     missing(1, 10);
-    at(1 * ms);
+    at(1 * ms_ns);
     EXPECT_EQ(requests(0), "4:1-10");
     found(4, 5);
     asked[0].next_answers.push_back([&](RepairAnswers& answers) { answers.finished(last_id()); });
-    at(2 * ms);
+    at(2 * ms_ns);
     found(9, 9);  // the block arrived after the source had finished
-    at(10 * ms);
+    at(10 * ms_ns);
     EXPECT_EQ(requests(1), "4:1-3 4:6-8 4:10-10");
     EXPECT_EQ(recovery->refused(0).read(Refusal::incomplete), 1U);
     EXPECT_EQ(requests(0), "");
@@ -185,11 +185,11 @@ TEST_F(RecoveryTest, WhatARequestStillLacksIsAskedOfTheNextSource) {
 TEST_F(RecoveryTest, ARefusalMovesOn) {
     make(2);
     missing(1, 10);
-    at(1 * ms);
+    at(1 * ms_ns);
     EXPECT_EQ(requests(0), "4:1-10");
     asked[0].next_answers.push_back(
         [&](RepairAnswers& answers) { answers.refused(last_id(), Refusal::not_kept); });
-    at(2 * ms);
+    at(2 * ms_ns);
     EXPECT_EQ(requests(1), "4:1-10");
     EXPECT_EQ(recovery->refused(0).read(Refusal::not_kept), 1U);
 }
@@ -197,11 +197,11 @@ TEST_F(RecoveryTest, ARefusalMovesOn) {
 TEST_F(RecoveryTest, SoDoesSilence) {
     make(2);
     missing(1, 10);
-    at(1 * ms);
-    at(21 * ms - 1);
+    at(1 * ms_ns);
+    at(21 * ms_ns - 1);
     EXPECT_EQ(requests(1), "");
-    EXPECT_EQ(recovery->next_deadline_ns(), 21 * ms);
-    at(21 * ms);
+    EXPECT_EQ(recovery->next_deadline_ns(), 21 * ms_ns);
+    at(21 * ms_ns);
     EXPECT_EQ(requests(1), "4:1-10");
     EXPECT_EQ(recovery->refused(0).read(Refusal::no_answer), 1U);
     EXPECT_TRUE(asked[0].in_flight.empty());
@@ -211,7 +211,7 @@ TEST_F(RecoveryTest, AndASourceThatCannotBeAsked) {
     make(2);
     asked[0].refuses = Refusal::not_connected;
     missing(1, 10);
-    at(1 * ms);
+    at(1 * ms_ns);
     EXPECT_EQ(requests(1), "4:1-10");
     EXPECT_EQ(recovery->refused(0).read(Refusal::not_connected), 1U);
     EXPECT_EQ(count(RecoveryCount::requests), 1U);
@@ -223,11 +223,11 @@ TEST_F(RecoveryTest, AfterTheLastSourceTheFirstAgainAfterPausesThatDouble) {
     missing(1, 1);
     std::vector<std::int64_t> tried_ms;
     std::uint64_t refusals = 0;
-    for (std::int64_t time = 0; time <= 200 * ms; time += ms) {
+    for (std::int64_t time = 0; time <= 200 * ms_ns; time += ms_ns) {
         at(time);
         const std::uint64_t now_refused = recovery->refused(0).read(Refusal::not_connected);
         if (now_refused != refusals) {
-            tried_ms.push_back(time / ms);
+            tried_ms.push_back(time / ms_ns);
         }
         refusals = now_refused;
     }
@@ -235,11 +235,11 @@ TEST_F(RecoveryTest, AfterTheLastSourceTheFirstAgainAfterPausesThatDouble) {
 }
 
 TEST_F(RecoveryTest, AHoleIsGivenUpInTheEnd) {
-    config.give_up_after_ns = 50 * ms;
+    config.give_up_after_ns = 50 * ms_ns;
     make();
     missing(1, 3);
-    at(1 * ms);
-    at(50 * ms);
+    at(1 * ms_ns);
+    at(50 * ms_ns);
     EXPECT_EQ(count(RecoveryCount::abandoned), 3U);
     EXPECT_EQ(recovery->in_flight(), 0U);
     EXPECT_TRUE(asked[0].in_flight.empty());
@@ -247,12 +247,12 @@ TEST_F(RecoveryTest, AHoleIsGivenUpInTheEnd) {
 }
 
 TEST_F(RecoveryTest, AndSaysIfNobodyWasEverAsked) {
-    config.give_up_after_ns = 50 * ms;
+    config.give_up_after_ns = 50 * ms_ns;
     make();
     asked[0].refuses = Refusal::not_connected;
     missing(1, 3);
-    at(1 * ms);
-    at(50 * ms);
+    at(1 * ms_ns);
+    at(50 * ms_ns);
     EXPECT_EQ(count(RecoveryCount::never_asked), 3U);
 }
 
@@ -260,21 +260,21 @@ TEST_F(RecoveryTest, APassiveSourceIsWaitedForAndCostsNothing) {
     first_passive = true;
     make(2);
     missing(1, 3);
-    at(1 * ms);
+    at(1 * ms_ns);
     EXPECT_EQ(requests(0), "");
-    at(21 * ms - 1);
+    at(21 * ms_ns - 1);
     EXPECT_EQ(requests(1), "");
-    at(21 * ms);
+    at(21 * ms_ns);
     EXPECT_EQ(requests(1), "4:1-3");
     EXPECT_EQ(count(RecoveryCount::requests), 1U);
 }
 
 TEST_F(RecoveryTest, TheBudgetOfMessagesHoldsBack) {
     config.messages_per_second = 10'000;  // 1000 at once, then 9 per millisecond
-    config.answer_within_ns = 500 * ms;
+    config.answer_within_ns = 500 * ms_ns;
     make();
     missing(1, 2000);
-    at(1 * ms);
+    at(1 * ms_ns);
     EXPECT_EQ(requests(), "4:1-1000");
     EXPECT_EQ(count(RecoveryCount::postponed), 1U);
     const std::int64_t next_ns = recovery->next_deadline_ns();
@@ -291,9 +291,9 @@ TEST_F(RecoveryTest, SoDoesThatOfRequests) {
     missing(1, 1);
     missing(3, 3);
     missing(5, 5);
-    at(1 * ms);
+    at(1 * ms_ns);
     EXPECT_EQ(requests(), "4:1-1 4:3-3");
-    at(1 * ms + 1000 * ms / 18 + ms);
+    at(1 * ms_ns + 1000 * ms_ns / 18 + ms_ns);
     EXPECT_NE(requests().find("4:5-5"), std::string::npos);
 }
 
@@ -302,7 +302,7 @@ TEST_F(RecoveryTest, RangesAreBoundedAndSaidToBe) {
     make();
     missing(1, 3);
     missing(5, 3000);
-    at(1 * ms);
+    at(1 * ms_ns);
     EXPECT_EQ(requests(), "4:1-3 4:5-1004");
     EXPECT_EQ(count(RecoveryCount::untracked), 1996U);
     found(2, 2);  // would split them into three ranges
@@ -315,7 +315,7 @@ TEST_F(RecoveryTest, WhatIsNotedTwiceIsTrackedOnce) {
     make();
     missing(4, 6);
     missing(2, 9);
-    at(1 * ms);
+    at(1 * ms_ns);
     EXPECT_EQ(requests(), "4:2-9");
     EXPECT_EQ(count(RecoveryCount::missing), 8U);
 }
@@ -325,10 +325,10 @@ TEST_F(RecoveryTest, BlocksTakeTheRing) {
     missing(1, 3);
     const std::array<std::byte, 34> bytes{};
     asked[0].next_answers.push_back([&](RepairAnswers& answers) { answers.block(4, bytes); });
-    at(1 * ms);
+    at(1 * ms_ns);
     sink.full = true;
     asked[0].next_answers.push_back([&](RepairAnswers& answers) { answers.block(4, bytes); });
-    at(2 * ms);
+    at(2 * ms_ns);
     EXPECT_EQ(sink.carried, (std::vector<std::pair<std::uint16_t, std::size_t>>{{4, 34}}));
     EXPECT_EQ(count(RecoveryCount::repairs), 2U);
     EXPECT_EQ(count(RecoveryCount::repairs_dropped), 1U);
@@ -340,14 +340,14 @@ TEST_F(RecoveryTest, AnAnswerToNothingIsLetPass) {
         answers.finished(77);
         answers.refused(78, Refusal::not_kept);
     });
-    at(1 * ms);
+    at(1 * ms_ns);
     EXPECT_EQ(recovery->refused(0).sum(), 0U);
 }
 
 TEST_F(RecoveryTest, TheEndGivesUpWhatIsOpen) {
     make();
     missing(1, 3);
-    at(1 * ms);
+    at(1 * ms_ns);
     missing(7, 7);
     recovery->finish();
     EXPECT_EQ(imbalance(*recovery), "");

@@ -2,6 +2,7 @@
 //
 // The capture reader on pcapng with several interfaces and sections, on damaged and on compressed
 // files.
+#include "config/time_units.h"
 #include "nic/capture/capture_reader.h"
 #include "nic/capture/capture_writer.h"
 #include "tests/nic/frames.h"
@@ -134,7 +135,6 @@ ReadFile read_bytes(const std::string& bytes) {
 }
 
 constexpr std::uint64_t second_us = 1'000'000;
-constexpr std::int64_t second_ns = 1'000'000'000;
 
 TEST(Pcapng, ReadsEachPacketByItsOwnInterface) {
     Blocks blocks;

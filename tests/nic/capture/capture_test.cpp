@@ -1,4 +1,5 @@
 // path: cold
+#include "config/time_units.h"
 #include "nic/capture/capture_files.h"
 #include "nic/capture/capture_reader.h"
 #include "nic/capture/capture_writer.h"
@@ -341,7 +342,6 @@ std::string played(std::span<PcapPort* const> ports, std::int64_t begin_ns, std:
     return all;
 }
 
-constexpr std::int64_t second_ns = 1'000'000'000;
 constexpr std::int64_t day_ns = 24 * 3600 * second_ns;
 
 TEST(PcapPort, PassesOverLeapsOfMoreThanAnHourAndReportsThem) {

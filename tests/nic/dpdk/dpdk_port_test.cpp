@@ -2,6 +2,7 @@
 //
 // Real ports of drivers that need no NIC, in one process, because EAL can be started only once. The
 // tests run without hugepages, and with the argument --hugepages with them.
+#include "config/time_units.h"
 #include "nic/capture/capture_writer.h"
 #include "nic/dpdk/dpdk_config.h"
 #include "nic/dpdk/eal.h"
@@ -294,7 +295,6 @@ std::vector<unsigned> reports_sent(Port& port, std::int64_t now_ns) {
 }
 
 TEST(DpdkPort, AnswersQueriesOfAnyLength) {
-    constexpr std::int64_t second_ns = 1'000'000'000;
     constexpr auto join = static_cast<unsigned>(IgmpRecord::join);
     constexpr auto answer = static_cast<unsigned>(IgmpRecord::is_joined);
     PortConfig config = vdev_port("net_ring0");
@@ -315,7 +315,6 @@ TEST(DpdkPort, AnswersQueriesOfAnyLength) {
 }
 
 TEST(DpdkPort, ReportsGroupsThatItTakesWhileItRuns) {
-    constexpr std::int64_t second_ns = 1'000'000'000;
     // net_ring0 still holds the last reports of earlier ports.
     PortConfig config = vdev_port("net_ring1");
     config.own.get<dpdk::DpdkConfig>().membership = dpdk::Membership::igmp;

@@ -1,6 +1,7 @@
 // path: cold
 #include "nic/multicast/membership.h"
 
+#include "config/time_units.h"
 #include "nic/capture/capture_writer.h"
 #include "nic/multicast/igmp.h"
 #include "nic/packet/datagram.h"
@@ -17,7 +18,6 @@
 namespace pinstrike::nic {
 namespace {
 
-constexpr std::int64_t second_ns = 1'000'000'000;
 const IgmpHost host{Ipv4{0x0A000005}, Mac{{2, 0, 0, 0, 0, 5}}, 0};
 
 /// The fields of an IGMP frame, read at the offsets that the RFCs give.

@@ -5,6 +5,7 @@
 #include "actors/publish/reader/core_cursor.h"
 #include "actors/publish/reader/value.h"
 #include "actors/publish/stream_writer.h"
+#include "config/time_units.h"
 #include "tests/actors/publish/published.h"
 #include "tests/actors/publish/reader/reading.h"
 #include "tests/actors/publish/reader/value_text.h"
@@ -17,8 +18,6 @@
 
 namespace pinstrike::actors::test {
 namespace {
-
-constexpr std::int64_t second_ns = 1'000'000'000;
 
 void expect_state_of(const Book& book, pinstrike_feed* feed) {
     const std::vector<pinstrike_value> values = chain_of(feed);

@@ -39,7 +39,7 @@ reader::CoreView view_of(const pinstrike_core& core, std::size_t bytes) {
     return reader::view_core({reinterpret_cast<const std::byte*>(&core), bytes}, 0, 0);
 }
 
-const feed::SeriesKey spy = testing::series_of("SPY");
+const feed::SeriesKey spy = test_events::series_of("SPY");
 
 class WeaveReader : public ::testing::Test {
   protected:
@@ -100,7 +100,7 @@ TEST_F(WeaveReader, a_series_is_never_torn) {
 }
 
 TEST_F(WeaveReader, a_series_is_found_while_others_move) {
-    const auto key_at = [](std::int64_t strike) { return testing::series_of("QQQ", strike); };
+    const auto key_at = [](std::int64_t strike) { return test_events::series_of("QQQ", strike); };
     reader::SeriesParts parts;
     ReadResult result{};
     walk(
@@ -262,7 +262,7 @@ TEST_F(WeaveStream, has_each_event_that_its_snapshot_has_not) {
 }
 
 TEST_F(WeaveStream, has_series_that_come_while_it_begins) {
-    const feed::SeriesKey other = testing::series_of("QQQ", 7);
+    const feed::SeriesKey other = test_events::series_of("QQQ", 7);
     const std::size_t orders = walk(8, 3,
                                     [&](QuoteWriter& writer) {
                                         writer.insert(other);

@@ -35,7 +35,7 @@ constexpr std::size_t stream_records = 4096;
 std::vector<feed::SeriesKey> all_keys() {
     std::vector<feed::SeriesKey> keys;
     for (std::int64_t strike = 1; strike <= series_count; ++strike) {
-        keys.push_back(testing::series_of("SPY", strike));
+        keys.push_back(test_events::series_of("SPY", strike));
     }
     return keys;
 }

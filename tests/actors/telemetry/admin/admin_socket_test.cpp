@@ -6,6 +6,7 @@
 #include "actors/telemetry/admin/address.h"
 #include "actors/telemetry/admin/admin_client.h"
 #include "actors/telemetry/admin/tally.h"
+#include "config/time_units.h"
 #include "tests/config/no_more_descriptors.h"
 
 #include <gmock/gmock.h>
@@ -308,7 +309,6 @@ TEST_F(Admin, takes_the_place_of_a_dead_one_and_of_nothing_else) {
 }
 
 TEST_F(Admin, reports_that_descriptors_ran_out_and_tries_again_after_a_second) {
-    constexpr std::int64_t second_ns = 1'000'000'000;
     const auto socket = opened();
     const nic::FileDescriptor client = connected();
     say(client, "x\n");

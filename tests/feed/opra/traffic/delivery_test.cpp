@@ -65,7 +65,7 @@ struct Place {
     Stream stream;
 };
 
-std::map<nic::Group, Place> places(const std::vector<LineConfig>& lines) {
+std::map<nic::Group, Place> places_of(const std::vector<LineConfig>& lines) {
     std::map<nic::Group, Place> places;
     for (const LineConfig& line : lines) {
         places[line.streams[0]] = {line.number, Stream::a};
@@ -84,7 +84,7 @@ TEST(Delivery, FramesLookLikeTheRealOnes) {
     config.messages_count = 5'000;
     const auto lines = some_lines();
     const Delivered made = run(config, lines);
-    const auto where = places(lines);
+    const auto where = places_of(lines);
     std::int64_t latest_ns = 0;
     std::map<std::pair<std::uint16_t, Stream>, std::vector<std::byte>> bytes;
     for (const Arrived& arrived : made.packets) {
@@ -117,7 +117,7 @@ TEST(Delivery, TheDisasterSiteSendsFromItsOwnSubnets) {
     config.messages_count = 3'000;
     config.disaster = true;
     const auto lines = some_lines();
-    const auto where = places(lines);
+    const auto where = places_of(lines);
     std::set<bool> primary;
     for (const Arrived& arrived : run(config, lines).packets) {
         const auto datagram = datagram_of(arrived);
@@ -139,7 +139,7 @@ struct Heard {
 };
 
 Heard hear(const Delivered& made, const std::vector<LineConfig>& lines) {
-    const auto where = places(lines);
+    const auto where = places_of(lines);
     Heard heard;
     for (const Arrived& arrived : made.packets) {
         const auto datagram = datagram_of(arrived);
@@ -219,7 +219,7 @@ TEST(Delivery, WhatBothStreamsLostComesAgainAmidWhatOthersAskedFor) {
     config.retransmitted_to_others = 0.1;
     const Delivered again = run(config, lines);
 
-    const auto streams = places(lines);
+    const auto streams = places_of(lines);
     std::vector<std::vector<std::byte>> before, after;
     std::map<std::uint16_t, std::uint64_t> retransmitted;
     for (const Arrived& arrived : once.packets) {
@@ -272,7 +272,7 @@ TEST(Delivery, EveryResetAndStartOfDayArrivesOnSomeStream) {
             sent.emplace(block.line, block.ts_ns);
         }
     }
-    const auto where = places(lines);
+    const auto where = places_of(lines);
     const Delivered made = run(config, lines);
     for (const Arrived& one : made.packets) {
         const auto datagram = datagram_of(one);

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::int64_t begin_ns = 1'773'667'800'000'000'000;
 
-std::vector<LineConfig> some_lines() {
+std::vector<LineConfig> four_lines() {
     const std::vector<std::uint16_t> numbers{1, 2, 3, 204};
     return published_lines(numbers);
 }
@@ -131,7 +131,7 @@ TEST(LoopSource, NumbersGoOnOverTheLoops) {
     for (const bool session : {false, true}) {
         TrafficConfig config = small_loop();
         config.session = session;
-        const auto lines = some_lines();
+        const auto lines = four_lines();
         LoopSource source{config, lines, groups_of(lines, "AB"), nic::UdpChecksumSent::computed};
         Numbers numbers;
         run_loops(source, lines, 5, numbers);
@@ -143,7 +143,7 @@ TEST(LoopSource, NumbersGoOnPastTheWrap) {
     TrafficConfig config = small_loop();
     config.first_sequence = 0xFFFF'FFFFU - 300;
     config.session = false;
-    const auto lines = some_lines();
+    const auto lines = four_lines();
     LoopSource source{config, lines, groups_of(lines, "AB"), nic::UdpChecksumSent::computed};
     Numbers numbers;
     run_loops(source, lines, 8, numbers);
@@ -151,7 +151,7 @@ TEST(LoopSource, NumbersGoOnPastTheWrap) {
 }
 
 TEST(LoopSource, BothStreamsCarryTheSameBlocks) {
-    const auto lines = some_lines();
+    const auto lines = four_lines();
     LoopSource source{small_loop(), lines, groups_of(lines, "AB"), nic::UdpChecksumSent::computed};
     std::map<std::uint16_t, std::array<std::vector<std::byte>, 2>> bytes;
     std::array<nic::Packet, 33> burst;
@@ -174,7 +174,7 @@ TEST(LoopSource, BothStreamsCarryTheSameBlocks) {
 }
 
 TEST(LoopSource, SendsNoUdpChecksumWhereAskedNotTo) {
-    const auto lines = some_lines();
+    const auto lines = four_lines();
     LoopSource source{small_loop(), lines, groups_of(lines, "A"), nic::UdpChecksumSent::none};
     std::array<nic::Packet, 64> burst;
     const std::size_t count = source.fill(burst, begin_ns);
@@ -192,7 +192,7 @@ TEST(LoopSource, HandsOutTheGroupsAskedForAlone) {
     TrafficConfig config = small_loop();
     config.rate_messages_per_second = 100'000;
     config.session = false;
-    const auto lines = some_lines();
+    const auto lines = four_lines();
     std::map<std::uint16_t, std::uint64_t> whole, halves;
     const auto gather = [&](std::span<const nic::Group> groups,
                             std::map<std::uint16_t, std::uint64_t>& into) {
@@ -224,7 +224,7 @@ TEST(LoopSource, KeepsItsRate) {
     TrafficConfig config = small_loop();
     config.rate_messages_per_second = 100'000;
     config.session = false;
-    const auto lines = some_lines();
+    const auto lines = four_lines();
     LoopSource source{config, lines, groups_of(lines, "AB"), nic::UdpChecksumSent::computed};
     std::array<nic::Packet, 64> burst;
     std::array<std::uint64_t, 2> messages{};
@@ -244,7 +244,7 @@ TEST(LoopSource, MakesUpForAPauseOnlyBriefly) {
     TrafficConfig config = small_loop();
     config.rate_messages_per_second = 100'000;
     config.session = false;
-    const auto lines = some_lines();
+    const auto lines = four_lines();
     LoopSource source{config, lines, groups_of(lines, "A"), nic::UdpChecksumSent::computed};
     std::vector<nic::Packet> burst(500);
     static_cast<void>(source.fill(burst, begin_ns));
@@ -261,7 +261,7 @@ TEST(LoopSource, StampsEachPacketWithWhenItWasDueHoweverLateSomebodyLooks) {
     TrafficConfig config = small_loop();
     config.rate_messages_per_second = 100'000;
     config.session = false;
-    const auto lines = some_lines();
+    const auto lines = four_lines();
     const auto stamps_by = [&](std::int64_t between_looks_ns) {
         LoopSource source{config, lines, groups_of(lines, "A"), nic::UdpChecksumSent::computed};
         std::array<nic::Packet, 64> burst;
@@ -288,7 +288,7 @@ TEST(LoopSource, OneStreamComesLaterByItsSkew) {
     config.rate_messages_per_second = 100'000;
     config.session = false;
     config.b.skew_ns = 500'000;
-    const auto lines = some_lines();
+    const auto lines = four_lines();
     LoopSource source{config, lines, groups_of(lines, "AB"), nic::UdpChecksumSent::computed};
     std::array<nic::Packet, 64> burst;
     std::map<std::pair<std::uint16_t, std::uint32_t>, std::int64_t> first_ns;
@@ -322,7 +322,7 @@ TEST(LoopSource, HasFaultsInTheirShares) {
     config.a.loss = 0.1;
     config.b.corrupt = 0.1;
     config.b.duplicate = 0.05;
-    const auto lines = some_lines();
+    const auto lines = four_lines();
     LoopSource source{config, lines, groups_of(lines, "AB"), nic::UdpChecksumSent::computed};
     std::array<nic::Packet, 64> burst;
     std::array<std::size_t, 2> good{};
