@@ -83,15 +83,12 @@ bool FeedSender::attach() {
         return false;
     }
     attach_due_ns_ = now_ns_ + attach_every_ns;
-    std::string obstacle = open_feed();
-    if (!obstacle.empty()) {
-        if (obstacle != obstacle_) {
-            detach(obstacle);
-        }
+    if (const std::string obstacle = open_feed(); !obstacle.empty()) {
+        detach(obstacle);
         return false;
     }
-    obstacle_.clear();
     begin();
+    obstacle_.clear();
     return true;
 }
 
@@ -185,12 +182,13 @@ bool FeedSender::note_begin(Core& core) {
 }
 
 void FeedSender::detach(const std::string& why) {
-    obstacle_ = why;
     mapping_ = nullptr;
     cores_.clear();
     asked_.clear();
     attach_due_ns_ = now_ns_ + attach_every_ns;
-    static_cast<void>(outlet_.writer.put_text(FrameType::ended, why));
+    if (std::exchange(obstacle_, why) != why) {
+        static_cast<void>(outlet_.writer.put_text(FrameType::ended, why));
+    }
 }
 
 std::size_t FeedSender::step(Core& core) {

@@ -84,10 +84,13 @@ std::optional<CaptureInput> CaptureInput::open(const std::string& path, Problems
     }
     const int fd = file.get();
     CaptureInput input{std::move(file), path != "-" && S_ISREG(status.st_mode)};
-    if (input.is_regular_ && (is_plain(fd) || (input.frames_ = SeekableZstd::open(fd)))) {
-        return input;
+    if (input.is_regular_) {
+        if (is_plain(fd)) {
+            return input;
+        }
+        input.frames_ = SeekableZstd::open(fd);
     }
-    if (!input.open_archive(path, problems)) {
+    if (!input.frames_ && !input.open_archive(path, problems)) {
         return std::nullopt;
     }
     return input;

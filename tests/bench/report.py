@@ -25,8 +25,8 @@ from pathlib import Path
 
 import limits
 import path
-from parts import (actors, bridges, exports, gateway, growth, instances, published, recordings, rows, stages,
-                   two_threads)
+from parts import (actors, bridges, exports, gateway, growth, instances, kafka_rates, published, recordings, rows,
+                   stages, two_threads)
 
 
 class Report:
@@ -98,7 +98,8 @@ PARTS = {"distance": two_threads.measure_distance, "path": two_threads.measure_p
          "stages": stages.measure_stages, "counting": stages.measure_counting,
          "latency": instances.measure_latency, "start": instances.measure_start,
          "rows": rows.measure_rows, "published": published.measure_published,
-         "gateway": gateway.measure_gateway, "bridge": bridges.measure_bridge, "export": exports.measure_export,
+         "gateway": gateway.measure_gateway, "bridge": bridges.measure_bridge, "kafka": kafka_rates.measure_kafka,
+         "export": exports.measure_export,
          "recording": recordings.measure_recording, "scaling": stages.measure_scaling,
          "growth": growth.measure_growth,
          "actors": actors.measure_actors, "workloads": actors.measure_workloads,

@@ -419,6 +419,8 @@ class Recording(unittest.TestCase):
 
     def test_a_cut_by_underlyings_states_what_it_left_out(self):
         self.write_config(rate=20000)
+        # Some packets are lost on both streams, also if a busy machine makes few.
+        self.config.write_text(self.config.read_text().replace("loss: 0.02", "loss: 0.1"))
         self.run_for(3)
         everything, _, symbols = self.messages_of(*self.segments())
         frequent = [symbol for symbol, _ in

@@ -41,12 +41,13 @@ TEST(RepairRings, bring_every_block_whole_and_in_order) {
             ASSERT_TRUE(others.carry(given % 3, block_of(given)));
             ++given;
         }
-        while (ends->read_repairs([&](std::uint32_t line, std::span<const std::byte> bytes) {
+        const auto take = [&](std::uint32_t line, std::span<const std::byte> bytes) {
             const std::vector<std::byte> expected = block_of(taken);
             ASSERT_EQ(line, taken % 3);
             ASSERT_EQ(std::vector<std::byte>(bytes.begin(), bytes.end()), expected);
             ++taken;
-        }) != 0) {
+        };
+        while (ends->read_repairs(take) != 0) {
         }
     }
     EXPECT_EQ(taken, given);
