@@ -105,6 +105,7 @@ class Slow(WithGateway):
                     if seconds:
                         behind.append((time.monotonic(), seconds))
                     self.assertLess(gateway.metric("gateway_stalled_seconds"), 5)
+            trades += other.records(2)  # this client may be slow as well on a busy machine
             (first_at, first), (last_at, last) = behind[0], behind[-1]
             self.assertGreater(last_at - first_at, 0.5)
             self.assertAlmostEqual(last - first, last_at - first_at, delta=0.3)

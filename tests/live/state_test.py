@@ -73,9 +73,17 @@ def join_wires(a, b):
 
 
 def generate(b):
-    return b.wire.start(b.wire.sender, b.pinstrike, "generate", "--interface", "hub", *TRAFFIC,
-                        "--truth", b.file("truth"), stdout=subprocess.PIPE,
-                        stderr=subprocess.STDOUT)
+    """Returns when packets are on their way."""
+    generator = b.wire.start(b.wire.sender, b.pinstrike, "generate", "--interface", "hub", *TRAFFIC,
+                             "--truth", b.file("truth"), stdout=subprocess.PIPE,
+                             stderr=subprocess.STDOUT)
+
+    def sent():
+        hub = live.run("ip", "-n", b.wire.sender, "-s", "-j", "link", "show", "hub").stdout
+        return json.loads(hub)[0]["stats64"]["tx"]["packets"]
+
+    wait_for(lambda: sent() > 1000, lambda: f"{sent()} packets were sent")
+    return generator
 
 
 def kill(instance):

@@ -90,6 +90,7 @@ def main():
         if options.most is not None and len(sources) > options.most:
             print(f"clang-tidy: the other {len(sources) - options.most} changed files are not checked")
             sources = sources[:options.most]
+    os.nice(10)  # other tests run meanwhile
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         findings = [text for text in pool.map(lambda source: check(build, source), sources)
                     if text]
