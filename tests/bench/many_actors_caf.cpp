@@ -14,7 +14,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using Ring = std::vector<caf::actor>;
 
-double seconds_since(Clock::time_point begun) {
+double caf_seconds_since(Clock::time_point begun) {
     return std::chrono::duration<double>(Clock::now() - begun).count();
 }
 
@@ -45,7 +45,7 @@ ManyOutcome caf_many(std::uint64_t hops) {
         for (std::size_t i = 0; i < many; ++i) {
             ring[i] = system.spawn(node, &ring, (i + 1) % many, &done);
         }
-        outcome.make_seconds = seconds_since(begun);
+        outcome.make_seconds = caf_seconds_since(begun);
         outcome.make_allocations = allocations() - before;
         before = allocations();
         parks_before = parks();
@@ -54,7 +54,7 @@ ManyOutcome caf_many(std::uint64_t hops) {
             caf::anon_send(actor, hops);
         }
         done.wait();
-        outcome.run_seconds = seconds_since(begun);
+        outcome.run_seconds = caf_seconds_since(begun);
         outcome.run_parks = parks() - parks_before;
         for (const caf::actor& actor : ring) {
             caf::anon_send_exit(actor, caf::exit_reason::user_shutdown);

@@ -149,14 +149,14 @@ struct Work {
     void (*measure)(std::string_view work, Cell cell, const Options& options);
 };
 
-constexpr std::array works{
+constexpr std::array workloads{
     Work{"sum100", measure_cell<Sum100>},
     Work{"sum1000", measure_cell<Sum1000>},
     Work{"sha512", measure_cell<Sha512>},
 };
 
 void measure_all(const Options& options) {
-    for (const Work& work : works) {
+    for (const Work& work : workloads) {
         for (const std::size_t actors : {1U, 15U, 20U, 30U, 100U}) {
             for (const std::size_t bound : {0U, 100U}) {
                 const bool wanted = (options.work.empty() || options.work == work.name) &&
