@@ -2,6 +2,7 @@
 #include "config/units.h"
 
 #include "config/limits.h"
+#include "config/memory_sizes.h"
 
 #include <fmt/format.h>
 
@@ -126,7 +127,6 @@ std::string bytes_text(std::uint64_t bytes) {
 }
 
 std::string mebibytes_text(std::uint64_t bytes) {
-    constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20;
     return grouped((bytes + mebibyte - 1) / mebibyte);
 }
 

@@ -70,7 +70,7 @@ namespace pinstrike::actors {
         "events were not carried by a bridge; gap events state their numbers, and the state is " \
         "whole") \
     ROW(bridge_feed, warning, 10, \
-        "a bridge has no feed to carry, and why: it ended, or the serving side cannot read it") \
+        "a bridge has no feed to carry, and why, or has one again") \
     ROW(published, info, 1, \
         "the feed publishes its state in the memory file given; other programs can attach") \
     ROW(admin_open, info, 1, "root and the program's group can connect to the admin socket given") \
