@@ -24,12 +24,45 @@ std::optional<SegmentFile> open_segment(const std::string& plain, Problems& prob
 class FollowedFrames final : public nic::FrameStream {
   public:
     FollowedFrames(FollowedRecording recording, std::function<std::int64_t()> wall_ns,
-                   std::shared_ptr<std::atomic<std::int64_t>> complete_ns)
+                   std::shared_ptr<std::atomic<std::int64_t>> complete_ns, nic::GroupFilter filter)
         : recording_(std::move(recording)),
           wall_ns_(std::move(wall_ns)),
-          complete_ns_(std::move(complete_ns)) {}
+          complete_ns_(std::move(complete_ns)),
+          filter_(std::move(filter)) {}
 
     [[nodiscard]] bool next(nic::CapturedFrame& out) override {
+        while (next_recorded(out)) {
+            if (filter_.selects(out)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    [[nodiscard]] std::optional<std::int64_t> waits_from() const override {
+        return recording_.complete_ns();
+    }
+
+    [[nodiscard]] bool follows_writer() const override { return true; }
+
+    [[nodiscard]] std::string path_of(std::uint32_t /*file*/) const override {
+        return recording_.folder();
+    }
+
+    [[nodiscard]] std::uint64_t unread_count() const override { return recording_.damage().size(); }
+
+    [[nodiscard]] std::vector<std::string> unread() const override { return recording_.damage(); }
+
+    [[nodiscard]] std::vector<std::string> missing() const override {
+        if (recording_.not_recorded() == 0) {
+            return {};
+        }
+        return {fmt::format("up to {} packets are missing because they were not recorded",
+                            recording_.not_recorded())};
+    }
+
+  private:
+    bool next_recorded(nic::CapturedFrame& out) {
         constexpr std::int64_t look_interval_ns = 50'000'000;
         std::optional<RecordedPacket> packet = recording_.next(now_ns_);
         if (!packet) {
@@ -46,28 +79,16 @@ class FollowedFrames final : public nic::FrameStream {
             complete_ns_->store(recording_.complete_ns(), std::memory_order_relaxed);
             return false;
         }
-        out = {packet->frame, packet->ts_ns, 0};
+        out = {packet->frame, packet->ts_ns};
+        out.record = ++packets_read_;
         return true;
     }
 
-    [[nodiscard]] std::optional<std::int64_t> waits_from() const override {
-        return recording_.complete_ns();
-    }
-
-    [[nodiscard]] std::vector<std::string> unread() const override { return recording_.damage(); }
-
-    [[nodiscard]] std::vector<std::string> missing() const override {
-        if (recording_.not_recorded() == 0) {
-            return {};
-        }
-        return {fmt::format("up to {} packets are missing because they were not recorded",
-                            recording_.not_recorded())};
-    }
-
-  private:
     FollowedRecording recording_;
     std::function<std::int64_t()> wall_ns_;
     std::shared_ptr<std::atomic<std::int64_t>> complete_ns_;
+    nic::GroupFilter filter_;
+    std::uint64_t packets_read_ = 0;
     std::int64_t now_ns_ = 0;
     std::int64_t looked_ns_ = 0;
 };
@@ -222,12 +243,14 @@ bool FollowedRecording::read_chunk(Poller& poller, const Segment& segment,
     return true;
 }
 
-std::unique_ptr<nic::FrameStream> FollowedPart::open(Problems& problems) const {
+std::unique_ptr<nic::FrameStream> FollowedPart::open(nic::GroupFilter filter,
+                                                     Problems& problems) const {
     FollowedRecording recording{folder_, range_};
     if (!recording.look(problems)) {
         return nullptr;
     }
-    return std::make_unique<FollowedFrames>(std::move(recording), wall_ns_, complete_ns_);
+    return std::make_unique<FollowedFrames>(std::move(recording), wall_ns_, complete_ns_,
+                                            std::move(filter));
 }
 
 }  // namespace pinstrike::feed

@@ -54,6 +54,8 @@ class FollowedRecording {
     /// After next() returned nothing: the packets before this time were returned.
     [[nodiscard]] std::int64_t complete_ns() const { return complete_ns_; }
 
+    [[nodiscard]] const std::string& folder() const { return folder_; }
+
     // What is missing, so far.
 
     [[nodiscard]] const std::vector<std::string>& damage() const { return damage_; }
@@ -105,7 +107,8 @@ class FollowedPart final : public nic::FrameStreams {
           wall_ns_(std::move(wall_ns)),
           complete_ns_(std::move(complete_ns)) {}
 
-    [[nodiscard]] std::unique_ptr<nic::FrameStream> open(Problems& problems) const override;
+    [[nodiscard]] std::unique_ptr<nic::FrameStream> open(nic::GroupFilter filter,
+                                                         Problems& problems) const override;
 
   private:
     std::string folder_;

@@ -17,7 +17,8 @@ class RecordingPart final : public nic::FrameStreams {
     RecordingPart(std::string folder, PacketRange range, SegmentSpan span = {})
         : folder_(std::move(folder)), range_(std::move(range)), span_(span) {}
 
-    [[nodiscard]] std::unique_ptr<nic::FrameStream> open(Problems& problems) const override;
+    [[nodiscard]] std::unique_ptr<nic::FrameStream> open(nic::GroupFilter filter,
+                                                         Problems& problems) const override;
 
   private:
     std::string folder_;

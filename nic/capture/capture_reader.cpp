@@ -60,6 +60,7 @@ bool CaptureReader::next(CapturedFrame& out) {
         out.bytes = as_ethernet(*record.link_type, record.bytes, made_);
         out.ts_ns = record.ts_ns;
         out.comment = record.comment;
+        out.record = ++records_read_;
         out.cut_bytes = record.sent_bytes > record.bytes.size()
                             ? record.sent_bytes - static_cast<std::uint32_t>(record.bytes.size())
                             : 0;

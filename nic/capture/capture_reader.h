@@ -25,6 +25,8 @@ struct CapturedFrame {
     std::int64_t ts_ns = 0;            ///< nanoseconds since the Unix epoch
     std::uint32_t cut_bytes = 0;       ///< bytes at its end that the snapshot length cut off
     std::string_view comment = {};     ///< of pcapng; empty: it has none
+    std::uint32_t file = 0;            ///< its number in a FrameStream
+    std::uint64_t record = 0;          ///< its number in the file, from 1
 };
 
 /// Reads a capture file from beginning to end. Packets of link types other than Ethernet get an
@@ -59,6 +61,7 @@ class CaptureReader {
     std::string path_;
     CaptureInput input_;
     std::unique_ptr<CaptureRecords> records_;
+    std::uint64_t records_read_ = 0;
     std::vector<std::byte> made_;  ///< a frame whose Ethernet header the reader added
     /// The number of packets left out, by the link type of their interface; nullopt if the file
     /// does not describe the interface.

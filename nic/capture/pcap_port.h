@@ -1,64 +1,47 @@
 // path: cold
 //
-// Replays captures.
-//
-// A replay may have more files than descriptors or memory allow to open at once, because feeds are
-// often stored as one file per group and minute. So the port opens all files except the first ones
-// only to read the time of their first record, closes them, and opens each again when the replay
-// reaches that time. Files that follow each other in time are therefore not open at the same time.
+// Replays the frames of captures, or of a part of a recording.
 #pragma once
 
 #include "nic/capture/capture_config.h"
-#include "nic/capture/capture_reader.h"
+#include "nic/capture/frame_stream.h"
+#include "nic/capture/group_filter.h"
+#include "nic/capture/replay_gate.h"
 #include "nic/capture/replay_start.h"
-#include "nic/capture/tunnel.h"
 #include "nic/port.h"
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
-#include <optional>
-#include <queue>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace pinstrike::nic {
 
-/// Selects the frames of a capture that one of several queues delivers. A queue delivers the frames
-/// of its own groups, and one of the queues also delivers the frames of groups that no queue has.
-/// So exactly one queue delivers each frame, and the packet counts of the queues add up to the
-/// number of frames in the capture.
-struct GroupFilter {
-    std::vector<Group> own;     ///< sorted
-    std::vector<Group> others;  ///< sorted
-    bool takes_rest = true;     ///< also selects frames of groups in neither list
-
-    [[nodiscard]] bool selects(const CapturedFrame& frame) const;
-
-    /// True if any queue has the group.
-    [[nodiscard]] bool knows(const Group& group) const;
-};
-
-/// A port that replays one or several captures, merged by time. Of frames with equal times, the
-/// frame of the file that is listed first comes first.
 class PcapPort final : public Port {
   public:
-    /// Opens `files`, and for a folder the captures in it. Null, with every problem added, if a
-    /// file cannot be opened.
+    /// Opens captures, merged by time. Null, with every problem added, if one cannot be opened.
     [[nodiscard]] static std::unique_ptr<PcapPort> open(
         std::string name, std::span<const std::string> files, Pace pace, std::size_t burst_packets,
         Problems& problems, GroupFilter filter = {},
         std::shared_ptr<ReplayStart> start = std::make_shared<ReplayStart>());
 
+    /// Opens a part. Null, with a Problem, if its frames cannot be read.
+    [[nodiscard]] static std::unique_ptr<PcapPort> open(std::string name, const CapturePart& part,
+                                                        Pace pace, std::size_t burst_packets,
+                                                        Problems& problems, GroupFilter filter,
+                                                        std::shared_ptr<ReplayStart> start);
+
     std::size_t receive(std::span<Packet> burst, std::int64_t now_ns) override;
 
-    [[nodiscard]] bool exhausted() const override { return due_.empty(); }
+    /// Not before the gate is open, because whoever opens it waits for the poller's marks.
+    [[nodiscard]] bool exhausted() const override {
+        return ended_ && (part_.gate == nullptr || part_.gate->is_open());
+    }
 
-    /// `errors` counts the files that were not read to their end.
+    /// `errors` counts files, or parts of them, that were not read.
     [[nodiscard]] DeviceStatistics statistics() const override;
 
     [[nodiscard]] std::vector<std::string> remarks() const override;
@@ -68,24 +51,9 @@ class PcapPort final : public Port {
     [[nodiscard]] bool replays() const override { return true; }
 
   private:
-    /// A file. It has no reader while it waits to be opened again, and after its end.
-    struct Source {
-        std::string path;
-        std::unique_ptr<CaptureReader> reader;
-        CapturedFrame head;        ///< the next frame, if the file has a reader
-        std::uint64_t record = 0;  ///< number of `head` in the file, from 1
-        TunnelExit tunnel;
-        std::uint64_t cut_packets = 0;  ///< packets of known groups that the snapshot length cut
-        std::string complaint;          ///< the reason for not reading the file to its end
-    };
-
-    /// The capture time at which a file's next frame is due or the file has to be opened again, and
-    /// the index of the file.
-    using Due = std::pair<std::int64_t, std::size_t>;
-
     /// A leap in the times of a capture that the replay skipped.
     struct Leap {
-        std::size_t source = 0;
+        std::uint32_t file = 0;
         std::uint64_t record = 0;
         std::int64_t size_ns = 0;
     };
@@ -94,28 +62,27 @@ class PcapPort final : public Port {
     /// poll thread does not allocate.
     static constexpr std::size_t leaps_reported_max = 8;
 
-    PcapPort(std::string name, Pace pace, std::size_t burst_packets, GroupFilter filter,
-             std::shared_ptr<ReplayStart> start);
+    PcapPort(std::string name, std::unique_ptr<FrameStream> frames, CapturePart part, Pace pace,
+             std::size_t burst_packets, std::shared_ptr<ReplayStart> start);
 
-    void add(CaptureReader reader);
-    void open_again(std::size_t index);
-    [[nodiscard]] bool select_head(Source& source);
-    void advance(std::size_t index);
-    void end(Source& source);
-    [[nodiscard]] bool is_due(const Due& next, std::int64_t now_ns);
+    void advance();
+    [[nodiscard]] std::int64_t next_ns() const;
+    [[nodiscard]] bool is_due(std::int64_t now_ns);
 
-    std::vector<Source> sources_;
-    /// The entry with the earliest time is on top.
-    std::priority_queue<Due, std::vector<Due>, std::greater<>> due_;
+    std::unique_ptr<FrameStream> frames_;
+    CapturePart part_;
     Pace pace_;
     std::shared_ptr<ReplayStart> start_;
-    std::optional<std::size_t> start_number_;  ///< this port's number in start_; nullopt: no frames
+    std::size_t start_number_ = 0;
+    std::size_t gate_number_ = 0;
+    CapturedFrame head_;     ///< the next frame, if has_head_
+    bool has_head_ = false;  ///< false: none yet, or none any more
+    bool ended_ = false;
     std::array<Leap, leaps_reported_max> leaps_;
     std::uint64_t leaps_count_ = 0;
-    GroupFilter filter_;
     std::size_t burst_packets_;
-    std::unique_ptr<std::byte[]> buffer_;  ///< the frames of the last burst
-    Counter unread_files_;
+    std::unique_ptr<std::byte[]> buffer_;  ///< the frames of the last burst; null: they are kept
+    Counter unread_;
 };
 
 }  // namespace pinstrike::nic

@@ -6,7 +6,6 @@
 #include "nic/capture/capture_config.h"
 #include "nic/capture/capture_files.h"
 #include "nic/capture/capture_reader.h"
-#include "nic/capture/part_port.h"
 #include "nic/capture/pcap_port.h"
 #include "nic/port_keys.h"
 
@@ -145,7 +144,7 @@ Ports open(const PortOpening& opening) {
     check_pipes(config, groups.size(), problems);
     for (std::size_t queue = 0; queue < groups.size() && problems.empty(); ++queue) {
         if (own.part.frames) {
-            ports.push_back(PartPort::open(opening.queue_name(queue), own.part, own.pace,
+            ports.push_back(PcapPort::open(opening.queue_name(queue), own.part, own.pace,
                                            config.burst_packets, problems, filter_of(groups, queue),
                                            opening.start));
             continue;
@@ -184,7 +183,7 @@ constinit const PortKindRow capture_port{
     .pace = pace_of,
     .files = files_of,
     .check_content = check_content,
-    // The port opens a file, for reading only, when its first packet is due (pcap_port.h).
+    // A poll thread reads a pipe, and a recording that goes on. Other threads read files.
     .system_calls = [](const PortConfig& /*port*/) -> std::vector<SystemCall> {
         return {
             {"close"},   {"fstat"}, {"lseek"}, {"newfstatat"}, {"openat", 2, O_ACCMODE, O_RDONLY},

@@ -21,8 +21,9 @@ def measure_recording(report, options):
     rows = rows_of(text)
     report.section("Recording", "`recording.py`: processor time of one thread, which also empties the poller's ring "
                    "and gives filled chunks back, so no disk is part of the rows. Replays of full blocks of the mix "
-                   "are from /dev/shm; their thread decompresses, too. Below the rows the whole recorder writes full "
-                   "blocks at 10 Gb/s to a disk, in segments of which 20 GB are kept.", table(rows), disk)
+                   "are from /dev/shm: time of the poll thread, beside a second thread that reads and decompresses. "
+                   "Below the rows the whole recorder writes full blocks at 10 Gb/s to a disk, in segments of which "
+                   "20 GB are kept.", table(rows), disk)
     for what, start, goal, unit, lower in GOALS:
         report.goal(what, goal, median_of(rows, f"recording, {start}"), unit, lower)
     for what, start, goal, unit, lower in READING:

@@ -526,13 +526,17 @@ TEST(PcapPort, OpensManyFilesWhenTheyAreDue) {
 TEST(PcapPort, ReportsAFileThatIsGoneWhenItIsDue) {
     const ScratchDirectory scratch;
     Names files;
-    for (int i = 0; i < 70; ++i) {
+    // More than what is read ahead of the first packet.
+    constexpr std::size_t first_frames = 2000;
+    files.push_back(scratch.file("first"));
+    write_capture(files.back(), std::vector<Frame>(first_frames, Frame{std::string(1400, 'x'), 0}));
+    for (int i = 1; i < 70; ++i) {
         files.push_back(scratch.file(std::to_string(i)));
         write_capture(files.back(), {{std::to_string(i), i}});
     }
     const auto port = open_port(files);
     std::filesystem::remove(files[69]);
-    EXPECT_EQ(drain(*port, 0).size(), 69U);
+    EXPECT_EQ(drain(*port, 0).size(), first_frames + 68);
     EXPECT_TRUE(port->exhausted());
     EXPECT_EQ(port->statistics().errors, 1U);
     ASSERT_EQ(port->unread().size(), 1U);
