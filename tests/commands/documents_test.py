@@ -102,7 +102,8 @@ class Surroundings:
                             ("-o pinstrike ", f"-o {os.getuid()} "),
                             ("-o pinstrike-gateway ", f"-o {os.getuid()} "),
                             ("/var/lib/pinstrike-gateway/", "./"), ("explain CODE", "explain gap_declared"),
-                            ("explain NAME", "explain lost"), ("--seconds 10", "--seconds 1")):
+                            ("explain NAME", "explain lost"), ("--seconds 10", "--seconds 1"),
+                            ("--for 20s", "--for 3s")):
             text = text.replace(word, value)
         return text
 

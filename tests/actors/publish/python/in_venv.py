@@ -33,7 +33,8 @@ def run(*command):
 
 
 def install(pip, *what):
-    done = run(pip, "install", "--quiet", "--disable-pip-version-check", *what)
+    # Most modules of the libraries are never imported, so compiling all of them takes time for nothing.
+    done = run(pip, "install", "--quiet", "--no-compile", "--disable-pip-version-check", *what)
     if done.returncode == 0:
         return
     if run(pip, "index", "versions", "numpy").returncode != 0:
