@@ -317,7 +317,8 @@ bool PartsBuilder::make_loader(Problems& problems) {
         });
     };
     parts_.recovery.loader = std::make_unique<SnapshotLoader>(
-        SnapshotReader{std::move(*file)}, *config_.replay_from, configured_lines(config_),
+        SnapshotReader{std::move(*file)}, *config_.replay_from,
+        SnapshotSelection{configured_lines(config_), config_.replayed_underlyings},
         *parts_.recovery.exchange, std::move(progress));
     return true;
 }
@@ -484,6 +485,7 @@ void PartsBuilder::make_core(std::size_t index) {
     options.clock = &parts_.clock;
     options.live = !parts_.replays();
     options.due = parts_.due();
+    options.underlyings = config_.replayed_underlyings;
     thread.core =
         std::make_unique<Core>(std::move(options), std::move(inputs_[index]), std::move(actors));
     for (std::size_t i = 0; parts_.recovery.loader && i < thread.core->actors_count(); ++i) {

@@ -6,6 +6,7 @@
 #include "actors/command/range_options.h"
 #include "actors/command/replay_config.h"
 #include "actors/command/replay_range.h"
+#include "actors/command/root_option.h"
 #include "actors/control/control_loop.h"
 #include "config/form.h"
 #include "config/print_problems.h"
@@ -21,6 +22,7 @@ namespace {
 struct ReplayArguments {
     std::vector<std::string> files;
     RangeOptions range;
+    std::vector<std::string> underlyings;
     std::string config;
     std::string pace = "max";
     std::string published;  ///< name; empty: nothing is published
@@ -53,6 +55,7 @@ Exit replay(const ReplayArguments& given) {
         publish.name = given.published;
         publish.kept = given.kept;
     }
+    config->replayed_underlyings = given.underlyings;
     actors::RunFeedOptions options = given.options;
     options.config_file = given.config;
     options.at_end = [](const actors::Appliance& appliance) {
@@ -75,6 +78,7 @@ void add_replay(CLI::App& app, Outcome& outcome) {
         "last snapshot of the day before it, and are whole from there on. The packets since the\n"
         "snapshot are replayed, too: the account counts them; actors without state of series,\n"
         "as yours may be, get only the events from --from on.\n"
+        "With --underlyings all packets of the range are read, and counted in the account.\n"
         "Exit status: 0 success; 1 the account does not balance, or the captures did not all\n"
         "reach their lines: one was not read to its end (unreadable, damaged, cut, ended by a\n"
         "signal), packets of a line were cut by the snapshot length, or packets came and none\n"
@@ -84,6 +88,7 @@ void add_replay(CLI::App& app, Outcome& outcome) {
         "  pinstrike replay day.pcap --account account.json --book book.json\n"
         "  pinstrike replay a.pcap b.pcap --pace x10 --config config/opra.yaml\n"
         "  pinstrike replay recording --from 14:00 --to 14:05 --lines 1-4 --book book.json\n"
+        "  pinstrike replay recording --from 14:00 --to 14:05 --underlyings SPY --book spy.json\n"
         "  pinstrike replay day.pcap --publish day --pace real");
     command
         ->add_option("FILE", given->files,
@@ -91,6 +96,11 @@ void add_replay(CLI::App& app, Outcome& outcome) {
                      "lz4, xz); a folder stands for all captures in it, such as a recording")
         ->required();
     add_range(*command, given->range);
+    command
+        ->add_option("--underlyings", given->underlyings,
+                     "Give actors only data of these underlyings, by OPRA's root (default: all)")
+        ->delimiter(',')
+        ->check(root_error);
     command->add_option(
         "--config", given->config,
         "Threads, lines and book of this config; of its ports, udp_checksum and sources");

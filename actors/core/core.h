@@ -31,6 +31,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -78,6 +79,8 @@ struct CoreOptions {
     const nic::Clock* clock = nullptr;  ///< null: actors are not timed (simulation)
     bool live = true;                   ///< false: the receive times are those of a capture
     nic::DueTimes due{};                ///< when packets of a capture are due in a paced replay
+    /// Symbols. No actor gets data of other underlyings; empty: of all that it wants.
+    std::vector<std::string> underlyings{};
 };
 
 class Core {

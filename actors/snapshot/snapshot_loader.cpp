@@ -18,12 +18,22 @@ constexpr std::int64_t repeat_ns_max = 2'000'000'000;
 
 }  // namespace
 
+bool SnapshotSelection::selects(const StateRecord& record) const {
+    const auto is_of_record = [&](const std::string& symbol) {
+        return feed::symbol_word_of(symbol) == record.key.symbol_word();
+    };
+    return record.kind != StateRecord::Kind::place &&
+           std::ranges::find(lines, record.line) != lines.end() &&
+           (record.kind != StateRecord::Kind::series || underlyings.empty() ||
+            std::ranges::any_of(underlyings, is_of_record));
+}
+
 SnapshotLoader::SnapshotLoader(SnapshotReader snapshot, ReplayFrom from,
-                               std::vector<std::uint16_t> lines, peer::StateExchange& exchange,
+                               SnapshotSelection selection, peer::StateExchange& exchange,
                                ReplayProgress progress)
     : snapshot_(std::move(snapshot)),
       from_(std::move(from)),
-      lines_(lines.begin(), lines.end()),
+      selection_(std::move(selection)),
       exchange_(exchange),
       progress_(std::move(progress)) {
     exchange_.set_taking(true);
@@ -67,7 +77,7 @@ std::size_t SnapshotLoader::read_group() {
     std::int64_t group_end_ns = 0;
     for (auto records = snapshot_.next(); !records.empty(); records = snapshot_.next()) {
         for (const StateRecord& record : records) {
-            if (record.kind != StateRecord::Kind::place && lines_.contains(record.line)) {
+            if (selection_.selects(record)) {
                 round_.records.push_back(record);
                 series_.add(record.kind == StateRecord::Kind::series ? 1 : 0);
             }

@@ -35,10 +35,18 @@ struct ReplayProgress {
     std::function<bool()> drained;
 };
 
+/// The series of a snapshot whose state is given to the books.
+struct SnapshotSelection {
+    std::vector<std::uint16_t> lines;
+    std::vector<std::string> underlyings;  ///< symbols; none: all
+
+    [[nodiscard]] bool selects(const StateRecord& record) const;
+};
+
 class SnapshotLoader {
   public:
     /// `exchange` must outlive the loader.
-    SnapshotLoader(SnapshotReader snapshot, ReplayFrom from, std::vector<std::uint16_t> lines,
+    SnapshotLoader(SnapshotReader snapshot, ReplayFrom from, SnapshotSelection selection,
                    peer::StateExchange& exchange, ReplayProgress progress);
 
     /// Returns the amount of work done. If it is 0, the thread may sleep for nap_ns.
@@ -57,7 +65,7 @@ class SnapshotLoader {
 
     // Any thread may call these.
 
-    /// States of series in the snapshot, of the lines that are replayed.
+    /// States of series in the snapshot that were selected.
     [[nodiscard]] const Counter& series() const { return series_; }
 
     /// Of these, those that the books did not take.
@@ -87,7 +95,7 @@ class SnapshotLoader {
 
     SnapshotReader snapshot_;
     ReplayFrom from_;
-    std::set<std::uint16_t> lines_;
+    SnapshotSelection selection_;
     peer::StateExchange& exchange_;
     ReplayProgress progress_;
     Phase phase_ = Phase::reading;

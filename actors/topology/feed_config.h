@@ -100,6 +100,8 @@ struct FeedConfig {
     /// A replay of a recording from a moment, which no config file can name; nullopt: the books
     /// begin empty.
     std::optional<ReplayFrom> replay_from{};
+    /// Likewise: the symbols whose data actors get; empty: all.
+    std::vector<std::string> replayed_underlyings{};
 };
 
 }  // namespace pinstrike::actors

@@ -102,8 +102,8 @@ class Snapshots(unittest.TestCase):
                 for begin, end in self.ranges(seed=cores, count=6):
                     self.assert_same_books(begin, end)
 
-    def test_lines_of_a_range(self):
-        self.record_for(10)
+    def test_lines_and_underlyings_of_a_range(self):
+        self.record_for(10, cores=2)
         begin, end = self.moment(0.9), self.moment(0.99)
         whole, _ = self.replay("--to", end, "--lines", "2-3")
         part, _ = self.replay("--from", begin, "--to", end, "--lines", "2-3")
@@ -111,6 +111,16 @@ class Snapshots(unittest.TestCase):
         self.assertEqual([line["line"] for line in json.loads((self.here / "replay.json").read_text())["lines"]],
                          [2, 3])
         self.pinstrike("replay", self.folder, "--config", self.config, "--lines", "9", status=2)
+        whole, _ = self.replay("--from", begin, "--to", end)
+        roots = sorted({json.loads(line)["symbol"] for line in whole})
+        for wanted in (roots[:1], roots[1:4]):
+            expected = [line for line in whole if json.loads(line)["symbol"] in wanted]
+            part, said = self.replay("--from", begin, "--to", end, "--underlyings", ",".join(wanted))
+            self.assertEqual(part, expected, said)
+            self.assertTrue(expected)
+            from_the_beginning, _ = self.replay("--to", end, "--underlyings", ",".join(wanted))
+            self.assertEqual(from_the_beginning, expected)
+        self.assertEqual(self.replay("--underlyings", "NONE")[0], [])
 
     def test_snapshots_are_listed_and_verified(self):
         live = self.record_for(10)

@@ -55,7 +55,8 @@ class Diary : public Actor {
 };
 
 struct CoreScene {
-    explicit CoreScene(std::size_t rings = 1, std::vector<Interest> interests = {{}}) {
+    explicit CoreScene(std::size_t rings = 1, std::vector<Interest> interests = {{}},
+                       std::vector<std::string> underlyings = {}) {
         std::vector<Consumer<Event>> consumers;
         for (std::size_t i = 0; i < rings; ++i) {
             auto halves = Ring<Event>::make(1024);
@@ -69,6 +70,7 @@ struct CoreScene {
         }
         CoreOptions options;
         options.info = {"core0", 0, 1};
+        options.underlyings = std::move(underlyings);
         core = std::make_unique<Core>(options, std::move(consumers), std::move(actors));
     }
 
@@ -202,6 +204,24 @@ TEST(Core, gives_each_actor_what_it_wants_and_losses_and_controls_always) {
     EXPECT_EQ(scene.core->actor_counters(1).events.read(), 4U);
     scene.core->drain(2);
     scene.core->stop();
+}
+
+TEST(Core, a_replay_of_some_underlyings_gives_no_actor_data_of_others) {
+    Interest spx;
+    spx.underlyings = {"SPX"};
+    Interest both;
+    both.underlyings = {"SPX", "SPY"};
+    CoreScene scene{1, {{}, spx, both}, {"SPY", "QQQ"}};
+    scene.push({quote_of(series_of("SPX"), 1), quote_of(series_of("SPY"), 2),
+                gap_of(3, 3, feed::GapCause::line), quote_of(series_of("QQQ"), 4)});
+    scene.core->start();
+    scene.pages.clear();
+    scene.core->step(1);
+    std::string of_all;
+    for (const std::string& page : scene.pages) {
+        of_all += page + ";";
+    }
+    EXPECT_EQ(of_all, "a 2 3 4;b 3;c 2 3;");
 }
 
 TEST(Core, gives_an_actor_that_is_held_back_only_what_comes_after_its_begin) {
