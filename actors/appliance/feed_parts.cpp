@@ -80,6 +80,16 @@ std::vector<std::uint16_t> configured_lines(const FeedConfig& config) {
     return numbers;
 }
 
+/// A source whose packets the ports take.
+nic::Ipv4 allowed_source(const std::vector<PollerPort>& ports) {
+    for (const PollerPort& port : ports) {
+        if (!port.sources.empty()) {
+            return port.sources.front().address;
+        }
+    }
+    return {};
+}
+
 /// Null if all system calls are allowed.
 std::unique_ptr<CallFilter> filter_of(const FeedConfig& config,
                                       std::vector<nic::SystemCall> allowed) {
@@ -369,7 +379,9 @@ void PartsBuilder::make_pollers(const std::vector<Parking*>& wakers) {
             for (const feed::LineConfig& line : setup.lines) {
                 numbers.push_back(line.number);
             }
-            auto [recorder, ends] = make_recorder_ends(thread.config.name, config_.record, numbers);
+            auto [recorder, ends] = make_recorder_ends(
+                thread.config.name, config_.record, numbers,
+                {feed::venue_services(config_.kind).published_line, allowed_source(setup.ports)});
             setup.recorder = std::move(recorder);
             recorder_inputs_.push_back(std::move(ends));
         }

@@ -50,7 +50,9 @@ void add_numbers(RecordingFindings& findings, std::span<const std::byte> chunk,
         const auto payload = feed::payload_of(packet->frame);
         if (const auto numbers = payload ? numbers_of(*payload) : std::nullopt) {
             const feed::RecordedInterface& interface = interfaces[packet->interface];
-            findings.lines[interface.line].numbers.add(*numbers, interface.stream);
+            LineNumbers& of_line = findings.lines[interface.line].numbers;
+            interface.repaired ? of_line.add_repaired(*numbers)
+                               : of_line.add(*numbers, interface.stream);
         }
     }
 }

@@ -100,6 +100,12 @@ void LineNumbers::add(const feed::BlockNumbers& numbers, feed::Stream stream) {
     next_ = std::max(next_, numbers.last + 1);
 }
 
+void LineNumbers::add_repaired(const feed::BlockNumbers& numbers) {
+    if (numbers.session == session_ && !numbers.restarts) {
+        remove(numbers.first, numbers.last);
+    }
+}
+
 std::uint64_t LineNumbers::missing() const {
     std::uint64_t messages = closed_missing_;
     for (const auto& [first, last] : missing_) {
@@ -149,7 +155,9 @@ void RecordingFindings::add(SegmentFindings segment, const feed::SegmentIndex& i
                 continue;
             }
             const feed::RecordedInterface& interface = interfaces[line.interface];
-            lines[interface.line].packets[static_cast<std::size_t>(interface.stream)] +=
+            LineFindings& found = lines[interface.line];
+            (interface.repaired ? found.repaired
+                                : found.packets[static_cast<std::size_t>(interface.stream)]) +=
                 line.packets;
         }
     }
@@ -188,11 +196,11 @@ std::string sums_text(const RecordingFindings& findings, bool numbers) {
         grouped(sum(findings, &SegmentFindings::packets)), grouped(findings.packets_of_no_line),
         grouped(sum(findings, &SegmentFindings::not_recorded)),
         grouped(sum(findings, &SegmentFindings::damaged_bytes)));
-    text += fmt::format("{:<6} {:>14} {:>14}{}\n", "line", "packets A", "packets B",
+    text += fmt::format("{:<6} {:>14} {:>14} {:>10}{}\n", "line", "packets A", "packets B", "repaired",
                         numbers ? fmt::format(" {:>8} {:>12}", "gaps", "missing") : "");
     for (const auto& [line, found] : findings.lines) {
-        text += fmt::format("{:<6} {:>14} {:>14}{}\n", line, grouped(found.packets[0]),
-                            grouped(found.packets[1]),
+        text += fmt::format("{:<6} {:>14} {:>14} {:>10}{}\n", line, grouped(found.packets[0]),
+                            grouped(found.packets[1]), grouped(found.repaired),
                             numbers ? fmt::format(" {:>8} {:>12}", grouped(found.numbers.gaps()),
                                                   grouped(found.numbers.missing()))
                                     : "");
@@ -218,7 +226,9 @@ std::string findings_json(const RecordingFindings& findings, bool numbers) {
     }
     Json lines = Json::array();
     for (const auto& [line, found] : findings.lines) {
-        Json row{{"line", line}, {"packets", {{"A", found.packets[0]}, {"B", found.packets[1]}}}};
+        Json row{{"line", line},
+                 {"packets", {{"A", found.packets[0]}, {"B", found.packets[1]}}},
+                 {"repaired", found.repaired}};
         if (numbers) {
             row["gaps"] = found.numbers.gaps();
             row["missing"] = found.numbers.missing();

@@ -18,6 +18,9 @@ class LineNumbers {
   public:
     void add(const feed::BlockNumbers& numbers, feed::Stream stream);
 
+    /// Of a block that recovery got from a peer.
+    void add_repaired(const feed::BlockNumbers& numbers);
+
     /// Messages whose numbers no packet has.
     [[nodiscard]] std::uint64_t missing() const;
 
@@ -38,6 +41,7 @@ class LineNumbers {
 
 struct LineFindings {
     std::array<std::uint64_t, feed::streams_count> packets{};
+    std::uint64_t repaired = 0;  ///< blocks
     LineNumbers numbers;  ///< only of `verify`
 };
 

@@ -102,6 +102,20 @@ void print_replay(const actors::FeedConfig& config, const nic::PortConfig& captu
         senders.empty() ? "all" : senders, unused);
 }
 
+/// A recording has what the feed's recovery brought as packets of the retransmission groups.
+void take_repairs(actors::FeedConfig& config) {
+    const auto published_line = feed::venue_services(config.kind).published_line;
+    if (config.recovery.sources.empty() || published_line == nullptr) {
+        return;
+    }
+    for (feed::LineConfig& line : config.lines) {
+        const auto published = published_line(line.number);
+        if (published && line.retransmission[0].port == 0) {
+            line.retransmission = published->retransmission;
+        }
+    }
+}
+
 /// Keeps the config's threads and lines, and makes the captures its only input.
 void feed_from(actors::FeedConfig& config, const ReplaySource& source) {
     nic::PortConfig port = capture_port({source.files, source.pace, source.range.part});
@@ -110,6 +124,7 @@ void feed_from(actors::FeedConfig& config, const ReplaySource& source) {
         port.sources = senders_of(config.ports);
         print_replay(config, port, source.config);
     }
+    take_repairs(config);
     config.ports = {port};
     config.replay_from = source.range.from;
     config.when_full = actors::WhenFull::wait;

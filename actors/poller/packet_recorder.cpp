@@ -78,6 +78,28 @@ void PacketRecorder::record(std::span<const nic::Packet> packets,
     settle();
 }
 
+void PacketRecorder::record_repair(std::uint32_t line, std::uint16_t number,
+                                   std::span<const std::byte> block, std::int64_t ts_ns) noexcept {
+    const auto published =
+        repairs_.published_line == nullptr ? std::nullopt : repairs_.published_line(number);
+    if (!published) {
+        return not_recorded_.add();
+    }
+    nic::UdpRoute route;
+    route.source = repairs_.source;
+    route.destination = published->retransmission[0];
+    route.source_port = route.destination.port;
+    std::byte* const payload = repair_frame_.data() + nic::udp_headers_bytes(0);
+    std::memcpy(payload, block.data(), block.size());
+    nic::write_udp_headers(repair_frame_.data(), route, block.size(), nic::UdpChecksumSent::none);
+    nic::Packet packet;
+    packet.bytes = repair_frame_.data();
+    packet.length_bytes = static_cast<std::uint32_t>(nic::udp_headers_bytes(0) + block.size());
+    packet.ts_receive_ns = ts_ns;
+    const std::uint32_t interface = interface_of_repairs(line);
+    record({&packet, 1}, {&interface, 1});
+}
+
 void PacketRecorder::close_if_old(std::int64_t now_ns) noexcept {
     if (open_.packets != 0 && now_ns - open_.first_ts_ns >= oldest_ns) {
         close();

@@ -16,25 +16,30 @@
 #include "actors/threads/ring.h"
 #include "config/counter.h"
 #include "feed/event/block.h"
+#include "feed/event/limits.h"
+#include "feed/lines/line_config.h"
 #include "nic/capture/recording_chunk.h"
+#include "nic/packet/address.h"
 #include "nic/packet/packet.h"
+#include "nic/packet/udp_frame_writer.h"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
 
 namespace pinstrike::actors {
 
-/// The numbers of a recording's interfaces: one for packets of no line, then one for each stream of
-/// each line, by the line's index within the poller. Lines that a reload adds come behind them.
-inline constexpr std::uint32_t interface_of_no_line = 0;
-
-[[nodiscard]] constexpr std::uint32_t interface_of(std::uint32_t line, feed::Stream stream) {
-    return 1 + static_cast<std::uint32_t>(feed::streams_count) * line +
-           static_cast<std::uint32_t>(stream);
-}
+/// Where the blocks that recovery got from a peer are addressed to in a recording: to the
+/// retransmission group that the venue publishes for their line. A replay takes them from there.
+struct RepairRoute {
+    /// Null: the venue publishes none, so such blocks are not recorded.
+    std::optional<feed::LineConfig> (*published_line)(std::uint16_t number) = nullptr;
+    nic::Ipv4 source;  ///< one that the ports allow
+};
 
 /// A chunk that is empty, or back from the disk.
 struct alignas(8) FreeChunk {
@@ -62,11 +67,12 @@ class PacketRecorder {
 
     /// `space`: for the addresses of all chunks.
     PacketRecorder(RecordFilter filter, Producer<FilledChunk> filled, Consumer<FreeChunk> free,
-                   std::vector<std::byte*> space)
+                   std::vector<std::byte*> space, const RepairRoute& repairs = {})
         : filter_(std::move(filter)),
           filled_(std::move(filled)),
           free_(std::move(free)),
-          free_chunks_(std::move(space)) {}
+          free_chunks_(std::move(space)),
+          repairs_(repairs) {}
 
     /// Not inline, for the same reason as record().
     ~PacketRecorder();
@@ -78,6 +84,11 @@ class PacketRecorder {
     /// interfaces in the recording.
     void record(std::span<const nic::Packet> packets,
                 std::span<const std::uint32_t> interfaces) noexcept;
+
+    /// Records a block that recovery got from a peer as a packet to the line's retransmission group.
+    /// `line`: its index within the poller. `block`: at most feed::kept_block_bytes_max.
+    void record_repair(std::uint32_t line, std::uint16_t number, std::span<const std::byte> block,
+                       std::int64_t ts_ns) noexcept;
 
     /// Whether any packet is wanted. Otherwise skip() counts them.
     [[nodiscard]] bool wants_any() const noexcept { return filter_.wants_any(); }
@@ -118,6 +129,8 @@ class PacketRecorder {
     Consumer<FreeChunk> free_;
     std::vector<std::byte*> free_chunks_;  ///< taken from the ring, the latest last
     std::size_t free_count_ = 0;
+    RepairRoute repairs_;
+    std::array<std::byte, nic::udp_headers_bytes(0) + feed::kept_block_bytes_max> repair_frame_;
 };
 
 }  // namespace pinstrike::actors

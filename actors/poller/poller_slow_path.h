@@ -66,6 +66,11 @@ std::size_t Poller<Codec>::read_repairs() {
 
 template <class Codec>
 void Poller<Codec>::process_repair(Line& line, std::span<const std::byte> bytes) {
+    if (recorder_ != nullptr) {
+        record_received();  // a recording has the order in which packets were processed
+        recorder_->record_repair(static_cast<std::uint32_t>(line.index), line.number, bytes,
+                                 wall_ns_);
+    }
     feed::Block block;
     const auto result = line.codec.open_repair(bytes, block_checksum_, block);
     count_rejects(line, result.reasons);

@@ -96,13 +96,8 @@ class PollerTask {
         if (recorder_ == nullptr) {
             return;
         }
-        if (recorder_->wants_any()) {
-            record_bursts();
-        } else {  // no packet is parsed
-            for (const auto& input : inputs_) {
-                recorder_->skip(input->filled);
-            }
-        }
+        record_received();
+        are_recorded_ = false;
         recorder_->close_if_old(now_ns);
     }
 
@@ -203,7 +198,20 @@ class PollerTask {
         return shortest_ns + static_cast<std::int64_t>(random_ >> 44);  // up to 1.05 ms more
     }
 
-    /// Records the bursts of all ports. Only with a recorder.
+    /// Records the bursts of all ports, unless they are recorded already. Only with a recorder.
+    void record_received() {
+        if (are_recorded_) {
+            return;
+        }
+        are_recorded_ = true;
+        if (recorder_->wants_any()) {
+            return record_bursts();
+        }
+        for (const auto& input : inputs_) {  // no packet is parsed
+            recorder_->skip(input->filled);
+        }
+    }
+
     virtual void record_bursts() = 0;
 
     PollerCounters counters_;
@@ -218,6 +226,8 @@ class PollerTask {
     const nic::ReplayGate* gate_;  ///< null: no packets are held back
 
   private:
+    bool are_recorded_ = false;  ///< the bursts of this step
+
     /// Hashes the name (FNV-1a), so that pollers get different seeds and a run can be repeated.
     static std::uint64_t seed_of(const std::string& name) noexcept {
         std::uint64_t hash = 0xCBF2'9CE4'8422'2325ULL;

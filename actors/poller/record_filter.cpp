@@ -103,8 +103,8 @@ bool RecordFilter::is_first(const nic::Packet& packet, std::uint32_t interface,
     if (nic::parse_udp(packet, nic::ChecksumCheck::off, datagram) != nic::not_dropped) {
         return true;
     }
-    const std::uint64_t stream = (interface - 1) % feed::streams_count;
-    const std::uint64_t line = (interface - 1) / feed::streams_count;
+    const std::uint64_t stream = (interface - 1) % interfaces_each_line;
+    const std::uint64_t line = (interface - 1) / interfaces_each_line;
     // No mark of either stream is 0.
     const std::uint64_t value = fingerprint(datagram.payload, line) | 3;
     mark.value = value ^ 1 ^ stream;

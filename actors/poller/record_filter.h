@@ -39,6 +39,20 @@ using LineSet = std::bitset<(1 << 16)>;
 /// wanted, so are those that will be added.
 [[nodiscard]] LineSet places_of(const LineSet& lines, std::span<const std::uint16_t> numbers);
 
+/// The numbers of a recording's interfaces: one for packets of no line, then for each line, by its
+/// index within the poller, one for each stream and one for repaired blocks. Lines that a reload
+/// adds come behind them.
+inline constexpr std::uint32_t interface_of_no_line = 0;
+inline constexpr std::uint32_t interfaces_each_line = feed::streams_count + 1;
+
+[[nodiscard]] constexpr std::uint32_t interface_of(std::uint32_t line, feed::Stream stream) {
+    return 1 + interfaces_each_line * line + static_cast<std::uint32_t>(stream);
+}
+
+[[nodiscard]] constexpr std::uint32_t interface_of_repairs(std::uint32_t line) {
+    return 1 + interfaces_each_line * line + static_cast<std::uint32_t>(feed::streams_count);
+}
+
 class RecordFilter {
   public:
     /// `places`: of the lines. `copies_slots`: fingerprints that are kept, a power of two; 0: both
@@ -59,12 +73,13 @@ class RecordFilter {
         std::size_t slot = 0;
     };
 
-    /// Whether a packet is to be recorded. `interface`: its number in the recording
-    /// (packet_recorder.h). Sets `mark`, if note_recorded() needs it.
+    /// Whether a packet is to be recorded. `interface`: its number in the recording. Sets `mark`, if
+    /// note_recorded() needs it.
     [[nodiscard]] bool wants(const nic::Packet& packet, std::uint32_t interface,
                              Mark& mark) noexcept {
-        return wants_place((interface + 1) / feed::streams_count) &&
-               (copies_.empty() || interface == 0 || is_first(packet, interface, mark));
+        return wants_place((interface + interfaces_each_line - 1) / interfaces_each_line) &&
+               (copies_.empty() || interface % interfaces_each_line == 0 ||
+                is_first(packet, interface, mark));
     }
 
     /// The packet of this mark was recorded, so its second copy is not wanted.

@@ -31,7 +31,8 @@ constexpr std::int64_t patience_ns = 10'000'000'000;
 }  // namespace
 
 std::pair<std::unique_ptr<PacketRecorder>, RecorderInput> make_recorder_ends(
-    std::string poller, const RecordConfig& config, std::span<const std::uint16_t> lines) {
+    std::string poller, const RecordConfig& config, std::span<const std::uint16_t> lines,
+    const RepairRoute& repairs) {
     const std::size_t chunks = config.memory_bytes / nic::chunk_bytes_max;
     const std::size_t bytes = chunks * nic::chunk_bytes_max;
     auto filled = Ring<FilledChunk>::make(Ring<FilledChunk>::slots_for(chunks));
@@ -51,7 +52,8 @@ std::pair<std::unique_ptr<PacketRecorder>, RecorderInput> make_recorder_ends(
     RecordFilter filter{places_of(wanted, lines), config.copies_bytes() / sizeof(std::uint64_t)};
     return {
         std::make_unique<PacketRecorder>(std::move(filter), std::move(filled.producer),
-                                         std::move(free.consumer), std::vector<std::byte*>(chunks)),
+                                         std::move(free.consumer), std::vector<std::byte*>(chunks),
+                                         repairs),
         RecorderInput{std::move(poller),
                       {},
                       std::move(memory),

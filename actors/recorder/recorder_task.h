@@ -50,7 +50,8 @@ struct RecorderInput {
 /// Makes the chunks and rings of a poller that has lines of these numbers, with the poller's ends.
 /// RecorderInput::lines is yet to be set.
 [[nodiscard]] std::pair<std::unique_ptr<PacketRecorder>, RecorderInput> make_recorder_ends(
-    std::string poller, const RecordConfig& config, std::span<const std::uint16_t> lines);
+    std::string poller, const RecordConfig& config, std::span<const std::uint16_t> lines,
+    const RepairRoute& repairs = {});
 
 struct RecorderSetup {
     std::string feed;

@@ -148,14 +148,15 @@ void check_cores(const CounterSnapshot& counters, Findings& findings) {
     }
 }
 
-/// received = recorded + not recorded + filtered, where recorded packets are those on disk.
+/// received = recorded + not recorded + filtered, where recorded packets are those on disk, and
+/// blocks from recovery count as packets.
 void check_recorder(const CounterSnapshot& counters, Findings& findings) {
     if (!counters.recorder) {
         return;
     }
     std::uint64_t received = 0;
     for (const PollerSnapshot& poller : counters.pollers) {
-        std::uint64_t packets = 0;
+        std::uint64_t packets = poller.repairs_taken;
         for (const QueueSnapshot& queue : poller.queues) {
             packets += queue.counts[PortCount::packets];
         }

@@ -52,7 +52,7 @@ bool PacketRange::selects(const RecordedInterface& from) const {
         return lines.empty() && !stream;
     }
     return (lines.empty() || std::ranges::binary_search(lines, from.line)) &&
-           (!stream || *stream == from.stream);
+           (!stream || (*stream == from.stream && !from.repaired));
 }
 
 std::optional<RecordedPackets> RecordedPackets::open(const std::string& folder, Problems& problems,

@@ -92,7 +92,7 @@ std::optional<RecordedInterface> interface_named(std::string_view name) {
         return std::nullopt;
     }
     const RecordedInterface found{static_cast<std::uint16_t>(line),
-                                  stream == 'A' ? Stream::a : Stream::b};
+                                  stream == 'B' ? Stream::b : Stream::a, stream == 'r'};
     return found.name() == text ? std::optional{found} : std::nullopt;
 }
 
@@ -146,7 +146,10 @@ std::string_view name_of(std::span<const std::byte> content) {
 }  // namespace
 
 std::string RecordedInterface::name() const {
-    return line == 0 ? "no line" : fmt::format("line {} {}", line, stream == Stream::a ? 'A' : 'B');
+    if (line == 0) {
+        return "no line";
+    }
+    return fmt::format("line {} {}", line, repaired ? "repaired" : stream == Stream::a ? "A" : "B");
 }
 
 std::vector<RecordedInterface> interfaces_of(std::span<const std::uint16_t> lines) {
@@ -154,6 +157,7 @@ std::vector<RecordedInterface> interfaces_of(std::span<const std::uint16_t> line
     for (const std::uint16_t line : lines) {
         interfaces.push_back({line, Stream::a});
         interfaces.push_back({line, Stream::b});
+        interfaces.push_back({line, Stream::a, true});
     }
     return interfaces;
 }

@@ -19,6 +19,7 @@ namespace pinstrike::feed {
 struct RecordedInterface {
     std::uint16_t line = 0;  ///< 0: packets of no line
     Stream stream = Stream::a;
+    bool repaired = false;  ///< blocks of the line that recovery got from a peer
 
     [[nodiscard]] std::string name() const;
 

@@ -4,11 +4,14 @@
     peer_test.py PINSTRIKE whole|whole_kept|down|secret
 
 Both streams of A lose packets, those of B lose none, and the traffic is the same. whole: B keeps the
-traffic, and finally A has all of it and lost nothing. whole_kept: the same if B's port keeps packets for
+traffic, and finally A has all of it and lost nothing. A records, and a replay of the recording, which has the
+repaired blocks, gives the same. whole_kept: the same if B's port keeps packets for
 the history and most receives return nothing. down: there is no peer, and A declares its losses exactly.
 secret: the secrets differ, which both report; A declares its losses.
 """
 
+import json
+import subprocess
 import sys
 import time
 
@@ -22,6 +25,7 @@ peer:
   connect: ["{connect}"]
   secret_file: {secret}
 """
+RECORDS = "record: {{folder: {folder}, segment: 16MiB, free: 0B}}\n"
 WHOLE = {"whole": "uring", "whole_kept": "af_xdp"}  # the port of B
 TRAFFIC = ["--lines", "1-4", "--messages", "100000", "--rate", "30000", "--series", "20000",
            "--roots", "200"]
@@ -45,7 +49,24 @@ def whole(a, b):
     live.expect(repaired == lost, f"{repaired} repaired of {lost} lost on both streams")
     series = live.compare_books(a.file("book.json"), b.file("truth.book.json"))
     live.compare_account(b.account(), full)
+    expect_recorded(a, account)
     print(f"whole: {lost} messages lost on both streams, all repaired by the peer; {series} series")
+
+
+def expect_recorded(a, account):
+    """A replay of the recording has the account and the book of the live run."""
+    def run(*words):
+        done = subprocess.run([a.pinstrike, *map(str, words)], capture_output=True, text=True, check=False, timeout=300)
+        live.expect(done.returncode == 0, f"{words}: {done.stderr[-3000:]}")
+        return done.stdout
+
+    folder, again, book = a.here / "record", a.here / "replay.json", a.here / "replay.book.json"
+    found = json.loads(run("record", "verify", folder, "--json"))["lines"]
+    live.expect(all(line["repaired"] > 0 and line["missing"] == 0 for line in found), f"in the recording: {found}")
+    run("replay", folder, "--config", a.file("yaml"), "--account", again, "--book", book)
+    lines = live.read_json(again)["lines"]
+    live.expect(lines == account["lines"], f"replay {lines}, live {account['lines']}")
+    live.compare_books(book, a.file("book.json"))
 
 
 def declared(a):
@@ -71,7 +92,8 @@ def main():
     if scenario != "down":
         b.run(config(WHOLE.get(scenario, "uring")) + KEEPS + "peer:"
               + serves("b", "a", theirs if scenario == "secret" else ours))
-    a.run(config(window=window) + asks)
+    records = RECORDS.format(folder=a.here / "record") if scenario in WHOLE else ""
+    a.run(config(window=window) + asks + records)
     if scenario in WHOLE:
         whole(a, b)
     elif scenario == "down":
