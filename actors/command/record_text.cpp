@@ -196,8 +196,8 @@ std::string sums_text(const RecordingFindings& findings, bool numbers) {
         grouped(sum(findings, &SegmentFindings::packets)), grouped(findings.packets_of_no_line),
         grouped(sum(findings, &SegmentFindings::not_recorded)),
         grouped(sum(findings, &SegmentFindings::damaged_bytes)));
-    text += fmt::format("{:<6} {:>14} {:>14} {:>10}{}\n", "line", "packets A", "packets B", "repaired",
-                        numbers ? fmt::format(" {:>8} {:>12}", "gaps", "missing") : "");
+    text += fmt::format("{:<6} {:>14} {:>14} {:>10}{}\n", "line", "packets A", "packets B",
+                        "repaired", numbers ? fmt::format(" {:>8} {:>12}", "gaps", "missing") : "");
     for (const auto& [line, found] : findings.lines) {
         text += fmt::format("{:<6} {:>14} {:>14} {:>10}{}\n", line, grouped(found.packets[0]),
                             grouped(found.packets[1]), grouped(found.repaired),

@@ -85,7 +85,7 @@ class PacketRecorder {
     void record(std::span<const nic::Packet> packets,
                 std::span<const std::uint32_t> interfaces) noexcept;
 
-    /// Records a block that recovery got from a peer as a packet to the line's retransmission group.
+    /// Records a block that recovery got from a peer as a packet to its retransmission group.
     /// `line`: its index within the poller. `block`: at most feed::kept_block_bytes_max.
     void record_repair(std::uint32_t line, std::uint16_t number, std::span<const std::byte> block,
                        std::int64_t ts_ns) noexcept;

@@ -528,6 +528,16 @@ class Poller final : public PollerTask, private feed::ArbiterSink {
 /// Damaged packets are recorded as well.
 template <class Codec>
 void Poller<Codec>::record_bursts() {
+    if (are_recorded_) {
+        return;
+    }
+    are_recorded_ = true;
+    if (!recorder_->wants_any()) {
+        for (const auto& input : inputs_) {  // no packet is parsed
+            recorder_->skip(input->filled);
+        }
+        return;
+    }
     std::array<std::uint32_t, nic::burst_packets_max> interfaces;
     for (const auto& input : inputs_) {
         const std::span<const nic::Packet> packets{input->burst.data(), input->filled};

@@ -96,7 +96,7 @@ class PollerTask {
         if (recorder_ == nullptr) {
             return;
         }
-        record_received();
+        record_bursts();
         are_recorded_ = false;
         recorder_->close_if_old(now_ns);
     }
@@ -199,19 +199,6 @@ class PollerTask {
     }
 
     /// Records the bursts of all ports, unless they are recorded already. Only with a recorder.
-    void record_received() {
-        if (are_recorded_) {
-            return;
-        }
-        are_recorded_ = true;
-        if (recorder_->wants_any()) {
-            return record_bursts();
-        }
-        for (const auto& input : inputs_) {  // no packet is parsed
-            recorder_->skip(input->filled);
-        }
-    }
-
     virtual void record_bursts() = 0;
 
     PollerCounters counters_;
@@ -224,10 +211,9 @@ class PollerTask {
     Router router_;
     std::vector<std::unique_ptr<PollerInput>> inputs_;
     const nic::ReplayGate* gate_;  ///< null: no packets are held back
+    bool are_recorded_ = false;    ///< the bursts of this step
 
   private:
-    bool are_recorded_ = false;  ///< the bursts of this step
-
     /// Hashes the name (FNV-1a), so that pollers get different seeds and a run can be repeated.
     static std::uint64_t seed_of(const std::string& name) noexcept {
         std::uint64_t hash = 0xCBF2'9CE4'8422'2325ULL;

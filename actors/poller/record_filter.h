@@ -73,8 +73,8 @@ class RecordFilter {
         std::size_t slot = 0;
     };
 
-    /// Whether a packet is to be recorded. `interface`: its number in the recording. Sets `mark`, if
-    /// note_recorded() needs it.
+    /// Whether a packet is to be recorded. `interface`: its number in the recording. Sets `mark`,
+    /// if note_recorded() needs it.
     [[nodiscard]] bool wants(const nic::Packet& packet, std::uint32_t interface,
                              Mark& mark) noexcept {
         return wants_place((interface + interfaces_each_line - 1) / interfaces_each_line) &&

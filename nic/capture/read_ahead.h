@@ -60,9 +60,9 @@ class ReadAhead final : public FrameStream {
     void exchange();
 
     std::array<Batch, batches_count> batches_;
-    std::size_t at_ = 0;              ///< the next frame in the current batch
-    bool returned_false_ = true;      ///< the latest next() did
-    bool has_batch_ = false;          ///< the poll thread has the batch of number `taken_`
+    std::size_t at_ = 0;          ///< the next frame in the current batch
+    bool returned_false_ = true;  ///< the latest next() did
+    bool has_batch_ = false;      ///< the poll thread has the batch of number `taken_`
 
     mutable std::mutex reading_;  ///< guards the stream
     std::unique_ptr<FrameStream> stream_;

@@ -88,6 +88,22 @@ TEST(RecordFilter, wants_other_lines_when_they_change) {
     EXPECT_FALSE(record(filter, sent(3, Stream::a, payload)));
 }
 
+/// A repaired block is recorded although both streams brought the same payload.
+TEST(RecordFilter, wants_all_repaired_blocks_of_its_lines) {
+    RecordFilter filter{line_set({2}), slots};
+    const Payload payload = payload_of(100);
+    Sent repaired = sent(2, Stream::a, payload);
+    EXPECT_TRUE(record(filter, repaired));
+    EXPECT_FALSE(record(filter, sent(2, Stream::b, payload)));
+    repaired.interface = interface_of_repairs(1);
+    EXPECT_TRUE(record(filter, repaired));
+    EXPECT_TRUE(record(filter, repaired));
+    for (const std::uint32_t other : {0U, 2U}) {
+        repaired.interface = interface_of_repairs(other);
+        EXPECT_FALSE(record(filter, repaired)) << "line at " << other;
+    }
+}
+
 TEST(RecordFilter, knows_lines_by_their_places) {
     const std::vector<std::uint16_t> numbers{7, 201, 5};
     const LineSet places = places_of(line_set({0, 5, 7, 9}), numbers);

@@ -1,6 +1,7 @@
 // path: cold
-#include "nic/capture/frame_copy.h"
 #include "nic/capture/read_ahead.h"
+
+#include "nic/capture/frame_copy.h"
 
 #include <gtest/gtest.h>
 
