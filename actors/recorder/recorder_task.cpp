@@ -50,16 +50,15 @@ std::pair<std::unique_ptr<PacketRecorder>, RecorderInput> make_recorder_ends(
     free.producer.release_ownership();
     const LineSet wanted = config.on_demand ? LineSet{} : line_set(config.lines);
     RecordFilter filter{places_of(wanted, lines), config.copies_bytes() / sizeof(std::uint64_t)};
-    return {
-        std::make_unique<PacketRecorder>(std::move(filter), std::move(filled.producer),
-                                         std::move(free.consumer), std::vector<std::byte*>(chunks),
-                                         repairs),
-        RecorderInput{std::move(poller),
-                      {},
-                      std::move(memory),
-                      bytes,
-                      std::move(filled.consumer),
-                      std::move(free.producer)}};
+    return {std::make_unique<PacketRecorder>(std::move(filter), std::move(filled.producer),
+                                             std::move(free.consumer),
+                                             std::vector<std::byte*>(chunks), repairs),
+            RecorderInput{std::move(poller),
+                          {},
+                          std::move(memory),
+                          bytes,
+                          std::move(filled.consumer),
+                          std::move(free.producer)}};
 }
 
 RecorderTask::RecorderTask(RecorderSetup setup, std::vector<RecorderInput> inputs)
