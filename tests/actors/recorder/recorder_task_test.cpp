@@ -95,19 +95,22 @@ TEST_F(Recorder, counts_and_states_what_its_config_does_not_want) {
     RecordConfig config;
     config.lines = {2};
     open(config);
-    for (std::size_t i = 0; i < 100; ++i) {
-        record(1000, static_cast<std::uint32_t>(i % 5));
+    constexpr std::size_t interfaces = 1 + 2 * interfaces_each_line;  // the last ones are of line 2
+    constexpr std::size_t unwanted = interfaces - interfaces_each_line;
+    for (std::size_t i = 0; i < 10 * interfaces; ++i) {
+        record(1000, static_cast<std::uint32_t>(i % interfaces));
     }
     finish();
-    EXPECT_EQ(recorder_->recorded().read(), 40U);
-    EXPECT_EQ(recorder_->filtered().read(), 60U);
+    EXPECT_EQ(recorder_->recorded().read(), 10 * interfaces_each_line);
+    EXPECT_EQ(recorder_->filtered().read(), 10 * unwanted);
     const std::vector<std::size_t> numbers = replayed();
-    EXPECT_EQ(numbers.size(), 40U);
-    EXPECT_TRUE(std::ranges::all_of(numbers, [](std::size_t number) { return number % 5 >= 3; }));
+    EXPECT_EQ(numbers.size(), 10 * interfaces_each_line);
+    EXPECT_TRUE(std::ranges::all_of(
+        numbers, [](std::size_t number) { return number % interfaces >= unwanted; }));
     std::ifstream file{segments().front(), std::ios::binary};
     const std::string bytes{std::istreambuf_iterator<char>{file}, {}};
     const std::string options{
-        "\x04\0\x08\0\x03\0\0\0\0\0\0\0"  // isb_ifrecv: 3 before the first that was recorded
+        "\x04\0\x08\0\x04\0\0\0\0\0\0\0"  // isb_ifrecv: 4 before the first that was recorded
         "\x06\0\x08\0\0\0\0\0\0\0\0\0",   // isb_filteraccept
         24};
     EXPECT_NE(bytes.find(options), std::string::npos);
@@ -239,19 +242,20 @@ TEST_F(Recorder, is_followed_in_the_order_of_time) {
 
 TEST_F(Recorder, begins_a_segment_for_added_lines) {
     open();
-    record(100, 4);
+    record(100, interface_of(1, feed::Stream::b));
     recorder_->close();
     while (count(RecorderCount::written) == 0) {
         task_->step(now_ns_);
     }
     now_ns_ += ms_ns;
     lines_.push_back(3);
-    record(100, 6);
+    record(100, interface_of(2, feed::Stream::b));
     finish();
     ASSERT_EQ(segments().size(), 2U);
     Problems problems;
     const auto file = feed::SegmentFile::open(segments()[1], problems);
-    EXPECT_EQ(file->head().interfaces.at(6).name(), "line 3 B");
+    EXPECT_EQ(file->head().interfaces.at(8).name(), "line 3 B");
+    EXPECT_EQ(file->head().interfaces.back().name(), "line 3 repaired");
     EXPECT_EQ(replayed(), first_numbers(2));
 }
 
