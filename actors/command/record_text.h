@@ -42,7 +42,7 @@ class LineNumbers {
 struct LineFindings {
     std::array<std::uint64_t, feed::streams_count> packets{};
     std::uint64_t repaired = 0;  ///< blocks
-    LineNumbers numbers;  ///< only of `verify`
+    LineNumbers numbers;         ///< only of `verify`
 };
 
 struct SegmentFindings {
