@@ -46,6 +46,7 @@ void PacketRecorder::record(std::span<const nic::Packet> packets,
     std::byte* next = next_;
     std::byte* end = end_;
     std::uint32_t recorded = 0;
+    const bool wants_all = filter_.wants_all();
     const auto settle = [&] {
         next_ = next;
         open_.packets += recorded;
@@ -55,7 +56,7 @@ void PacketRecorder::record(std::span<const nic::Packet> packets,
     for (std::size_t i = 0; i < packets.size(); ++i) {
         const nic::Packet& packet = packets[i];
         RecordFilter::Mark mark;
-        if (!filter_.wants(packet, interfaces[i], mark)) {
+        if (!wants_all && !filter_.wants(packet, interfaces[i], mark)) {
             filtered_.add();
             continue;
         }

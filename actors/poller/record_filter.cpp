@@ -48,7 +48,7 @@ LineSet places_of(const LineSet& lines, std::span<const std::uint16_t> numbers) 
 
 RecordFilter::RecordFilter(const LineSet& places, std::size_t copies_slots)
     : places_(std::make_unique<Words>()),
-      wants_any_(std::make_unique<std::atomic<bool>>(false)),
+      some_(std::make_unique<std::atomic<Some>>(Some::none)),
       copies_(copies_slots) {
     PINSTRIKE_CHECK(copies_slots == 0 || std::has_single_bit(copies_slots));
     want(places);
@@ -62,7 +62,10 @@ void RecordFilter::want(const LineSet& places) noexcept {
         }
         (*places_)[i].store(word, std::memory_order_relaxed);  // record_filter.h says why
     }
-    wants_any_->store(places.any(), std::memory_order_relaxed);  // likewise
+    some_->store(places.all()   ? Some::all
+                 : places.any() ? Some::some
+                                : Some::none,
+                 std::memory_order_relaxed);  // likewise
 }
 
 // --- hot ---

@@ -63,9 +63,10 @@ class RecordFilter {
     void want(const LineSet& places) noexcept;
 
     /// Whether any line is wanted.
-    [[nodiscard]] bool wants_any() const noexcept {
-        return wants_any_->load(std::memory_order_relaxed);  // the head of this file says why
-    }
+    [[nodiscard]] bool wants_any() const noexcept { return some() != Some::none; }
+
+    /// Whether wants() would be true of every packet, without a mark.
+    [[nodiscard]] bool wants_all() const noexcept { return some() == Some::all && copies_.empty(); }
 
     /// A fingerprint of the payload, its line and its stream.
     struct Mark {
@@ -92,6 +93,12 @@ class RecordFilter {
   private:
     static constexpr std::size_t word_bits = 64;
 
+    enum class Some : std::uint8_t { none, some, all };
+
+    [[nodiscard]] Some some() const noexcept {
+        return some_->load(std::memory_order_relaxed);  // the head of this file says why
+    }
+
     using Words = std::array<std::atomic<std::uint64_t>, LineSet{}.size() / word_bits>;
 
     [[nodiscard]] bool wants_place(std::size_t place) const noexcept {
@@ -105,9 +112,9 @@ class RecordFilter {
     [[nodiscard]] bool is_first(const nic::Packet& packet, std::uint32_t interface,
                                 Mark& mark) noexcept;
 
-    std::unique_ptr<Words> places_;  ///< a bit for each
-    std::unique_ptr<std::atomic<bool>> wants_any_;
-    std::vector<std::uint64_t> copies_;  ///< marks of recorded packets; 0: none
+    std::unique_ptr<Words> places_;            ///< a bit for each
+    std::unique_ptr<std::atomic<Some>> some_;  ///< of the places
+    std::vector<std::uint64_t> copies_;        ///< marks of recorded packets; 0: none
 };
 
 }  // namespace pinstrike::actors

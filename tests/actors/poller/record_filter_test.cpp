@@ -81,11 +81,15 @@ TEST(RecordFilter, wants_other_lines_when_they_change) {
     EXPECT_FALSE(record(filter, sent(3, Stream::a, payload)));
     filter.want(line_set({3, 32767}));
     EXPECT_TRUE(filter.wants_any());
+    EXPECT_FALSE(filter.wants_all());
     EXPECT_TRUE(record(filter, sent(3, Stream::a, payload)));
     EXPECT_TRUE(record(filter, sent(32767, Stream::a, payload)));
     EXPECT_FALSE(record(filter, sent(2, Stream::a, payload)));
     filter.want(LineSet{});
     EXPECT_FALSE(record(filter, sent(3, Stream::a, payload)));
+    filter.want(line_set({}));
+    EXPECT_TRUE(filter.wants_all());
+    EXPECT_FALSE((RecordFilter{line_set({}), slots}.wants_all())) << "second copies are not wanted";
 }
 
 /// A repaired block is recorded although both streams brought the same payload.
