@@ -13,6 +13,7 @@ range ends with the day), or that of a replay from the beginning of the day to t
 
 import argparse
 import json
+import math
 import random
 import subprocess
 import time
@@ -79,8 +80,8 @@ class Recorded:
 
 
 def expect_equal(book, expected, what, late=0):
-    """`late`: repaired messages of the day. A snapshot covers the numbers up to a place, so messages before it that
-    come later are not counted again; everything else is equal."""
+    """`late`: the most messages of the day that came after they were declared lost. A snapshot covers the numbers up to
+    a place, so messages before it that come later are not counted again; everything else is equal."""
     different = [pair for pair in zip(book, expected) if pair[0] != pair[1]]
     uncounted = 0
     for one, other in map(lambda pair: map(json.loads, pair), different if late else ()):
@@ -108,6 +109,8 @@ def record(feed, folder, faults, seed):
 def expect_faults(account, scenario):
     """The day had what it should have."""
     total = {key: sum(line[key] for line in account["lines"]) for key in ("lost", "repaired")}
+    # On a busy machine the second copy of a message may come after the window of arbitration.
+    total["gap_events"] = sum(core["gap_events"] for core in account["cores"])
     for core in account["cores"]:  # start of day, two restarts and the failover on each line
         live.expect(core["control_events"] >= 4 * len(account["lines"]), f"too few resets: {core}")
     damaged = sum(sum(port["dropped"].values()) for port in account["ports"])
@@ -139,6 +142,7 @@ def main():
         expect_equal([json.loads(row) for row in book], [json.loads(row) for row in truth], "the whole day, truth")
     begins = sorted(chance.uniform(0.3, 0.99) for _ in range(options.ranges))
     uncounted = []
+    late = total["repaired"] or (math.inf if total["gap_events"] else 0)
     ends = [1.0] if options.scenario == "repaired" else [chance.uniform(0.3, 1) for _ in range(ENDS)]
     for end in ends:
         mine = [begin for i, begin in enumerate(begins) if ends[i % len(ends)] == end]
@@ -147,7 +151,7 @@ def main():
         for begin in mine:
             begin = begin if begin < end else chance.uniform(0.3, end)
             part = recorded.replay_part(recorded.moment(begin), *words)
-            uncounted.append(expect_equal(part, whole, f"from {begin} to {end}", total["repaired"]))
+            uncounted.append(expect_equal(part, whole, f"from {begin} to {end}", late))
     print(f"{options.ranges} ranges of a day with {total}: {len(book)} series at its end; late quotes that were not "
           f"counted: {uncounted}")
 
