@@ -5,10 +5,8 @@
 #include "feed/event/limits.h"
 
 #include <algorithm>
-#include <cstdint>
-#include <string>
+#include <iterator>
 #include <utility>
-#include <vector>
 
 namespace pinstrike::actors {
 namespace {
@@ -24,36 +22,20 @@ feed::Event announcement_of(const feed::SeriesMap& map) {
     return event;
 }
 
-/// Sorted.
-std::vector<std::uint64_t> symbol_words(const std::vector<std::string>& symbols) {
-    std::vector<std::uint64_t> words;
-    for (const std::string& symbol : symbols) {
-        words.push_back(feed::symbol_word_of(symbol));
-    }
-    std::ranges::sort(words);
-    return words;
-}
-
 }  // namespace
 
 Core::Core(CoreOptions options, std::vector<Consumer<feed::Event>> rings,
            std::vector<std::unique_ptr<Actor>> actors)
     : options_(std::move(options)), rings_(std::move(rings)) {
     PINSTRIKE_CHECK(options_.batch_records >= feed::message_records_max);
-    const std::vector<std::uint64_t> allowed = symbol_words(options_.underlyings);
     for (auto& actor : actors) {
         ActorSlot slot;
-        const Interest interest = actor->interest();
+        const Interest interest = interest_within(actor->interest(), options_.underlyings);
         slot.kinds = interest.kinds | Interest::always_bits;
-        slot.symbols = symbol_words(interest.underlyings);
-        if (slot.symbols.empty()) {
-            slot.symbols = allowed;
-        } else if (!allowed.empty()) {
-            std::erase_if(slot.symbols, [&](std::uint64_t symbol) {
-                return !std::ranges::binary_search(allowed, symbol);
-            });
-            slot.kinds = slot.symbols.empty() ? Interest::always_bits : slot.kinds;
-        }
+        std::transform(interest.underlyings.begin(), interest.underlyings.end(),
+                       std::back_inserter(slot.symbols),
+                       [](const std::string& symbol) { return feed::symbol_word_of(symbol); });
+        std::sort(slot.symbols.begin(), slot.symbols.end());
         slot.actor = std::move(actor);
         slot.counters = std::make_unique<ActorCounters>();
         actors_.push_back(std::move(slot));

@@ -318,7 +318,9 @@ class Poller final : public PollerTask, private feed::ArbiterSink {
     void decode(const feed::Block& block, unsigned first, unsigned count,
                 feed::DeliveryFlags flags);
     std::size_t read_repairs();
-    void process_repair(Line& line, std::span<const std::byte> bytes);
+    [[gnu::cold, gnu::noinline]]  // otherwise the compiler inlines less of push()
+    void
+    process_repair(Line& line, std::span<const std::byte> bytes);
     void note(RepairNote::Kind kind, feed::Position begin, feed::Position end,
               std::int64_t ts_before_ns, std::int64_t ts_behind_ns);
 
@@ -528,16 +530,6 @@ class Poller final : public PollerTask, private feed::ArbiterSink {
 /// Damaged packets are recorded as well.
 template <class Codec>
 void Poller<Codec>::record_bursts() {
-    if (are_recorded_) {
-        return;
-    }
-    are_recorded_ = true;
-    if (!recorder_->wants_any()) {
-        for (const auto& input : inputs_) {  // no packet is parsed
-            recorder_->skip(input->filled);
-        }
-        return;
-    }
     std::array<std::uint32_t, nic::burst_packets_max> interfaces;
     for (const auto& input : inputs_) {
         const std::span<const nic::Packet> packets{input->burst.data(), input->filled};

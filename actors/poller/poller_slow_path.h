@@ -67,7 +67,7 @@ std::size_t Poller<Codec>::read_repairs() {
 template <class Codec>
 void Poller<Codec>::process_repair(Line& line, std::span<const std::byte> bytes) {
     if (recorder_ != nullptr) {
-        record_bursts();  // a recording has the order in which packets were processed
+        record(wall_ns_);  // a recording has the order in which packets were processed
         recorder_->record_repair(static_cast<std::uint32_t>(line.index), line.number, bytes,
                                  wall_ns_);
     }

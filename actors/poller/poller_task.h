@@ -96,8 +96,17 @@ class PollerTask {
         if (recorder_ == nullptr) {
             return;
         }
-        record_bursts();
-        are_recorded_ = false;
+        const std::uint64_t step = counters_.steps.read();
+        if (std::exchange(recorded_step_, step) == step) {
+            return;  // a repair of this step was recorded
+        }
+        if (recorder_->wants_any()) {
+            record_bursts();
+        } else {  // no packet is parsed
+            for (const auto& input : inputs_) {
+                recorder_->skip(input->filled);
+            }
+        }
         recorder_->close_if_old(now_ns);
     }
 
@@ -198,7 +207,7 @@ class PollerTask {
         return shortest_ns + static_cast<std::int64_t>(random_ >> 44);  // up to 1.05 ms more
     }
 
-    /// Records the bursts of all ports, unless they are recorded already. Only with a recorder.
+    /// Records the bursts of all ports. Only with a recorder.
     virtual void record_bursts() = 0;
 
     PollerCounters counters_;
@@ -210,8 +219,8 @@ class PollerTask {
     SettingsOffer settings_;
     Router router_;
     std::vector<std::unique_ptr<PollerInput>> inputs_;
-    const nic::ReplayGate* gate_;  ///< null: no packets are held back
-    bool are_recorded_ = false;    ///< the bursts of this step
+    const nic::ReplayGate* gate_;      ///< null: no packets are held back
+    std::uint64_t recorded_step_ = 0;  ///< the step whose bursts were recorded
 
   private:
     /// Hashes the name (FNV-1a), so that pollers get different seeds and a run can be repeated.

@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <system_error>
 #include <utility>
 
 namespace pinstrike::nic {
@@ -56,22 +57,33 @@ std::unique_ptr<PcapPort> PcapPort::open(std::string name, std::span<const std::
                                          Pace pace, std::size_t burst_packets, Problems& problems,
                                          GroupFilter filter, std::shared_ptr<ReplayStart> start) {
     auto frames = MergedCaptures::open(files, std::move(filter), problems);
-    if (frames == nullptr) {
-        return nullptr;
-    }
-    return std::unique_ptr<PcapPort>{new PcapPort{
-        std::move(name), std::move(frames), {}, pace, burst_packets, std::move(start)}};
+    return make(std::move(name), std::move(frames), {}, pace, burst_packets, problems,
+                std::move(start));
 }
 
 std::unique_ptr<PcapPort> PcapPort::open(std::string name, const CapturePart& part, Pace pace,
                                          std::size_t burst_packets, Problems& problems,
                                          GroupFilter filter, std::shared_ptr<ReplayStart> start) {
     auto frames = part.frames->open(std::move(filter), problems);
+    return make(std::move(name), std::move(frames), part, pace, burst_packets, problems,
+                std::move(start));
+}
+
+std::unique_ptr<PcapPort> PcapPort::make(std::string name, std::unique_ptr<FrameStream> frames,
+                                         const CapturePart& part, Pace pace,
+                                         std::size_t burst_packets, Problems& problems,
+                                         std::shared_ptr<ReplayStart> start) {
     if (frames == nullptr) {
         return nullptr;
     }
-    return std::unique_ptr<PcapPort>{new PcapPort{std::move(name), std::move(frames), part, pace,
-                                                  burst_packets, std::move(start)}};
+    try {
+        return std::unique_ptr<PcapPort>{
+            new PcapPort{name, std::move(frames), part, pace, burst_packets, std::move(start)}};
+    } catch (const std::system_error& error) {
+        add_problem(problems, name, fmt::format("no thread to read captures: {}", error.what()),
+                    remedy_of(error.code().value()));
+        return nullptr;
+    }
 }
 
 void PcapPort::advance() {

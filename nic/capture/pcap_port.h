@@ -62,6 +62,10 @@ class PcapPort final : public Port {
     /// poll thread does not allocate.
     static constexpr std::size_t leaps_reported_max = 8;
 
+    [[nodiscard]] static std::unique_ptr<PcapPort> make(
+        std::string name, std::unique_ptr<FrameStream> frames, const CapturePart& part, Pace pace,
+        std::size_t burst_packets, Problems& problems, std::shared_ptr<ReplayStart> start);
+
     PcapPort(std::string name, std::unique_ptr<FrameStream> frames, CapturePart part, Pace pace,
              std::size_t burst_packets, std::shared_ptr<ReplayStart> start);
 

@@ -5,7 +5,6 @@
 #include "nic/capture/frame_copy.h"
 
 #include <pthread.h>
-#include <signal.h>
 
 #include <limits>
 #include <utility>
@@ -18,17 +17,6 @@ namespace {
 constexpr std::size_t batch_bytes = 256 << 10;
 constexpr std::size_t batch_frames_max = 2048;
 
-/// Signals are for the thread that started the program.
-std::thread without_signals(auto task) {
-    sigset_t all;
-    sigset_t before;
-    ::sigfillset(&all);
-    ::pthread_sigmask(SIG_SETMASK, &all, &before);
-    std::thread thread{std::move(task)};
-    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    return thread;
-}
-
 }  // namespace
 
 ReadAhead::ReadAhead(std::unique_ptr<FrameStream> stream) : stream_(std::move(stream)) {
@@ -37,10 +25,10 @@ ReadAhead::ReadAhead(std::unique_ptr<FrameStream> stream) : stream_(std::move(st
         batch.bytes.resize(batch_bytes + replayed_slot_bytes_max);
         batch.frames.reserve(batch_frames_max);
     }
-    thread_ = without_signals([this] {
+    thread_ = std::thread{[this] {
         ::pthread_setname_np(::pthread_self(), "read-ahead");
         run();
-    });
+    }};
 }
 
 ReadAhead::~ReadAhead() {

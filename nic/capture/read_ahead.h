@@ -22,7 +22,7 @@ namespace pinstrike::nic {
 
 class ReadAhead final : public FrameStream {
   public:
-    /// `stream` must not follow a writer.
+    /// `stream` must not follow a writer. Throws std::system_error if there can be no more thread.
     explicit ReadAhead(std::unique_ptr<FrameStream> stream);
     ~ReadAhead() override;
 

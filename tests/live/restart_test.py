@@ -110,8 +110,9 @@ def replayed(feed, folder, status=0):
 
 
 def compare(feed, folder, lacking):
-    """`lacking`: messages that the recording lacked between the snapshot and its end, because it is damaged."""
-    book, account = replayed(feed, folder, 1 if lacking else 0)
+    """`lacking`: messages that the recording lacked between the snapshot and its end; None: it is not damaged."""
+    book, account = replayed(feed, folder, 0 if lacking is None else 1)
+    lacking = lacking or 0
     own = feed.file("book.json").read_text().splitlines()
     different = [pair for pair in zip(own, book) if pair[0] != pair[1]]
     live.expect(len(own) == len(book) and not different,
@@ -173,7 +174,7 @@ def recovered(feed, folder, generator, least=None, lacks=False):
     feed.stop()
     live.expect(missed == sum(line.get("missed_before_start", 0) for line in feed.account()["lines"]), f"{missed}")
     live.expect(int(series) == feed.account()["recording"]["recovered_series"], row)
-    lacking = int(lacking[1]) if lacks else 0
+    lacking = int(lacking[1]) if lacks else None
     count, stale, missed = compare_fresh(feed) if least else compare(feed, folder, lacking)
     live.expect(least is None or int(series) >= least, f"{least} series were in the snapshot: {row}")
     print(f"{row}\n{count} series at the end, {stale} sides stale, {missed} messages missed")
