@@ -73,6 +73,7 @@ class Snapshots(unittest.TestCase):
         done = self.pinstrike("replay", self.folder, "--config", self.config, "--book", book,
                               "--account", account, *words, status=status)
         self.assertTrue(json.loads(account.read_text())["balanced"])
+        self.assertNotIn("did not answer", done.stderr, "a thread that keeps its rights")
         return book.read_text().splitlines(), done.stderr
 
     def assert_same_books(self, begin, end):
