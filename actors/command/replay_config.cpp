@@ -102,7 +102,7 @@ void print_replay(const actors::FeedConfig& config, const nic::PortConfig& captu
         senders.empty() ? "all" : senders, unused);
 }
 
-/// A recording has what the feed's recovery brought as packets of the retransmission groups.
+/// In a recording, the blocks that recovery brought are packets of the retransmission groups.
 void take_repairs(actors::FeedConfig& config) {
     const auto published_line = feed::venue_services(config.kind).published_line;
     if (config.recovery.sources.empty() || published_line == nullptr) {

@@ -20,7 +20,7 @@ Interest interest_within(Interest interest, const std::vector<std::string>& allo
         return std::ranges::find(allowed, symbol) == allowed.end();
     });
     if (interest.underlyings.empty()) {
-        interest.kinds = 0;  // without any symbol it would be all data
+        interest.kinds = 0;  // without symbols, an interest is in all underlyings
     }
     return interest;
 }

@@ -318,9 +318,8 @@ class Poller final : public PollerTask, private feed::ArbiterSink {
     void decode(const feed::Block& block, unsigned first, unsigned count,
                 feed::DeliveryFlags flags);
     std::size_t read_repairs();
-    [[gnu::cold, gnu::noinline]]  // otherwise the compiler inlines less of push()
-    void
-    process_repair(Line& line, std::span<const std::byte> bytes);
+    // Not inline, because then the compiler would inline less of the fast path.
+    [[gnu::cold, gnu::noinline]] void process_repair(Line& line, std::span<const std::byte> bytes);
     void note(RepairNote::Kind kind, feed::Position begin, feed::Position end,
               std::int64_t ts_before_ns, std::int64_t ts_behind_ns);
 

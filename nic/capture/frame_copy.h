@@ -20,8 +20,8 @@ namespace pinstrike::nic {
 inline constexpr std::size_t replayed_frame_bytes_max =
     ethernet_header_bytes + vlan_tags_max * tag_bytes_max + 0xFFFF;
 
-/// The space for one frame. The kernel maps a page of it when it is first written, so
-/// the worst-case size costs address space only.
+/// The space for one frame. The kernel maps a page of it when it is first written, so the
+/// worst-case size costs address space only.
 inline constexpr std::size_t replayed_slot_bytes_max = whole_cache_lines(replayed_frame_bytes_max);
 
 /// The frame, cut to the maximum, in a copy of its bytes behind the first `used_bytes` of the

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -22,7 +23,7 @@ namespace pinstrike::nic {
 
 class ReadAhead final : public FrameStream {
   public:
-    /// `stream` must not follow a writer. Throws std::system_error if there can be no more thread.
+    /// `stream` must not follow a writer. Throws std::system_error if no thread can be started.
     explicit ReadAhead(std::unique_ptr<FrameStream> stream);
     ~ReadAhead() override;
 
