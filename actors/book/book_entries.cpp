@@ -52,7 +52,13 @@ bool BookEntries::catch_up_with_line(BookEntry& entry) {
     const LineMemory& line = store.lines[entry.line()];
     if (stamp_after(line.changed, entry.stamp)) {
         if (stamp_after(line.flush, entry.stamp)) {
+            // A late message is from before the last flush, but not from before the flush before
+            // it.
+            end_coverage_elsewhere(entry);
             touch_elsewhere(entry);
+            if (line.flushed_twice(entry.stamp)) {
+                end_coverage_elsewhere(entry);
+            }
         }
         clear_flushed_sides(entry);
     }
@@ -108,6 +114,13 @@ void BookEntries::touch_elsewhere(BookEntry& entry) {
     flags = static_cast<std::uint16_t>((flags & ~touched) | touched << elsewhere_shift);
     if ((flags & covered_here) != 0) {
         flags = static_cast<std::uint16_t>((flags & ~covered_here) | covered_elsewhere);
+    }
+}
+
+void BookEntries::end_coverage_elsewhere(BookEntry& entry) {
+    if (entry.has_trades()) {
+        std::uint16_t& flags = store.trades_at(entry).flags;
+        flags = static_cast<std::uint16_t>(flags & ~covered_elsewhere);
     }
 }
 

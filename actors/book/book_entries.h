@@ -95,6 +95,7 @@ class BookEntries {
     MessageOrder arrive_late(BookEntry& entry, const feed::Header& header);
     void leave_line(BookEntry& entry);
     void touch_elsewhere(BookEntry& entry);
+    void end_coverage_elsewhere(BookEntry& entry);
     void forget(BookEntry& entry);
 
     Sweeper sweeper_;

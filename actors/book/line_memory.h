@@ -38,6 +38,7 @@ struct LineMemory : pinstrike_line {
 
     void flush_quotes(std::uint64_t stamp) {
         write([&] {
+            late_flush = flush;
             changed = flush = stamp;
             missing = 0;
         });
@@ -55,6 +56,11 @@ struct LineMemory : pinstrike_line {
     /// Whether a late flush came in the current numbering.
     [[nodiscard]] bool flushed_late() const {
         return stamp_after(late_flush, flush) && stamp_after(late_flush, day);
+    }
+
+    /// Whether two flushes came in order after this stamp, as far as is known.
+    [[nodiscard]] bool flushed_twice(std::uint64_t stamp) const {
+        return !flushed_late() && stamp_after(late_flush, stamp);
     }
 
     /// Whether a late flush in the current numbering came after this late message.

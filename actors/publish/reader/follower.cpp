@@ -167,6 +167,7 @@ void flush(pinstrike_line& line, const feed::Header& header, std::uint64_t stamp
         return;
     }
     if ((header.flags & feed::flag_late) == 0) {
+        line.late_flush = line.flush;
         line.changed = line.flush = stamp;
         line.missing = 0;
         return;
@@ -290,7 +291,13 @@ bool Follower::catch_up(FollowedSeries& series, std::uint64_t stamp) {
     const bool is_known = known(series, line);
     if (is_known) {
         if (stamp_after(line.flush, series.stamp)) {
+            // A late message is from before the last flush, but not from before the flush before
+            // it.
+            series.covered_elsewhere = false;
             cover_elsewhere(series);
+            if (flushed_twice(line, series.stamp)) {
+                series.covered_elsewhere = false;
+            }
         }
         follow_line(series.bid, series.stamp, line);
         follow_line(series.offer, series.stamp, line);

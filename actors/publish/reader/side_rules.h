@@ -63,6 +63,11 @@ inline constexpr auto decimals_of_codes = [] {
     return stamp_after(line.late_flush, line.flush) && stamp_after(line.late_flush, line.day);
 }
 
+/// Whether two flushes came in order after this stamp, as far as is known.
+[[nodiscard]] inline bool flushed_twice(const pinstrike_line& line, std::uint64_t stamp) {
+    return !flushed_late(line) && stamp_after(line.late_flush, stamp);
+}
+
 /// Applies to a side what happened to its line after the stamp of its entry.
 inline void follow_line(pinstrike_side& side, std::uint64_t stamp, const pinstrike_line& line) {
     const bool outlives_late =

@@ -439,6 +439,47 @@ TEST(BookTransfer, ALateMessageThatTheStateHadInItCountsOnce) {
     EXPECT_EQ(taker.book.find(spy)->quotes, 1U);
 }
 
+/// The numbers that the state covers are of the first numbering, those of the late messages are of
+/// a later one. One series has a message in each numbering, the other only in the first.
+TEST(BookTransfer, CoversNothingOfALaterNumbering) {
+    Instance giver(false);
+    Instance taker(true);
+    Events first;
+    first.trade(spy, 1, 100, 'I', 105, 7);
+    first.trade(qqq, 1, 101, 'I', 105, 7);
+    play(first, giver.book, taker.book);
+    EXPECT_EQ(taker.take(giver.give()).verdicts[StateVerdict::taken], 2U);
+    Events second;
+    second.control(1, 1, feed::Forget::quotes);
+    second.quote(spy, 1, 2);
+    second.gap(1, 3, 4);
+    second.control(1, 1, feed::Forget::quotes);
+    for (const auto& series : {spy, qqq}) {
+        second.quote(series, 1, 3, {}, feed::flag_late | feed::flag_before_flush);
+        second.trade(series, 1, 4, 'I', 105, 7, feed::flag_late | feed::flag_before_flush);
+    }
+    second.play(taker.book);
+    EXPECT_EQ(taker.book.find(spy)->quotes, 2U);
+    EXPECT_EQ(taker.book.find(spy)->volume, 14U);
+    EXPECT_EQ(taker.book.find(qqq)->quotes, 1U);
+    EXPECT_EQ(taker.book.find(qqq)->volume, 14U);
+}
+
+TEST(BookTransfer, ALateMessageOfTheNumberingThatTheStateCoversCountsOnce) {
+    Instance giver(false);
+    Instance taker(true);
+    Events first;
+    first.trade(spy, 1, 100, 'I', 105, 7);
+    play(first, giver.book, taker.book);
+    EXPECT_EQ(taker.take(giver.give()).verdicts[StateVerdict::taken], 1U);
+    Events second;
+    second.control(1, 1, feed::Forget::quotes);
+    second.trade(spy, 1, 100, 'I', 105, 7, feed::flag_late | feed::flag_before_flush);
+    second.trade(spy, 1, 101, 'I', 105, 7, feed::flag_late | feed::flag_before_flush);
+    second.play(taker.book);
+    EXPECT_EQ(taker.book.find(spy)->volume, 14U);
+}
+
 TEST(BookTransfer, WhatIsForgottenOfTheJournalMakesAHole) {
     Instance giver(false);
     Instance taker(true, 512);
