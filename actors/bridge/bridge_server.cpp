@@ -22,6 +22,7 @@ namespace {
 
 /// Handshake and first frame of a connection must come in this time.
 constexpr std::int64_t greet_within_ns = 5 * second_ns;
+constexpr std::int64_t accept_every_ns = ms_ns;
 
 }  // namespace
 
@@ -83,7 +84,13 @@ std::size_t BridgeServer::step(std::int64_t now_ns) {
     return done;
 }
 
+/// Looks for a connection once a millisecond, because accept4() allocates a socket also if no
+/// connection waits.
 std::size_t BridgeServer::accept(std::int64_t now_ns) {
+    if (now_ns < accept_due_ns_ && accept_due_ns_ <= now_ns + accept_every_ns) {
+        return 0;
+    }
+    accept_due_ns_ = now_ns + accept_every_ns;
     sockaddr_in from{};
     socklen_t bytes = sizeof from;
     const int descriptor = ::accept4(listener_,

@@ -83,6 +83,7 @@ class BridgeServer {
     NoteBridge note_;
     std::unique_ptr<peer::TlsCertificates> tls_;
     int listener_ = -1;
+    std::int64_t accept_due_ns_ = 0;
     std::vector<std::unique_ptr<Connection>> connections_;
     bool leaves_ = false;
     std::int64_t leave_by_ns_ = 0;

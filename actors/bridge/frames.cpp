@@ -14,7 +14,7 @@ constexpr std::size_t whole_units(std::size_t bytes) {
 }
 
 /// Times of receipt behind this (the year 2116) could overflow the stamps.
-constexpr std::int64_t time_ns_max = std::int64_t{1} << 62;
+constexpr std::uint64_t time_ns_max = std::uint64_t{1} << 62;
 
 }  // namespace
 
@@ -112,9 +112,14 @@ bool FrameWriter::put_text(FrameType type, std::string_view text) {
 bool is_possible(const feed::Event& event, std::size_t left) {
     using feed::EventKind;
     const feed::Header& header = event.header;
-    if (header.records == 0 || header.records > left || !feed::is_known(header.kind) ||
-        !feed::is_code(header.code) || header.ts_receive_ns < 0 ||
-        header.ts_receive_ns > time_ns_max) {
+    // A negative time is too large as an unsigned one.
+    const bool possible = (header.records != 0) & (header.records <= left) &
+                          feed::is_known(header.kind) & feed::is_code(header.code) &
+                          (static_cast<std::uint64_t>(header.ts_receive_ns) <= time_ns_max);
+    if (header.kind == EventKind::quote && header.records == 1) [[likely]] {
+        return possible & event.body.series.is_valid();
+    }
+    if (!possible) {
         return false;
     }
     if (feed::has_series(header.kind)) {

@@ -4,17 +4,20 @@
 //
 //     bench_bridge [RUNS [FROM:TO]]
 //
-// "bridge": two threads connect, one million quotes of 100,000 series are published on the serving
-// side, carried, applied and published again on the joining side; then both sides end as agreed.
-// The time is from their publication, which the serving thread does before, to the last one that is
-// published again.
-// "connect and end" is the time of the rest in seconds: handshake, state of all series, and the
-// clean end of both sides. Medians of RUNS (5) with the lowest and the highest, measured while the
-// two processors are at the distance FROM:TO in nanoseconds (distance.h). A rate of 0 says that
-// events are missing, or that a side did not end.
+// "bridge": two threads on two processors connect, one million quotes of 100,000 series are
+// published on the serving side, carried, applied and published again on the joining side; then
+// both sides end as agreed. The time is from their publication, which the serving thread does
+// before, to the last one that is published again. "connect and end" is the time of the rest in
+// seconds: handshake, state of all series, and the clean end of both sides. "feed beside a joining
+// side that has stopped" is the time in which the feed publishes four million quotes while a bridge
+// serves it and the other side takes nothing, as a ratio to the mean of the time without a bridge
+// before and after. Medians of RUNS (5) with the lowest and the highest, measured while the two
+// processors are at the distance FROM:TO in nanoseconds (distance.h). A rate of 0 says that events
+// are missing, or that a side did not end.
 #include "actors/book/book.h"
 #include "actors/bridge/bridge_client.h"
 #include "actors/bridge/bridge_server.h"
+#include "config/time_units.h"
 #include "config/wall_time.h"
 #include "tests/actors/events.h"
 #include "tests/actors/publish/publish_folder.h"
@@ -141,6 +144,7 @@ Times carry(const std::vector<feed::Event>& events, const peer::TlsConfig& tls) 
     auto sent_at = begin;  // written before `published` is set, and read after it
     Times times;
     std::thread serving{[&] {
+        pinstrike::bench::place_on(1);
         while (seconds_since(begin) < 30) {
             if (!published.load() && publishes.load()) {
                 feed.publish(events);
@@ -173,6 +177,54 @@ Times carry(const std::vector<feed::Event>& events, const peer::TlsConfig& tls) 
     return times;
 }
 
+/// A feed whose bridge has a joining side that is live and then takes nothing, or no bridge.
+double seconds_to_publish(const std::vector<feed::Event>& events, const peer::TlsConfig& tls,
+                          bool bridged) {
+    Feed feed;
+    feed.publish({events.begin(), events.begin() + series_count});
+    BridgeServer server{"bench", 1, ignore};
+    BridgeClient client{JoinConfig{.name = "bench-copy"}, ignore};
+    // Set by one thread and read by the other; it orders no other data.
+    std::atomic<bool> serves{bridged};
+    std::thread serving;
+    Problems problems;
+    if (bridged) {
+        if (!server.open("127.0.0.1:0", tls, problems) ||
+            !client.open(fmt::format("127.0.0.1:{}", server.port()), tls, problems)) {
+            fmt::print(stderr, "bench_bridge: {}\n", problems.front().text);
+            std::exit(1);
+        }
+        serving = std::thread{[&] {
+            pinstrike::bench::place_on(1);
+            while (serves.load(std::memory_order_relaxed)) {
+                if (server.step(wall_ns()) == 0) {
+                    server.wait(ms_ns);
+                }
+            }
+        }};
+        while (!client.is_live()) {
+            client.step(wall_ns());
+        }
+    }
+    // At first the serving side reads, until the credit is used up. What it has read is in the
+    // cache of its processor, so the next round takes longer once.
+    constexpr int rounds_before = 2;
+    constexpr int rounds = 4;
+    for (int i = 0; i < rounds_before; ++i) {
+        feed.publish(events);
+    }
+    const auto begin = Clock::now();
+    for (int i = 0; i < rounds; ++i) {
+        feed.publish(events);
+    }
+    const double seconds = seconds_since(begin);
+    serves.store(false, std::memory_order_relaxed);
+    if (serving.joinable()) {
+        serving.join();
+    }
+    return seconds;
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
@@ -189,18 +241,24 @@ int main(int count, char** arguments) {
     const std::vector<feed::Event> events = make_events();
     std::vector<double> rates;
     std::vector<double> rests;
+    std::vector<double> ratios;
     for (int i = 0; i < runs; ++i) {
         rates.push_back(at_distance.measure([&] {
             const Times times = carry(events, tls);
             rests.push_back(times.rest);
             return times.carried == 0 ? 0 : events_count / times.carried / 1e6;
         }));
+        const double before = seconds_to_publish(events, tls, false);
+        const double beside = seconds_to_publish(events, tls, true);
+        ratios.push_back(2 * beside / (before + seconds_to_publish(events, tls, false)));
     }
     pinstrike::bench::print_head("bridge");
     pinstrike::bench::print_row("bridge: carried over loopback with TLS",
                                 pinstrike::bench::spread_of(rates), "M events/s");
     pinstrike::bench::print_row("bridge: connect, state of 100,000 series, end",
                                 pinstrike::bench::spread_of(rests), "s");
+    pinstrike::bench::print_row("bridge: feed beside a joining side that has stopped",
+                                pinstrike::bench::spread_of(ratios), "of alone");
     print_distance(at_distance);
     return 0;
 }

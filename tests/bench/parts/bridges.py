@@ -10,4 +10,6 @@ def measure_bridge(report, options):
                    "on the joining side; then both sides end as agreed. A run in which an event is missing, or a side "
                    "does not end, has the rate 0.", table(rows))
     report.goal("events carried by a bridge on loopback", 10, median_of(rows, "bridge: carried"), "M events/s")
+    report.goal("the feed's time to publish beside a joining side that has stopped", 1.05,
+                median_of(rows, "bridge: feed beside"), "of its time without a bridge", lower=True)
     report.part["rows"] = rows

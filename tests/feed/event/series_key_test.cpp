@@ -5,6 +5,7 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 namespace pinstrike::feed {
@@ -63,6 +64,17 @@ TEST(SeriesKey, NoMessageNamesAnImpossibleSeries) {
     EXPECT_FALSE(key_of("A", 'A', 0, 2026, 1).is_valid());
     EXPECT_FALSE(key_of("A", 'A', 32, 2026, 1).is_valid());
     EXPECT_FALSE(key_of("A", 'A', 1, 2026, -1).is_valid());
+}
+
+TEST(SeriesKey, EachByteOfTheSymbolIsPrintable) {
+    for (unsigned place = 0; place < SeriesKey::symbol_bytes; ++place) {
+        for (unsigned byte = 0; byte < 256; ++byte) {
+            std::string symbol = "ABCDE";
+            symbol[place] = static_cast<char>(byte);
+            const bool possible = byte >= ' ' && byte <= '~' && (place != 0 || byte != ' ');
+            EXPECT_EQ(key_of(symbol, 'A', 1, 2026, 1).is_valid(), possible) << place << ' ' << byte;
+        }
+    }
 }
 
 TEST(SeriesKey, ListsAreSortedBySymbolExpirationStrikeRightAndSession) {
