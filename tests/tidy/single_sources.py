@@ -15,7 +15,8 @@ def with_single_sources(build):
     if values["unity"] == "off":
         return build
     single = build / "single_sources"
-    if not (single / "compile_commands.json").exists():
-        subprocess.run(["meson", "setup", f"-Dmarch={values['march']}", single, ROOT], check=True,
-                       stdout=subprocess.DEVNULL)
+    # Nothing builds it, so nothing else would notice a source that was added or removed.
+    again = ["--reconfigure"] if (single / "compile_commands.json").exists() else []
+    subprocess.run(["meson", "setup", *again, f"-Dmarch={values['march']}", single, ROOT], check=True,
+                   stdout=subprocess.DEVNULL)
     return single
