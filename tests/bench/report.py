@@ -104,7 +104,7 @@ PARTS = {"distance": two_threads.measure_distance, "path": two_threads.measure_p
          "growth": growth.measure_growth,
          "actors": actors.measure_actors, "workloads": actors.measure_workloads,
          "allocations": instances.measure_allocations, "limits": explain_limits}
-MEASURED_NEAR = {"path", "both", "far", "stages", "counting", "latency", "rows", "published", "gateway", "bridge"}
+MEASURED_NEAR = {"path", "both", "far", "stages", "counting", "latency", "rows", "published", "gateway"}
 
 
 def arguments():

@@ -1,10 +1,10 @@
 """The bridge: how many events a second it carries to another host, and that both sides end."""
 
-from parts.running import median_of, output_of, rows_of, span, table
+from parts.running import median_of, output_of, rows_of, table
 
 
 def measure_bridge(report, options):
-    rows = rows_of(output_of(options.build / "tests/bench/bench_bridge", options.runs, span(report)))
+    rows = rows_of(output_of(options.build / "tests/bench/bench_bridge", options.runs))
     report.section("Bridge", "`bench_bridge`: two threads connect over loopback with TLS 1.3; one million quotes of "
                    "100,000 series are published on the serving side, carried, checked, applied and published again "
                    "on the joining side; then both sides end as agreed. A run in which an event is missing, or a side "
