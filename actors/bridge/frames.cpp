@@ -113,14 +113,13 @@ bool is_possible(const feed::Event& event, std::size_t left) {
     using feed::EventKind;
     const feed::Header& header = event.header;
     // A negative time is too large as an unsigned one.
-    const bool possible = (header.records != 0) & (header.records <= left) &
-                          feed::is_known(header.kind) & feed::is_code(header.code) &
-                          (static_cast<std::uint64_t>(header.ts_receive_ns) <= time_ns_max);
-    if (header.kind == EventKind::quote && header.records == 1) [[likely]] {
-        return possible & event.body.series.is_valid();
-    }
-    if (!possible) {
+    if (header.records == 0 || header.records > left || !feed::is_known(header.kind) ||
+        !feed::is_code(header.code) ||
+        static_cast<std::uint64_t>(header.ts_receive_ns) > time_ns_max) {
         return false;
+    }
+    if (header.kind == EventKind::quote && header.records == 1) [[likely]] {
+        return event.body.series.is_valid();
     }
     if (feed::has_series(header.kind)) {
         const bool appended = header.kind == EventKind::quote && header.records > 1;

@@ -1,6 +1,7 @@
 // path: hot
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
@@ -58,16 +59,13 @@ struct SeriesKey {
 
     /// True if a message can name this series. For keys from outside the process.
     [[nodiscard]] bool is_valid() const {
-        // All bytes of the symbol at once: from ' ' to '~', none with the highest bit.
-        constexpr std::uint64_t each = 0x01'0101'0101;
-        const std::uint64_t symbol = symbol_word();
-        const std::uint64_t below = symbol - each * ' ';
-        const std::uint64_t above = symbol + each * (0x7F - '~');
-        const bool is_text = ((symbol | below | above) & each * 0x80) == 0;
+        const auto name_bytes = bytes();
+        const auto is_text = [](char byte) { return byte >= ' ' && byte <= '~'; };
         const char letter = expiration_letter();
-        const bool has_day = day() - 1 < 31;
-        return is_text & (static_cast<char>(symbol) != ' ') & (letter >= letter_of(1, true)) &
-               (letter <= letter_of(12, false)) & has_day & (strike_e8 >= 0);
+        return name_bytes[0] != ' ' &&
+               std::all_of(name_bytes.data(), name_bytes.data() + symbol_bytes, is_text) &&
+               letter >= letter_of(1, true) && letter <= letter_of(12, false) && day() >= 1 &&
+               day() <= 31 && strike_e8 >= 0;
     }
 };
 

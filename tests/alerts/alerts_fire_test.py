@@ -175,10 +175,10 @@ class Instances:
         live.at_the_end(lambda: live.run("umount", "--lazy", self.disk))
         record = "record: {{folder: {}, segment: 4MiB, memory: 4MiB, free: 0B}}"
         self.simulate("filled", more=record.format(self.disk))
-        self.simulate("slowly", more=record.format(folder / "recording").replace("}", ", snapshot_interval: 2s}"))
-        self.emptied = folder / "emptied"
+        self.simulate("slowly", more=record.format(folder / "slow.recording").replace("}", ", snapshot_interval: 2s}"))
+        self.emptied = folder / "emptied.recording"  # PINSTRIKE_FOLDER has a link of the feed's name
         self.simulate("emptied", more=record.format(self.emptied).replace("}", ", snapshot_interval: 2s}"))
-        self.packed = folder / "packed"
+        self.packed = folder / "packed.recording"
         self.simulate("packed", more=record.format(self.packed).replace("}", ", compress: 1}"))
         for name in ("door", "gone"):
             self.serve(name, "well")

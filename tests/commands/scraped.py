@@ -85,7 +85,7 @@ def fetch(url):
 
 
 def wait_for(what, seconds, look):
-    """The first true result of look()."""
+    """The first true result of look(). `what`: for the error, a text or a function that returns it."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         try:
@@ -95,7 +95,7 @@ def wait_for(what, seconds, look):
         except OSError:
             pass
         time.sleep(0.2)
-    return fail(f"no {what} within {seconds} s")
+    return fail(f"no {what() if callable(what) else what} within {seconds} s")
 
 
 @contextlib.contextmanager
@@ -254,10 +254,13 @@ scrape_configs:{jobs}
         server = subprocess.Popen(
             ["prometheus", f"--config.file={config}", f"--storage.tsdb.path={folder / 'data'}",
              f"--web.listen-address=127.0.0.1:{port}"], stdout=log, stderr=log)
+    every = {*addresses, *gateways, *producers, *bridges}
+
+    def missing():
+        return every - {row["metric"]["instance"] for row in instant(port, "up == 1")}
+
     try:
-        wait_for("scrape by prometheus", within_s,
-                 lambda: len(instant(port, "up == 1")) == len(addresses) + len(gateways) + len(producers) +
-                 len(bridges))
+        wait_for(lambda: f"scrape by prometheus of {missing()}", within_s, lambda: not missing())
         time.sleep(1)
         yield port
     finally:
