@@ -10,12 +10,13 @@ namespace pinstrike::actors::doctor {
 
 namespace {
 
-constexpr std::array<std::string_view, 5> words{"ok", "unknown", "advice", "warning", "error"};
+constexpr std::array<std::string_view, 5> severity_words{"ok", "unknown", "advice", "warning",
+                                                         "error"};
 
 }  // namespace
 
 std::string_view word_of(Severity severity) {
-    return words[static_cast<std::size_t>(severity)];
+    return severity_words[static_cast<std::size_t>(severity)];
 }
 
 void add_finding(Findings& findings, Check check, Measured measured, fmt::format_args values) {
@@ -32,7 +33,7 @@ void add_finding(Findings& findings, Check check, Measured measured, fmt::format
 }
 
 std::vector<std::size_t> counts_of(const Findings& findings) {
-    std::vector<std::size_t> counts(words.size());
+    std::vector<std::size_t> counts(severity_words.size());
     for (const Finding& finding : findings) {
         ++counts[static_cast<std::size_t>(finding.severity)];
     }
