@@ -52,8 +52,8 @@ bool BookEntries::catch_up_with_line(BookEntry& entry) {
     const LineMemory& line = store.lines[entry.line()];
     if (stamp_after(line.changed, entry.stamp)) {
         if (stamp_after(line.flush, entry.stamp)) {
-            // A late message is from before the last flush, but not from before the flush before
-            // it.
+            // A late message can be of the numbering before the last flush, but of no older one,
+            // so what is covered of older ones says nothing about it.
             end_coverage_elsewhere(entry);
             touch_elsewhere(entry);
             if (line.flushed_twice(entry.stamp)) {

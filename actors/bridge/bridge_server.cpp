@@ -84,8 +84,8 @@ std::size_t BridgeServer::step(std::int64_t now_ns) {
     return done;
 }
 
-/// Looks for a connection once a millisecond, because accept4() allocates a socket also if no
-/// connection waits.
+/// Looks for a connection at most once a millisecond, because accept4() allocates a socket also if
+/// no connection waits.
 std::size_t BridgeServer::accept(std::int64_t now_ns) {
     if (now_ns < accept_due_ns_ && accept_due_ns_ <= now_ns + accept_every_ns) {
         return 0;

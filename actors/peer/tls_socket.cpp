@@ -63,8 +63,8 @@ TlsSocket::TlsSocket(int descriptor, const TlsCertificates& certificates, bool i
         return;
     }
     ::SSL_set_mode(ssl, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
-    // Four records for each system call. OpenSSL moves what it has not decrypted yet for each
-    // record, so a larger buffer takes longer.
+    // A system call receives up to four records. With each record, OpenSSL moves all bytes that it
+    // has not decrypted yet, so a larger buffer takes longer.
     constexpr std::size_t read_buffer_bytes = std::size_t{64} << 10;
     ::SSL_set_read_ahead(ssl, 1);
     ::SSL_set_default_read_buffer_len(ssl, read_buffer_bytes);

@@ -113,7 +113,7 @@ struct pinstrike_line {
     uint64_t changed; /* stamp of the latest of the four events */
     uint64_t day;     /* stamps of the last start of day, */
     uint64_t flush;   /* of the last flush of quotes that came in order, */
-    /* Of the last late flush in this numbering. If there is none: of the flush before `flush`. */
+    /* of the last late flush in this numbering; without one, of the flush before `flush` */
     uint64_t late_flush;
     uint64_t gap;
     uint32_t late_flush_sequence; /* highest number of a late flush; later quotes stay */

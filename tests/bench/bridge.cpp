@@ -53,6 +53,7 @@ using Clock = std::chrono::steady_clock;
 constexpr std::size_t series_count = 100'000;
 constexpr std::size_t events_count = 1'000'000;
 constexpr std::size_t burst = 256;
+constexpr double patience_s = 30;
 constexpr std::int64_t start_ns = 1'795'000'000'000'000'000;
 
 double seconds_since(Clock::time_point begin) {
@@ -128,18 +129,22 @@ class Feed {
 
 void ignore(BridgeNote /*note*/, const std::string& /*subject*/, const std::string& /*text*/) {}
 
-/// The joining side runs in this thread, the serving side in another, which also publishes.
-Times carry(const std::vector<feed::Event>& events, const peer::TlsConfig& tls) {
-    Feed feed;
-    feed.publish({events.begin(), events.begin() + series_count});
-    BridgeServer server{"bench", 1, ignore};
-    BridgeClient client{JoinConfig{.name = "bench-copy"}, ignore};
+void open(BridgeServer& server, BridgeClient& client, const peer::TlsConfig& tls) {
     Problems problems;
     if (!server.open("127.0.0.1:0", tls, problems) ||
         !client.open(fmt::format("127.0.0.1:{}", server.port()), tls, problems)) {
         fmt::print(stderr, "bench_bridge: {}\n", problems.front().text);
         std::exit(1);
     }
+}
+
+/// The joining side runs in this thread, the serving side in another, which also publishes.
+Times carry(const std::vector<feed::Event>& events, const peer::TlsConfig& tls) {
+    Feed feed;
+    feed.publish({events.begin(), events.begin() + series_count});
+    BridgeServer server{"bench", 1, ignore};
+    BridgeClient client{JoinConfig{.name = "bench-copy"}, ignore};
+    open(server, client, tls);
     // Each flag orders what one thread does after the other has set it.
     std::atomic<bool> publishes{false};
     std::atomic<bool> published{false};
@@ -149,7 +154,7 @@ Times carry(const std::vector<feed::Event>& events, const peer::TlsConfig& tls) 
     Times times;
     std::thread serving{[&] {
         pinstrike::bench::place_on(1);
-        while (seconds_since(begin) < 30) {
+        while (seconds_since(begin) < patience_s) {
             if (!published.load() && publishes.load()) {
                 feed.publish(events);
                 sent_at = Clock::now();
@@ -162,7 +167,7 @@ Times carry(const std::vector<feed::Event>& events, const peer::TlsConfig& tls) 
             }
         }
     }};
-    while (seconds_since(begin) < 30 && !client.is_over()) {
+    while (seconds_since(begin) < patience_s && !client.is_over()) {
         client.step(wall_ns());
         if (client.is_live() && !publishes.load()) {
             publishes.store(true);
@@ -191,13 +196,8 @@ double seconds_to_publish(const std::vector<feed::Event>& events, const peer::Tl
     // Set by one thread and read by the other; it orders no other data.
     std::atomic<bool> serves{bridged};
     std::thread serving;
-    Problems problems;
     if (bridged) {
-        if (!server.open("127.0.0.1:0", tls, problems) ||
-            !client.open(fmt::format("127.0.0.1:{}", server.port()), tls, problems)) {
-            fmt::print(stderr, "bench_bridge: {}\n", problems.front().text);
-            std::exit(1);
-        }
+        open(server, client, tls);
         serving = std::thread{[&] {
             pinstrike::bench::place_on(1);
             while (serves.load(std::memory_order_relaxed)) {
@@ -206,7 +206,12 @@ double seconds_to_publish(const std::vector<feed::Event>& events, const peer::Tl
                 }
             }
         }};
+        const auto begin = Clock::now();
         while (!client.is_live()) {
+            if (seconds_since(begin) > patience_s) {
+                fmt::print(stderr, "bench_bridge: the joining side is not live\n");
+                std::exit(1);
+            }
             client.step(wall_ns());
         }
     }

@@ -291,8 +291,8 @@ bool Follower::catch_up(FollowedSeries& series, std::uint64_t stamp) {
     const bool is_known = known(series, line);
     if (is_known) {
         if (stamp_after(line.flush, series.stamp)) {
-            // A late message is from before the last flush, but not from before the flush before
-            // it.
+            // A late message can be of the numbering before the last flush, but of no older one,
+            // so what is covered of older ones says nothing about it.
             series.covered_elsewhere = false;
             cover_elsewhere(series);
             if (flushed_twice(line, series.stamp)) {
