@@ -60,9 +60,7 @@ void Gateway::rest() {
 std::size_t Gateway::step() {
     now_ns_ = wall_ns();
     const std::size_t events = source_.poll(now_ns_);
-    if (events != 0) {
-        clients_.set_time(now_ns_, 0);  // what advance() makes is of no event
-    }
+    clients_.set_time(now_ns_, 0);  // what advance() makes is of no event
     time_.advance(now_ns_);
     const std::size_t sockets = clients_.step(now_ns_);
     if (since(status_ns_, now_ns_) >= status_turn_ns) {

@@ -195,6 +195,9 @@ void FeedSource::look_for_ids() {
 
 /// Gives the events of a series that has its id now. 0: drops them.
 void FeedSource::end_waiting(const Waiting& waiting, std::uint32_t id) {
+    if (id != 0) {
+        events_.on_batch(waiting.records.front().receive_ns);
+    }
     for (pinstrike_record record : waiting.records) {
         record.key.id = id;
         if (id != 0) {

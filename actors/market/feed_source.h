@@ -35,8 +35,8 @@ class FeedEvents {
     virtual void on_state(std::span<const pinstrike_value> values, StatePart part) = 0;
     virtual void on_event(const pinstrike_record& record) = 0;
 
-    /// Events were read, of which the first was received at `received_ns` (0: unknown). on_event()
-    /// follows for each of them.
+    /// Events were read, or have got the id of their series. The first was received at
+    /// `received_ns` (0: unknown). on_event() follows for each of them.
     virtual void on_batch(std::int64_t received_ns) { static_cast<void>(received_ns); }
 
     /// An event of this series follows soon; 0: of none.

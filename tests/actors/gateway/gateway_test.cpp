@@ -57,11 +57,15 @@ class GatewayTest : public testing::Test {
     }
 
     void quote(PublishedFeed& feed, const std::string& root) {
+        quote_without_id(feed, root);
+        feed.file->give_ids();
+    }
+
+    void quote_without_id(PublishedFeed& feed, const std::string& root) {
         Events quotes;
         quotes.quote(actors::test::key_of(root), 1, ++sequence);
         quotes.stamp(now_ns += 1000);
         quotes.play(*feed.books[0]);
-        feed.file->give_ids();
     }
 
     /// Reads the client's records until `done`; false: it took too long.
@@ -129,6 +133,18 @@ TEST_F(GatewayTest, the_time_to_the_write_is_counted_but_not_that_of_a_replayed_
     EXPECT_LE(writes().count, 3U) << "the quote, the consolidated best, and the mapping";
     EXPECT_GT(writes().highest_ns, 0U);
     EXPECT_LE(writes().highest_ns, static_cast<std::uint64_t>(wall_ns() - before_ns));
+}
+
+TEST_F(GatewayTest, the_time_to_the_write_includes_the_wait_for_an_id) {
+    PublishedFeed feed{1, 4096};
+    ASSERT_TRUE(wait([&] { return gateway->status().feed_live; }));
+    now_ns = wall_ns();
+    quote_without_id(feed, "SPY");
+    ASSERT_TRUE(wait([&] { return gateway->status().waiting_events == 1; }));
+    const auto waited_ns = static_cast<std::uint64_t>(wall_ns() - now_ns);
+    feed.file->give_ids();
+    ASSERT_TRUE(wait_for("mbp-1 1"));
+    EXPECT_GT(gateway->clients().totals().writes.snapshot().highest_ns, waited_ns);
 }
 
 TEST_F(GatewayTest, events_that_were_missed_are_told_and_present_values_follow) {

@@ -42,7 +42,10 @@ class Written final : public FeedEvents {
                        std::to_string(record.key.id));
     }
 
-    void on_batch(std::int64_t /*received_ns*/) override { ++batches; }
+    void on_batch(std::int64_t received_ns) override {
+        ++batches;
+        batch_ns = received_ns;
+    }
 
     void on_missed(std::uint64_t records) override { missed += records; }
 
@@ -53,6 +56,7 @@ class Written final : public FeedEvents {
     std::vector<std::string> what;
     std::uint64_t missed = 0;
     unsigned batches = 0;
+    std::int64_t batch_ns = 0;
     unsigned dropped = 0;
 };
 
@@ -116,6 +120,19 @@ TEST_F(FeedSourceTest, events_of_a_series_without_an_id_wait_for_it_in_their_ord
     EXPECT_EQ(events.dropped, 0U);
     quote(published, 4);
     EXPECT_THAT(poll(), ElementsAre("event 4 of 1"));
+}
+
+TEST_F(FeedSourceTest, events_that_have_waited_keep_their_time_of_receipt) {
+    PublishedFeed published;
+    EXPECT_THAT(poll(), ElementsAre("fresh 0"));
+    quote(published, 1);
+    const std::int64_t received_ns = now_ns;
+    quote(published, 2);
+    EXPECT_THAT(poll(), IsEmpty());
+    events.batch_ns = 0;
+    published.file->give_ids();
+    EXPECT_THAT(poll(), ElementsAre("event 1 of 1", "event 2 of 1"));
+    EXPECT_EQ(events.batch_ns, received_ns);
 }
 
 TEST_F(FeedSourceTest, an_announcement_waits_for_the_id_of_its_series) {
