@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view unfinished_suffix = ".zst.part";
+constexpr std::string_view partial_suffix = ".zst.part";
 
 /// The ends of the frames of a segment: of its head, of its chunks, and of what is between them.
 std::vector<std::uint64_t> frame_ends(const SegmentIndex& index, std::uint64_t bytes) {
@@ -57,7 +57,7 @@ bool copy_mode_and_times(int fd, const std::string& from) {
 
 SegmentCompressor::SegmentCompressor(SegmentFile segment, const SegmentIndex& index, int level)
     : segment_(std::move(segment)),
-      to_(fmt::format("{}{}", segment_.path(), unfinished_suffix)),
+      to_(fmt::format("{}{}", segment_.path(), partial_suffix)),
       file_(::open(to_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, S_IRUSR | S_IWUSR)),
       writer_(level),
       ends_(frame_ends(index, segment_.bytes())) {}
@@ -144,7 +144,7 @@ void remove_unfinished_compressions(const std::string& folder) {
     std::error_code error;
     for (fs::directory_iterator entry{folder, error}; !error && entry != fs::directory_iterator{};
          entry.increment(error)) {
-        if (entry->path().string().ends_with(unfinished_suffix)) {
+        if (entry->path().string().ends_with(partial_suffix)) {
             std::error_code ignored;
             fs::remove(entry->path(), ignored);
         }
