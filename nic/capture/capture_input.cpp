@@ -20,7 +20,7 @@ namespace pinstrike::nic {
 
 namespace {
 
-constexpr std::size_t block_bytes = 128 << 10;
+constexpr std::size_t input_block_bytes = 128 << 10;
 
 std::atomic<std::uint64_t> bytes_read{0};
 
@@ -101,7 +101,7 @@ bool CaptureInput::open_archive(const std::string& path, Problems& problems) {
     archive* const reader = reader_.get();
     support_formats(reader);
     archive_entry* entry = nullptr;
-    const int opened = archive_read_open_fd(reader, file_.get(), block_bytes);
+    const int opened = archive_read_open_fd(reader, file_.get(), input_block_bytes);
     const int begun = opened == ARCHIVE_OK ? archive_read_next_header(reader, &entry) : opened;
     if (begun == ARCHIVE_EOF) {
         add_problem(problems, path,
@@ -166,8 +166,8 @@ void CaptureInput::count_to(std::uint64_t of_file) {
 
 /// Reads the next bytes of a plain file behind the first bytes of the buffer. Returns their number.
 std::size_t CaptureInput::read_plain(std::size_t buffered_bytes) {
-    if (buffer_.size() < buffered_bytes + block_bytes) {
-        buffer_.resize(buffered_bytes + block_bytes);
+    if (buffer_.size() < buffered_bytes + input_block_bytes) {
+        buffer_.resize(buffered_bytes + input_block_bytes);
     }
     ssize_t count = 0;
     do {
