@@ -39,6 +39,7 @@ std::string KafkaProcess::run(const std::atomic<bool>& stop) {
             std::this_thread::sleep_for(std::chrono::nanoseconds{nap.next(now_ns_)});
         }
     }
+    source_.drop_waiting();
     packer_.flush();
     producer_.finish(producer_.fatal().empty() ? finish_ns : 0);
     log_losses();
@@ -98,6 +99,7 @@ void KafkaProcess::on_event(const pinstrike_record& record) {
 void KafkaProcess::on_dropped() {
     market_.counters().bump(MarketCount::read);
     market_.counters().bump(MarketCount::without_id);
+    packer_.on_missed(1);
 }
 
 void KafkaProcess::on_missed(std::uint64_t records) {
@@ -131,13 +133,15 @@ void KafkaProcess::log_loss(KafkaNote note, KafkaCount which, std::uint64_t& log
 }
 
 void KafkaProcess::take_status() {
+    // Only an acknowledgement shows that a broker is back, so this says nothing while none is due.
+    const bool brokers_down = producer_.brokers_down() && producer_.waiting_messages() != 0;
     const KafkaStatus status{.instruments = market_.instruments().count(),
                              .waiting_events = source_.waiting(),
                              .waiting_messages = producer_.waiting_messages(),
                              .waiting_bytes = producer_.waiting_bytes(),
                              .waiting_definitions = packer_.waiting_definitions(),
                              .feed_live = source_.is_live(),
-                             .brokers_down = producer_.brokers_down(),
+                             .brokers_down = brokers_down,
                              .stepped_ns = now_ns_};
     const std::lock_guard lock{status_mutex_};
     status_ = status;

@@ -23,8 +23,8 @@ struct Message {
     std::span<const std::byte> bytes;  ///< the records, one after the other; none: a statement
     std::uint32_t records = 0;
     std::uint64_t first = 0;      ///< records made before these
-    std::uint64_t lost = 0;       ///< of these, those known not to be in the topic
-    std::uint64_t uncertain = 0;  ///< of these, those that may be in the topic
+    std::uint64_t lost = 0;       ///< of the `first` records, those certainly not in the topic
+    std::uint64_t uncertain = 0;  ///< of the `first` records, those that may be in the topic
     std::uint64_t missed = 0;     ///< events of the feed that this process was too slow to read
 };
 
@@ -47,6 +47,8 @@ class MessageQueue {
     virtual Offered offer(const Message& message) = 0;
     /// Whether less than half of the queue is used: records that can wait elsewhere may follow.
     [[nodiscard]] virtual bool has_room() const = 0;
+    /// Gives the deliveries that are known, which makes room. Never waits.
+    virtual std::size_t poll() = 0;
 };
 
 }  // namespace pinstrike::actors::kafka

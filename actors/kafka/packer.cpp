@@ -93,7 +93,11 @@ Packer::Batch& Packer::batch_of(std::size_t topic, std::uint32_t underlying) {
 void Packer::send(Batch& batch) {
     KafkaCounters& counters = counters_[batch.key.topic];
     counters.bump(KafkaCount::made, batch.records);
-    const Offered offered = offer(batch);
+    Offered offered = offer(batch);
+    if (offered == Offered::full) {  // an interval's end may give more than the queue holds
+        queue_.poll();
+        offered = offer(batch);
+    }
     batch.first += batch.records;
     if (offered != Offered::queued) {
         counters.bump(offered == Offered::full ? KafkaCount::dropped : KafkaCount::failed,

@@ -102,6 +102,7 @@ std::unique_ptr<rd_kafka_conf_s, Producer::Destroy> Producer::make_conf(Problems
         {"enable.idempotence", "true"},
         {"partitioner", "murmur2_random"},  // that of clients in Java
         {"message.timeout.ms", std::to_string(config_.timeout_ns / ms_ns)},
+        {"linger.ms", std::to_string(std::min(config_.linger_ns, 5 * ms_ns) / ms_ns)},
         {"compression.codec", word_of(config_.compression)},
         {"queue.buffering.max.kbytes", std::to_string(config_.queue_bytes / 1024)},
         {"queue.buffering.max.messages", std::to_string(messages_max_)},

@@ -46,7 +46,7 @@ class Producer final : public MessageQueue {
     }
 
     /// Gives the deliveries that have come. Returns their number.
-    std::size_t poll();
+    std::size_t poll() override;
 
     /// Waits at most so long for the deliveries of all messages, and then gives up those that wait.
     void finish(std::int64_t wait_ns);

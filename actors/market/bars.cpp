@@ -14,16 +14,25 @@ bool Bars::add(InstrumentId id, std::uint16_t publisher, std::int64_t exchange_n
     if (begin_ns < closed_ns_) {
         return false;
     }
-    BarRecord& bar = open_[begin_ns][{id, publisher}];
-    if (bar.header.length == 0) {
-        bar.header = feed::dbn::header_of<BarRecord>(type_, publisher, id,
-                                                     static_cast<std::uint64_t>(begin_ns));
-        bar.open = bar.high = bar.low = price;
+    const auto [at, is_new] = open_[begin_ns].try_emplace({id, publisher});
+    Bar& bar = at->second;
+    BarRecord& record = bar.record;
+    if (is_new) {
+        record.header = feed::dbn::header_of<BarRecord>(type_, publisher, id,
+                                                        static_cast<std::uint64_t>(begin_ns));
+        record.high = record.low = price;
     }
-    bar.high = std::max(bar.high, price);
-    bar.low = std::min(bar.low, price);
-    bar.close = price;
-    bar.volume += size;
+    if (is_new || exchange_ns < bar.first_ns) {
+        record.open = price;
+        bar.first_ns = exchange_ns;
+    }
+    if (is_new || exchange_ns >= bar.last_ns) {
+        record.close = price;
+        bar.last_ns = exchange_ns;
+    }
+    record.high = std::max(record.high, price);
+    record.low = std::min(record.low, price);
+    record.volume += size;
     return true;
 }
 
@@ -36,7 +45,7 @@ Bars::Closed Bars::close_next() {
     Closed closed;
     closed.end_ns = closed_ns_ = next_end_ns();
     for (const auto& [key, bar] : open_.begin()->second) {
-        closed.bars.push_back(bar);
+        closed.bars.push_back(bar.record);
     }
     open_.erase(open_.begin());
     return closed;

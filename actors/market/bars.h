@@ -32,15 +32,26 @@ class Bars {
     /// Closes the earliest interval, which has a trade.
     [[nodiscard]] Closed close_next();
 
-    /// Drops the intervals that are open. Times may begin anew.
-    void clear() {
+    /// Drops the intervals that are open. Those that were closed stay closed.
+    void clear() { open_.clear(); }
+
+    /// Times begin anew.
+    void restart() {
         open_.clear();
         closed_ns_ = 0;
     }
 
   private:
+    /// A late message may be older than others of its interval, so the times of the trades decide
+    /// which are the first and the last.
+    struct Bar {
+        feed::dbn::BarRecord record;
+        std::int64_t first_ns = 0;  ///< the time of the trade that is the open
+        std::int64_t last_ns = 0;   ///< the time of the trade that is the close
+    };
+
     /// By id and publisher.
-    using Interval = std::map<std::pair<InstrumentId, std::uint16_t>, feed::dbn::BarRecord>;
+    using Interval = std::map<std::pair<InstrumentId, std::uint16_t>, Bar>;
 
     feed::dbn::RecordType type_;
     std::int64_t interval_ns_;

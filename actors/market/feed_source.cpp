@@ -65,7 +65,7 @@ std::size_t FeedSource::poll(std::int64_t now_ns) {
                 events_.ask_ahead(records[i + ahead_records].key.id);
             }
             if (record.kind == PINSTRIKE_RESTARTED) {
-                forget_waiting();
+                drop_waiting();
                 live_ = true;
                 ending_ = false;
                 lost_why_.clear();
@@ -93,7 +93,7 @@ std::size_t FeedSource::poll(std::int64_t now_ns) {
     } catch (const client::error& error) {
         stream_.reset();
         feed_.reset();
-        forget_waiting();
+        drop_waiting();
         lose(error.what());
         return 0;
     }
@@ -108,7 +108,7 @@ void FeedSource::attach() {
     events_.on_state(stream_->snapshot(), {.is_fresh = true});
 }
 
-void FeedSource::forget_waiting() {
+void FeedSource::drop_waiting() {
     for (const auto& [name, waiting] : waiting_) {
         end_waiting(waiting, 0);
     }

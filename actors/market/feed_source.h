@@ -70,6 +70,10 @@ class FeedSource {
         return feed_ ? feed_->id_of(key) : 0;
     }
 
+    /// Drops the events that wait for the id of their series: none will be read any more, or their
+    /// start of the feed has ended.
+    void drop_waiting();
+
     /// Events that wait for the id of their series.
     [[nodiscard]] std::size_t waiting() const { return waiting_count_; }
 
@@ -84,7 +88,6 @@ class FeedSource {
     };
 
     void attach();
-    void forget_waiting();
     void lose(const std::string& why);
     void check_condition(bool all_read);
     void give(const pinstrike_record& record);

@@ -72,6 +72,8 @@ bool Market::take_state(std::span<const pinstrike_value> values, bool complete) 
         }
         const bool is_new = instruments_.find(id) == nullptr;
         Instrument& at = instruments_.add(value.key);
+        const feed::dbn::ConsolidatedLevel best = at.best;
+        const std::int64_t last_price = at.last_price;
         at.best = level_of(value.bid, value.offer);
         at.has_sides = has_sides(value.bid, value.offer);
         at.stale = is_stale(value.bid, value.offer);
@@ -99,8 +101,11 @@ bool Market::take_state(std::span<const pinstrike_value> values, bool complete) 
         if (is_new) {
             interests_.on_new(id);
             deliver_definition(id, value.changed_ns);
+        } else if (!forgotten_ && (!(best == at.best) || last_price != at.last_price)) {
+            mark_changed(at, id);
         }
     }
+    forgotten_ = forgotten_ && !complete;
     has_state_ = has_state_ || complete;
     return true;
 }
@@ -350,7 +355,7 @@ void Market::restart_time() {
     }
     for (std::size_t which = 0; which < bars_.size(); ++which) {
         close_bars(which, std::numeric_limits<std::int64_t>::max());
-        bars_[which].clear();
+        bars_[which].restart();
     }
     next_end_ns_ = 0;
 }
@@ -407,6 +412,7 @@ void Market::deliver_definition(InstrumentId id, std::int64_t now_ns) {
 }
 
 void Market::forget_values() {
+    forgotten_ = true;
     line_changes_.clear();
     for (InstrumentId id = 0; id < instruments_.end(); ++id) {
         if (Instrument* const at = instruments_.find(id)) {
@@ -424,6 +430,10 @@ CoreSeries Market::end_state(std::uint16_t core) {
         }
         series.ids.push_back(id);
         if (at->round != rounds_[core]) {
+            if (!(at->best == feed::dbn::ConsolidatedLevel{}) ||
+                at->last_price != feed::dbn::undefined_price) {
+                mark_changed(*at, id);
+            }
             at->forget_values();
         }
     }

@@ -131,6 +131,7 @@ class Market {
     LineChanges line_changes_;
     std::vector<std::uint8_t> rounds_ = std::vector<std::uint8_t>(65536);  ///< by core
     bool has_state_ = false;
+    bool forgotten_ = false;        ///< by forget_values(), and the state is not complete
     std::int64_t next_end_ns_ = 0;  ///< before it, advance() has nothing to do
 };
 

@@ -21,8 +21,11 @@ class MarketTime {
 
     /// Before Market::apply() of an event that was read at `now_ns`.
     void note(const pinstrike_record& record, std::int64_t now_ns) {
-        const bool has_time = record.receive_ns != 0;  // series maps of a file have none
-        if (has_time && std::exchange(is_fresh_, false) && record.receive_ns < event_ns_) {
+        if (record.receive_ns == 0) {  // series maps of a file have no time
+            return;
+        }
+        const bool is_fresh = std::exchange(is_fresh_, false);
+        if (record.receive_ns < event_ns_ - (is_fresh ? 0 : set_back_ns)) {
             market_.restart_time();
             event_ns_ = 0;
         }
@@ -46,6 +49,9 @@ class MarketTime {
     /// Without events, an interval ends this long after its end by the clock, because events of it
     /// may still arrive.
     static constexpr std::int64_t quiet_ns = 50'000'000;
+    /// The clock of the feed's host was set back if an event was received so long before another
+    /// one that was read earlier. The events of two cores differ by less.
+    static constexpr std::int64_t set_back_ns = 10'000'000'000;
 
     Market& market_;
     bool is_fresh_ = false;       ///< no event of this start of the feed was read

@@ -118,6 +118,8 @@ class Kept final : public MessageQueue {
 
     [[nodiscard]] bool has_room() const override { return true; }
 
+    std::size_t poll() override { return 0; }
+
     std::vector<Made> made;
 };
 

@@ -189,7 +189,7 @@ inline constexpr std::string_view metric_prefix = "pinstrike_";
     ROW(kafka_stalled_seconds, gauge, \
         "How long the Kafka producer's thread has made no progress; below 1 is normal") \
     ROW(kafka_brokers_down, gauge, \
-        "1: no broker could be reached, and no message was acknowledged since") \
+        "1: messages wait, no broker could be reached, and none was acknowledged since") \
     ROW(kafka_instruments, gauge, "Series that the Kafka producer knows") \
     ROW(kafka_waiting_events, gauge, "Events that wait for the id of their series") \
     ROW(kafka_waiting_definitions, gauge, "Definitions that wait until the queue has room") \

@@ -204,6 +204,45 @@ TEST_F(KafkaProcessTest, brokers_that_are_gone_cost_the_feed_nothing_and_records
     EXPECT_EQ(lost, std::to_string(count(KafkaCount::dropped)));
 }
 
+TEST_F(KafkaProcessTest, brokers_are_down_only_while_records_wait_for_them) {
+    config.topics = {{Schema::mbp_1, {}}};
+    PublishedFeed feed{1, 4096};
+    start();
+    ASSERT_TRUE(waits([&] { return process->status().feed_live; }));
+    rd_kafka_mock_cluster_t* const brokers =
+        ::rd_kafka_handle_mock_cluster(process->producer().handle());
+    for (const int broker : {1, 2, 3}) {
+        ::rd_kafka_mock_broker_set_down(brokers, broker);
+    }
+    quote(feed, "SPY");
+    feed.file->give_ids();
+    ASSERT_TRUE(waits([&] { return process->status().brokers_down; }));
+    for (const int broker : {1, 2, 3}) {
+        ::rd_kafka_mock_broker_set_up(brokers, broker);
+    }
+    ASSERT_TRUE(waits([&] { return count(KafkaCount::acknowledged) != 0; }));
+    for (const int broker : {1, 2, 3}) {
+        ::rd_kafka_mock_broker_set_down(brokers, broker);
+    }
+    ASSERT_TRUE(waits([&] {
+        const std::lock_guard lock{mutex};
+        return std::count(notes.begin(), notes.end(), KafkaNote::brokers_down) == 2;
+    }));
+    std::this_thread::sleep_for(std::chrono::milliseconds{300});
+    EXPECT_FALSE(process->status().brokers_down);
+}
+
+TEST_F(KafkaProcessTest, events_that_wait_for_an_id_at_the_end_are_counted) {
+    PublishedFeed feed{1, 4096};
+    start();
+    ASSERT_TRUE(waits([&] { return process->status().feed_live; }));
+    quote(feed, "SPY");
+    ASSERT_TRUE(waits([&] { return process->status().waiting_events == 1; }));
+    end();
+    EXPECT_EQ(events(MarketCount::read), 1U);
+    EXPECT_EQ(events(MarketCount::without_id), 1U);
+}
+
 TEST_F(KafkaProcessTest, a_fatal_error_of_the_producer_ends_it) {
     PublishedFeed feed{1, 4096};
     start();

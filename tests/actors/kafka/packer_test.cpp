@@ -46,6 +46,11 @@ class Queue final : public MessageQueue {
 
     [[nodiscard]] bool has_room() const override { return room; }
 
+    std::size_t poll() override {
+        answer = poll_makes_room ? Offered::queued : answer;
+        return 0;
+    }
+
     /// "topic underlying: records from first, lost, uncertain, missed" of each message.
     std::vector<std::string> take() {
         std::vector<std::string> out;
@@ -63,6 +68,7 @@ class Queue final : public MessageQueue {
 
     Offered answer = Offered::queued;
     bool room = true;
+    bool poll_makes_room = false;
     std::vector<Taken> taken;
 };
 
@@ -205,6 +211,17 @@ TEST_F(PackerTest, events_that_were_missed_are_stated_in_every_message) {
     packer->on_missed(7);
     trade("SPY", 1, 3);
     EXPECT_THAT(queue.take(), ElementsAre("0 SPY: 3 from 0, lost 0, uncertain 0, missed 7"));
+}
+
+TEST_F(PackerTest, a_full_queue_is_asked_for_deliveries_before_a_message_is_dropped) {
+    queue.answer = Offered::full;
+    queue.poll_makes_room = true;
+    trade("SPY", 1, 3);
+    EXPECT_THAT(queue.take(), ElementsAre("0 SPY: 3 from 0, lost 0, uncertain 0, missed 0"));
+    queue.answer = Offered::full;
+    queue.poll_makes_room = false;
+    trade("SPY", 1, 3);
+    EXPECT_EQ(count(KafkaCount::dropped), 3U);
 }
 
 TEST_F(PackerTest, definitions_wait_until_the_queue_has_room) {

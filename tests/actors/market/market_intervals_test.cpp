@@ -1,6 +1,7 @@
 // path: cold
 //
 // Records of intervals: the best at their end, and bars.
+#include "actors/market/market_time.h"
 #include "config/time_units.h"
 #include "tests/actors/market/market_fixture.h"
 
@@ -140,7 +141,109 @@ TEST_F(MarketTest, a_late_trade_is_the_last_one_only_if_no_newer_one_came) {
     EXPECT_EQ(client.of<TradeRecord>(Schema::trades).size(), 4U);
 }
 
+TEST_F(MarketTest, what_a_state_changed_comes_at_the_end_of_the_interval) {
+    follow(Schema::cbbo_1s);
+    apply(usual_quote());
+    market.advance(hour_begin_ns + second_ns);
+    ASSERT_EQ(client.got.size(), 1U);
+    pinstrike_value value{};
+    value.key = key;
+    value.bid = best_of(105, 10, 'C');
+    value.offer = best_of(125, 40, 'Z');
+    market.begin_state(0);
+    ASSERT_TRUE(market.take_state({&value, 1}));
+    market.end_state(0);
+    market.advance(hour_begin_ns + 2 * second_ns);
+    ASSERT_EQ(client.got.size(), 2U);
+    EXPECT_EQ(client.of<IntervalRecord>(Schema::cbbo_1s)[1].level.bid_price, 1'050'000'000);
+    market.begin_state(0);
+    ASSERT_TRUE(market.take_state({&value, 1}));  // the same
+    market.end_state(0);
+    market.advance(hour_begin_ns + 3 * second_ns);
+    EXPECT_EQ(client.got.size(), 2U);
+    market.begin_state(0);
+    market.end_state(0);  // the series is not in it
+    market.advance(hour_begin_ns + 4 * second_ns);
+    ASSERT_EQ(client.got.size(), 3U);
+    expect_no_level(client.of<IntervalRecord>(Schema::cbbo_1s)[2].level);
+}
+
+TEST_F(MarketTest, the_state_of_another_start_is_no_change) {
+    follow(Schema::cbbo_1s);
+    apply(usual_quote());
+    market.advance(hour_begin_ns + second_ns);
+    market.forget_values();
+    pinstrike_value value{};
+    value.key = key;
+    value.bid = best_of(110, 30, 'C');
+    value.offer = best_of(125, 40, 'Z');
+    ASSERT_TRUE(market.take_state({&value, 1}));
+    market.advance(hour_begin_ns + 2 * second_ns);
+    EXPECT_EQ(client.got.size(), 1U);
+}
+
+// --- times ---
+
+TEST_F(MarketTest, a_clock_that_is_set_back_holds_up_no_interval) {
+    follow(Schema::cbbo_1s);
+    follow(Schema::ohlcv_1s);
+    MarketTime time{market};
+    const auto read = [&](const pinstrike_record& record) {
+        time.note(record, events.now_ns);
+        apply(record);
+    };
+    read(usual_quote());
+    read(events.trade(key, 117, 5));
+    events.now_ns -= 60 * second_ns;
+    read(events.quote(key, best_of(1, 1, 'A'), best_of(2, 2, 'B')));
+    read(events.trade(key, 118, 6));
+    time.advance(events.now_ns + 2 * second_ns);
+    const auto records = client.of<IntervalRecord>(Schema::cbbo_1s);
+    ASSERT_EQ(records.size(), 2U);
+    EXPECT_EQ(records[1].price, 1'180'000'000);
+    EXPECT_EQ(client.of<feed::dbn::BarRecord>(Schema::ohlcv_1s).size(), 2U);
+    EXPECT_EQ(count(MarketCount::late_trades), 0U);
+}
+
+TEST_F(MarketTest, one_time_in_the_future_holds_up_no_interval) {
+    follow(Schema::cbbo_1s);
+    MarketTime time{market};
+    pinstrike_record wrong = usual_quote();
+    wrong.receive_ns += 24 * 60 * minute_ns;
+    time.note(wrong, events.now_ns);
+    apply(wrong);
+    client.got.clear();
+    const pinstrike_record next = events.quote(key, best_of(1, 1, 'A'), best_of(2, 2, 'B'));
+    time.note(next, events.now_ns);
+    apply(next);
+    client.got.clear();
+    apply(events.quote(key, best_of(3, 1, 'A'), best_of(4, 2, 'B')));
+    time.advance(events.now_ns + 2 * second_ns);
+    ASSERT_EQ(client.got.size(), 1U);
+    EXPECT_EQ(client.of<IntervalRecord>(Schema::cbbo_1s)[0].level.bid_price, 30'000'000);
+}
+
 // --- bars ---
+
+TEST_F(MarketTest, a_late_trade_is_the_open_or_the_close_only_by_its_time) {
+    follow(Schema::ohlcv_1s);
+    const pinstrike_record first = events.trade(key, 105, 1);
+    const pinstrike_record second = events.trade(key, 117, 5);
+    pinstrike_record late = events.trade(key, 101, 1);
+    late.flags = PINSTRIKE_IS_LATE;
+    const pinstrike_record newest = events.trade(key, 120, 2);
+    apply(second);
+    apply(newest);
+    apply(late);
+    apply(first);
+    market.advance(hour_begin_ns + 2 * second_ns);
+    const auto bars = client.of<feed::dbn::BarRecord>(Schema::ohlcv_1s);
+    ASSERT_EQ(bars.size(), 1U);
+    EXPECT_EQ(bars[0].open, 1'050'000'000);
+    EXPECT_EQ(bars[0].close, 1'200'000'000);
+    EXPECT_EQ(bars[0].low, 1'010'000'000);
+    EXPECT_EQ(bars[0].volume, 9U);
+}
 
 TEST_F(MarketTest, bars_are_of_one_venue_and_interval) {
     follow(Schema::ohlcv_1s);
