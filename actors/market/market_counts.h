@@ -21,7 +21,7 @@ namespace pinstrike::actors {
     ROW(late_trades, records, \
         "trades that came after the end of their bar's interval, and are in none") \
     ROW(without_id, records, \
-        "of the events read, those dropped because their series had no id: too many waited, for too " \
+        "of the events read, those dropped because their series had no id: too many waited, too " \
         "long, or until the end") \
     ROW(missed, records, \
         "events that this process was too slow to read; the clients of a gateway are notified")
