@@ -20,6 +20,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -125,10 +126,14 @@ class Recorder : public testing::Test {
     }
 
     /// Overwrites bytes of the only segment.
-    void damage(std::uint64_t offset, std::size_t bytes) const {
+    void damage(std::uint64_t offset, std::string_view bytes) const {
         std::fstream file{segments().front(), std::ios::in | std::ios::out | std::ios::binary};
         file.seekp(static_cast<std::streamoff>(offset));
-        file.write(std::string(bytes, '?').data(), static_cast<std::streamsize>(bytes));
+        file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+    }
+
+    void damage(std::uint64_t offset, std::size_t bytes) const {
+        damage(offset, std::string(bytes, '?'));
     }
 
     [[nodiscard]] feed::SegmentIndex index() const {

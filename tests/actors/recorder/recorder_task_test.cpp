@@ -17,6 +17,7 @@
 #include <random>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -310,6 +311,19 @@ TEST_F(Damaged, head_of_a_chunk_hides_nothing_behind_it) {
     damage(whole_.chunks[1].offset, 64);
     EXPECT_EQ(replayed().size(), 4000 - packets_of(1));
     EXPECT_NE(complaint_.find("damaged"), std::string::npos) << complaint_;
+}
+
+/// Type and length of its first block. A reader that passed over it would lose chunks behind it.
+TEST_F(Damaged, length_of_a_chunk_head_hides_nothing_behind_it) {
+    using namespace std::string_view_literals;
+    for (const std::string_view block :
+         {"\x50\x48\x43\x80\x0C\0\0\0"sv, "\x50\x48\x43\x80\0\x20\0\0"sv,
+          "\x50\x48\x43\x80\0\0\x18\0"sv, "\x06\0\0\0\0\0\x18\0"sv, "<<<<<<<<"sv}) {
+        damage(whole_.chunks[0].offset, block);
+        complaint_.clear();
+        EXPECT_EQ(replayed().size(), 4000 - packets_of(0));
+        EXPECT_NE(complaint_.find("1 damaged chunks"), std::string::npos) << complaint_;
+    }
 }
 
 TEST_F(Damaged, lost_index_is_made_again) {
