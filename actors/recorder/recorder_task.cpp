@@ -2,6 +2,7 @@
 #include "actors/recorder/recorder_task.h"
 
 #include "config/check.h"
+#include "feed/recording/segment_compressor.h"
 
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -89,6 +90,7 @@ std::unique_ptr<RecorderTask> RecorderTask::open(RecorderSetup setup,
     }
     std::unique_ptr<RecorderTask> task{new RecorderTask{std::move(setup), std::move(inputs)}};
     const std::size_t problems_before = problems.size();
+    feed::remove_unfinished_compressions(folder);
     const std::vector<std::string> segments = feed::segments_in(folder, problems);
     if (problems.size() != problems_before) {
         return nullptr;  // segments of earlier starts could be neither repaired nor removed

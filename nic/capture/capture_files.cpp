@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <iterator>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -16,13 +17,19 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool is_named_as_capture(std::string_view name) {
+/// The name of a file before it was compressed.
+std::string_view plain_name(std::string_view name) {
     for (const std::string_view compressed : {".gz", ".zst", ".lz4", ".xz"}) {
         if (name.ends_with(compressed)) {
             name.remove_suffix(compressed.size());
             break;
         }
     }
+    return name;
+}
+
+bool is_named_as_capture(std::string_view name) {
+    name = plain_name(name);
     const std::size_t last = name.find_last_not_of("0123456789");
     const std::string_view stem = name.substr(0, last == std::string_view::npos ? 0 : last + 1);
     return stem.ends_with(".pcap") || stem.ends_with(".pcapng") || stem.ends_with(".cap");
@@ -50,7 +57,12 @@ std::vector<std::string> captures_in(const std::string& folder, Problems& proble
             "or without .gz, .zst, .lz4 or .xz after it");
     }
     std::sort(files.begin(), files.end());
-    return files;
+    std::vector<std::string> kept;
+    std::ranges::copy_if(files, std::back_inserter(kept), [&files](std::string_view file) {
+        const std::string_view plain = plain_name(file);
+        return plain == file || !std::ranges::binary_search(files, plain);
+    });
+    return kept;
 }
 
 }  // namespace

@@ -11,7 +11,9 @@ namespace pinstrike::nic {
 
 /// Returns `paths` with each folder replaced by the captures in it and its subfolders, sorted by
 /// name. Captures end in .pcap, .pcapng or .cap, optionally with a rotation number (day.pcap3) and
-/// then .gz, .zst, .lz4 or .xz. Adds a problem for a folder that cannot be read or has no captures.
+/// then .gz, .zst, .lz4 or .xz. Of a capture that is there plain and compressed, only the plain
+/// file is listed: the other one may not be whole yet. Adds a problem for a folder that cannot be
+/// read or has no captures.
 [[nodiscard]] std::vector<std::string> capture_files(std::span<const std::string> paths,
                                                      Problems& problems);
 

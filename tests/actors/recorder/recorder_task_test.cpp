@@ -2,6 +2,7 @@
 //
 // Packets of a poller through the recorder to segments on disk, and what of them survives damage.
 #include "feed/recording/followed_recording.h"
+#include "feed/recording/segment_compressor.h"
 #include "feed/recording/segment_file.h"
 #include "tests/actors/recorder/recorder_fixture.h"
 
@@ -357,6 +358,30 @@ TEST_F(Damaged, unfinished_segment_is_cut_behind_its_last_whole_block) {
 TEST_F(Damaged, whole_segment_is_left_alone) {
     start_again();
     EXPECT_TRUE(repaired_.empty());
+}
+
+/// As after a crash between the rename of the compressed file and the removal of the segment.
+TEST_F(Damaged, segment_that_was_compressed_whole_is_removed) {
+    const std::string plain = segments().front();
+    const std::string kept = folder_ + "/kept";
+    fs::copy(plain, kept);
+    Problems problems;
+    auto compressor = feed::SegmentCompressor::begin(
+        feed::SegmentFile::open(plain, problems).value(), whole_, 1, problems);
+    while (compressor->step(problems)) {
+    }
+    ASSERT_TRUE(compressor->finish(problems));
+    fs::rename(kept, plain);
+    const std::string compressed = segments().front();
+    const auto bytes = fs::file_size(compressed);
+    std::ofstream{compressed, std::ios::app} << "?";  // no seek table
+    start_again();
+    EXPECT_TRUE(fs::exists(plain));
+    fs::resize_file(compressed, bytes);
+    start_again();
+    EXPECT_FALSE(fs::exists(plain));
+    EXPECT_EQ(replayed(), first_numbers(4000));
+    EXPECT_EQ(complaint_, "");
 }
 
 TEST_F(Damaged, oldest_segments_are_removed_beyond_the_limit_but_not_kept_ones) {

@@ -248,6 +248,21 @@ TEST(CaptureReader, ReportsWhatARetryMayOpen) {
     }
 }
 
+TEST(CaptureFiles, ListPlainAndCompressedFormsOnce) {
+    const ScratchDirectory scratch;
+    std::vector<std::string> expected;
+    for (const char* const name : {"a.pcapng", "b.pcap2.gz", "c.pcap"}) {
+        std::ofstream(scratch.file(name)) << "a capture";
+        expected.push_back(scratch.file(name));
+    }
+    std::ofstream(scratch.file("a.pcapng.zst")) << "the same";
+    std::ofstream(scratch.file("c.pcap.xz")) << "the same";
+    Problems problems;
+    const std::string folder = std::filesystem::path{scratch.file("a")}.parent_path();
+    EXPECT_EQ(capture_files(std::vector{folder}, problems), expected);
+    EXPECT_TRUE(problems.empty());
+}
+
 TEST(CaptureWriter, ReportsWhatItCannotWrite) {
     Problems problems;
     EXPECT_FALSE(CaptureWriter::open("/nonexistent/directory/x.pcap", problems));
