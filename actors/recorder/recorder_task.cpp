@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <iterator>
 #include <system_error>
 #include <thread>
 
@@ -96,6 +97,7 @@ std::unique_ptr<RecorderTask> RecorderTask::open(RecorderSetup setup,
         return nullptr;  // segments of earlier starts could be neither repaired nor removed
     }
     task->unfinished_.assign(segments.begin(), segments.end());
+    std::ranges::move(feed::foreign_captures_in(folder), std::back_inserter(task->unfinished_));
     if (const int level = task->setup_.config.compress_level; level != 0) {
         task->compressor_ = std::make_unique<CompressorTask>(folder, level, task->counters_);
     }
@@ -324,6 +326,14 @@ bool RecorderTask::repair_step() {
     } else if (!unfinished_.empty()) {
         const std::string path = std::move(unfinished_.front());
         unfinished_.pop_front();
+        if (!feed::is_segment(path)) {
+            setup_.on_repair(fmt::format("{}: {}", path, feed::foreign_capture));
+            return true;
+        }
+        if (const std::string text = feed::remove_headless(path); !text.empty()) {
+            setup_.on_repair(text);
+            return true;
+        }
         auto file = feed::SegmentFile::open(path, problems);
         if (file && !file->is_being_written()) {
             if (!file->is_compressed()) {  // gives back the space that was reserved behind its end

@@ -1,6 +1,7 @@
 // path: cold
 #include "feed/recording/recorded_packets.h"
 
+#include "nic/capture/capture_files.h"
 #include "nic/capture/recording_chunk.h"
 
 #include <fmt/format.h>
@@ -59,22 +60,24 @@ std::optional<RecordedPackets> RecordedPackets::open(const std::string& folder, 
                                                      const SegmentSpan& span) {
     RecordedPackets packets;
     const std::size_t problems_before = problems.size();
-    for (const std::string& path : segments_of(segments_in(folder, problems), span)) {
-        auto file = SegmentFile::open(path, problems);
-        if (!file) {
-            if (span.begun_before_ns != SegmentSpan::never_ns) {
-                packets.damage_.push_back(path + ": " + problems.back().text);
-                problems.pop_back();
-            }
-            continue;
-        }
-        packets.add(std::move(*file));
-    }
-    packets.find_last();
+    const std::vector<std::string> segments = segments_in(folder, problems);
     if (problems.size() != problems_before) {
         return std::nullopt;
     }
+    Problems unread;
+    for (const std::string& path : segments_of(segments, span)) {
+        const std::size_t unread_before = unread.size();
+        if (auto file = SegmentFile::open(path, unread)) {
+            packets.add(std::move(*file));
+        } else if (nic::is_gone_or_begun(path)) {
+            unread.resize(unread_before);
+        } else {
+            packets.damage_.push_back(path + ": " + unread.back().text);
+        }
+    }
+    packets.find_last();
     if (packets.first_ns_ > packets.last_ns_) {
+        problems.insert(problems.end(), unread.begin(), unread.end());
         add_problem(problems, folder, "has no recorded packet");
         return std::nullopt;
     }

@@ -32,13 +32,14 @@ struct SegmentSpan {
 
     /// Without segments that were ended before. Wall time, as the next.
     std::int64_t since_ns = std::numeric_limits<std::int64_t>::min();
-    /// Without segments that were begun later. If set, a segment that cannot be read is damage.
+    /// Without segments that were begun later.
     std::int64_t begun_before_ns = never_ns;
 };
 
 class RecordedPackets {
   public:
-    /// Nothing, with a Problem, if the folder or a segment cannot be read, or holds no packet.
+    /// Nothing, with a Problem, if the folder cannot be read, or no segment in it that has a
+    /// packet. Other segments that cannot be read are damage.
     [[nodiscard]] static std::optional<RecordedPackets> open(const std::string& folder,
                                                              Problems& problems,
                                                              const SegmentSpan& span = {});

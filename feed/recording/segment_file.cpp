@@ -56,6 +56,20 @@ std::size_t read_at(int fd, std::span<std::byte> into, std::uint64_t offset) {
     return done;
 }
 
+/// The files of a folder that are named as segments or other captures, sorted.
+std::vector<std::string> captures_in(const std::string& folder, std::error_code& error) {
+    std::vector<std::string> found;
+    for (fs::directory_iterator entry{folder, error}; !error && entry != fs::directory_iterator{};
+         entry.increment(error)) {
+        std::string path = entry->path().string();
+        if (plain_path(path).ends_with(suffix)) {
+            found.push_back(std::move(path));
+        }
+    }
+    std::sort(found.begin(), found.end());
+    return found;
+}
+
 std::uint64_t size_of(int fd) {
     struct stat status {};
 
@@ -108,21 +122,20 @@ std::string poller_of(const std::string& segment) {
     return name.substr(0, name.rfind('-'));
 }
 
+bool is_segment(const std::string& path) {
+    const auto wall_ns = time_in_name(path);
+    return wall_ns && fs::path{segment_path("", poller_of(path), *wall_ns)}.filename() ==
+                          fs::path{plain_path(path)}.filename();
+}
+
 std::vector<std::string> segments_in(const std::string& folder, Problems& problems) {
-    std::vector<std::string> found;
     std::error_code error;
-    for (fs::directory_iterator entry{folder, error}; !error && entry != fs::directory_iterator{};
-         entry.increment(error)) {
-        const std::string path = entry->path().string();
-        if (plain_path(path).ends_with(suffix)) {
-            found.push_back(path);
-        }
-    }
+    std::vector<std::string> found = captures_in(folder, error);
     if (error) {
         add_problem(problems, folder, fmt::format("the folder cannot be read: {}", error.message()),
                     remedy_of(error.value()));
     }
-    std::sort(found.begin(), found.end());
+    std::erase_if(found, [](const std::string& path) { return !is_segment(path); });
     // A segment and its compressed form are side by side, in this order.
     const auto is_compressed_next = [](const std::string& one, const std::string& next) {
         return plain_path(next) == one;
@@ -131,6 +144,13 @@ std::vector<std::string> segments_in(const std::string& folder, Problems& proble
          at = std::ranges::adjacent_find(found, is_compressed_next)) {
         found.erase(at);
     }
+    return found;
+}
+
+std::vector<std::string> foreign_captures_in(const std::string& folder) {
+    std::error_code unread;
+    std::vector<std::string> found = captures_in(folder, unread);
+    std::erase_if(found, is_segment);
     return found;
 }
 
@@ -180,6 +200,29 @@ void remove_segment(const std::string& path) {
     fs::remove(path, error);
     fs::remove(plain_path(path), error);
     fs::remove(index_path(path), error);
+}
+
+std::string remove_headless(const std::string& path) {
+    struct stat status {};
+
+    const nic::FileDescriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+    if (!file.valid() || plain_path(path) != path || is_kept(path) ||
+        ::fstat(file.get(), &status) != 0 ||
+        static_cast<std::uint64_t>(status.st_size) > nic::chunk_bytes_max) {
+        return {};
+    }
+    std::vector<std::byte> bytes(static_cast<std::size_t>(status.st_size));
+    if (read_at(file.get(), bytes, 0) != bytes.size() ||
+        ::flock(file.get(), LOCK_EX | LOCK_NB) != 0 || read_head(bytes)) {
+        return {};
+    }
+    for (std::size_t at = 0; at < bytes.size(); at += nic::chunk_alignment_bytes) {
+        if (nic::load_chunk_head(std::span{bytes}.subspan(at))) {
+            return {};  // its head is damaged
+        }
+    }
+    remove_segment(path);
+    return fmt::format("{}: removed, because its head was not written", path);
 }
 
 bool mark_kept(const std::string& path, bool kept) {

@@ -33,9 +33,20 @@ namespace pinstrike::feed {
 /// The poller of a segment.
 [[nodiscard]] std::string poller_of(const std::string& segment);
 
+/// Whether a file has the name of a segment, compressed or not.
+[[nodiscard]] bool is_segment(const std::string& path);
+
 /// The segments of a folder, sorted; one that is there in both forms only compressed. A Problem if
 /// it cannot be read.
 [[nodiscard]] std::vector<std::string> segments_in(const std::string& folder, Problems& problems);
+
+/// The captures in the folder of a recording that are no segments, sorted. They are never changed
+/// or removed.
+[[nodiscard]] std::vector<std::string> foreign_captures_in(const std::string& folder);
+
+inline constexpr const char* foreign_capture =
+    "does not belong to the recording: expected a name such as "
+    "poller0-20261129T143000.123456789Z.pcapng";
 
 /// Which segments of a folder are kept.
 struct KeepLimits {
@@ -49,6 +60,10 @@ struct KeepLimits {
 [[nodiscard]] std::string segment_to_remove(const std::string& folder, const KeepLimits& limits);
 
 void remove_segment(const std::string& path);
+
+/// Removes a segment whose recorder was killed before it had written the head, so that it has no
+/// packet. Returns what was done; empty: it is no such segment, or marked as kept.
+[[nodiscard]] std::string remove_headless(const std::string& path);
 
 /// Marks a segment, so that it is never removed, or takes the mark away. False, with errno: it
 /// could not.

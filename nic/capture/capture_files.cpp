@@ -1,10 +1,16 @@
 // path: cold
 #include "nic/capture/capture_files.h"
 
+#include "nic/capture/capture_reader.h"
+#include "nic/file_descriptor.h"
+
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <filesystem>
 #include <iterator>
 #include <string_view>
@@ -80,6 +86,29 @@ std::vector<std::string> capture_files(std::span<const std::string> paths, Probl
                      std::make_move_iterator(found.end()));
     }
     return files;
+}
+
+bool is_gone_or_begun(const std::string& path) {
+    const FileDescriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
+    return file.valid() ? ::flock(file.get(), LOCK_SH | LOCK_NB) != 0 : errno == ENOENT;
+}
+
+void check_captures(std::span<const std::string> paths, Problems& problems) {
+    for (const std::string& path : paths) {
+        Problems unread;
+        bool some_open = false;
+        for (const std::string& file : capture_files({&path, 1}, problems)) {
+            std::error_code unknown;
+            const fs::file_type kind = fs::status(file, unknown).type();
+            const bool is_pipe =
+                file == "-" || (kind != fs::file_type::regular && kind != fs::file_type::not_found);
+            some_open = is_pipe || CaptureReader::open(file, unread) || some_open;
+        }
+        std::error_code unknown;
+        if (!some_open || !fs::is_directory(path, unknown)) {
+            problems.insert(problems.end(), unread.begin(), unread.end());
+        }
+    }
 }
 
 }  // namespace pinstrike::nic

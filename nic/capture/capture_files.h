@@ -17,4 +17,12 @@ namespace pinstrike::nic {
 [[nodiscard]] std::vector<std::string> capture_files(std::span<const std::string> paths,
                                                      Problems& problems);
 
+/// Of a file that could not be opened as a capture: whether no packet is missing therefore, because
+/// the file was removed meanwhile, or because a recorder has just begun it and holds its lock.
+[[nodiscard]] bool is_gone_or_begun(const std::string& path);
+
+/// Adds a problem for each capture that is named and cannot be opened, and for those of a folder if
+/// none of them can. No pipe is opened.
+void check_captures(std::span<const std::string> paths, Problems& problems);
+
 }  // namespace pinstrike::nic

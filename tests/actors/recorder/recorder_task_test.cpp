@@ -360,6 +360,36 @@ TEST_F(Damaged, whole_segment_is_left_alone) {
     EXPECT_TRUE(repaired_.empty());
 }
 
+/// A recorder that is killed between the making of a segment and the write of its head leaves an
+/// empty one. What only looks like a segment is not touched.
+TEST_F(Damaged, segment_without_a_head_is_removed_at_the_start) {
+    const std::string headless = feed::segment_path(folder_, "poller0", begin_ns + 1);
+    const std::string kept = feed::segment_path(folder_, "poller0", begin_ns + 2);
+    const std::string foreign = folder_ + "/ticket.pcapng";
+    std::ofstream{headless};
+    std::ofstream{kept};
+    ASSERT_TRUE(feed::mark_kept(kept, true));
+    fs::copy(segments().front(), foreign);
+    fs::resize_file(foreign, fs::file_size(foreign) - 100);
+    const auto bytes = fs::file_size(foreign);
+    EXPECT_EQ(feed::segment_to_remove(folder_, {INT64_MAX, 0, 0}), segments().front());
+    start_again();
+    EXPECT_FALSE(fs::exists(headless));
+    EXPECT_TRUE(fs::exists(kept));
+    EXPECT_EQ(fs::file_size(foreign), bytes);
+    ASSERT_EQ(repaired_.size(), 3U);
+    EXPECT_NE(repaired_[0].find("its head was not written"), std::string::npos) << repaired_[0];
+    EXPECT_NE(repaired_[2].find("does not belong to the recording"), std::string::npos)
+        << repaired_[2];
+}
+
+TEST_F(Damaged, segment_with_a_damaged_head_stays) {
+    damage(0, 100);
+    fs::resize_file(segments().front(), whole_.chunks[0].offset + 4096);
+    start_again();
+    EXPECT_EQ(segments().size(), 1U);
+}
+
 /// As after a crash between the rename of the compressed file and the removal of the segment.
 TEST_F(Damaged, segment_that_was_compressed_whole_is_removed) {
     const std::string plain = segments().front();

@@ -327,6 +327,27 @@ TEST(PcapPort, MergesFilesByTime) {
     EXPECT_TRUE(port.remarks().empty());
 }
 
+TEST(PcapPort, CapturesOfAFolderThatCannotBeOpenedHideNoOther) {
+    const ScratchDirectory scratch;
+    write_capture(scratch.file("a.pcap"), {{"a", 10}});
+    write_capture(scratch.file("c.pcap"), {{"c", 20}});
+    std::ofstream{scratch.file("b.pcap")};
+    const std::string folder = std::filesystem::path{scratch.file("a")}.parent_path();
+    Problems problems;
+    check_captures(std::vector{folder}, problems);
+    EXPECT_TRUE(problems.empty());
+    const auto port = open_port({folder});
+    EXPECT_EQ(drain(*port, 0), (Names{"a", "c"}));
+    ASSERT_EQ(port->unread().size(), 1U);
+    EXPECT_NE(port->unread()[0].find("b.pcap: is empty"), std::string::npos) << port->unread()[0];
+    std::ofstream{scratch.file("a.pcap")};
+    std::ofstream{scratch.file("c.pcap")};
+    check_captures(std::vector{folder}, problems);
+    EXPECT_EQ(problems.size(), 3U);
+    check_captures(std::vector{scratch.file("b.pcap")}, problems);
+    EXPECT_EQ(problems.size(), 4U);
+}
+
 TEST(PcapPort, PacesFromTheFirstPacketAndNeverDrifts) {
     const ScratchDirectory scratch;
     write_capture(scratch.file("a"), {{"0", 1000}, {"300", 1300}, {"301", 1301}, {"900", 1900}});
