@@ -192,7 +192,11 @@ bool repair(const std::vector<std::string>& segments, feed::NumbersOf numbers_of
             complain("{}", text);
             continue;
         }
+        const std::size_t problems_before = problems.size();
         auto file = feed::SegmentFile::open(path, problems);
+        if (!file && nic::is_gone_or_begun(path)) {
+            problems.resize(problems_before);
+        }
         if (!file || file->is_being_written()) {
             continue;
         }

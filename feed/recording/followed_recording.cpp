@@ -12,15 +12,6 @@ namespace pinstrike::feed {
 
 namespace {
 
-/// A segment in the form in which it is there: it may be compressed at any time.
-std::optional<SegmentFile> open_segment(const std::string& plain, Problems& problems) {
-    Problems ignored;
-    if (auto file = SegmentFile::open(plain, ignored)) {
-        return file;
-    }
-    return SegmentFile::open(plain + std::string{compressed_suffix}, problems);
-}
-
 class FollowedFrames final : public nic::FrameStream {
   public:
     FollowedFrames(FollowedRecording recording, std::function<std::int64_t()> wall_ns,
@@ -140,10 +131,10 @@ void FollowedRecording::add(const std::string& path) {
 /// before them are used.
 void FollowedRecording::read_index(Segment& segment, bool is_newest) {
     Problems unread;
-    auto file = open_segment(segment.path, unread);
+    auto file = SegmentFile::open(segment.path, unread);
     if (!file) {
         if (!is_newest) {
-            damage_.push_back(unread.front().text);
+            damage_.push_back(segment.path + ": " + unread.front().text);
             segment.is_closed = true;
         }
         return;  // its head is not written yet
@@ -225,9 +216,9 @@ bool FollowedRecording::read_chunk(Poller& poller, const Segment& segment,
                                    const ChunkRecord& chunk) {
     if (!poller.file || poller.file->bytes() < chunk.offset + chunk.bytes) {  // it has grown
         Problems problems;
-        poller.file = open_segment(segment.path, problems);
+        poller.file = SegmentFile::open(segment.path, problems);
         if (!poller.file) {
-            damage_.push_back(problems.front().text);
+            damage_.push_back(segment.path + ": " + problems.front().text);
             return false;
         }
     }

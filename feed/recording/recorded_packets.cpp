@@ -14,6 +14,9 @@ namespace pinstrike::feed {
 
 namespace {
 
+/// Descriptors of one reader. A day has more segments than a process may open files.
+constexpr std::size_t open_segments_max = 64;
+
 /// The bytes of a chunk; empty if they are damaged.
 std::span<const std::byte> whole_chunk(SegmentFile& file, const ChunkRecord& record) {
     const std::span<const std::byte> bytes = file.read(record.offset);
@@ -93,21 +96,25 @@ void RecordedPackets::add(SegmentFile file) {
         poller->name = name;
     }
     const auto first_ns = file.first_time();
-    Segment& segment = poller->segments.emplace_back(file.path());
+    Segment& segment = poller->segments.emplace_back();
+    segment.path = file.path();
     if (!first_ns) {
-        return load(segment, std::move(file));
+        segment.file = std::move(file);
+        load(segment);
+        segment.file.reset();
+        return;
     }
     segment.first_ns = possible_time(*first_ns);
     first_ns_ = std::min(first_ns_, *first_ns);
 }
 
 /// Reads the index, or the segment if the index is lost, wrong or not finished.
-void RecordedPackets::load(Segment& segment, SegmentFile file) {
-    if (auto index = file.index()) {
+void RecordedPackets::load(Segment& segment) {
+    if (auto index = segment.file->index()) {
         segment.chunks = std::move(index->chunks);
     } else {
-        SegmentIndex beginning = file.beginning();
-        SegmentScan scan{std::move(file), nullptr};
+        SegmentIndex beginning = segment.file->beginning();
+        SegmentScan scan{std::move(*segment.file), nullptr};
         scan.begin_behind(std::move(beginning));
         while (scan.step()) {
         }
@@ -115,6 +122,7 @@ void RecordedPackets::load(Segment& segment, SegmentFile file) {
             damage_.push_back(damage_text(segment.path, damage.offset, damage.bytes));
         }
         segment.chunks = scan.index().chunks;
+        segment.file = std::move(scan).take_file();
     }
     for (const ChunkRecord& chunk : *segment.chunks) {
         first_ns_ = std::min(first_ns_, chunk.first_ts_ns);
@@ -131,11 +139,13 @@ void RecordedPackets::find_last() {
     for (Poller& poller : pollers_) {
         for (auto segment = poller.segments.rbegin(); segment != poller.segments.rend();
              ++segment) {
-            Problems problems;
             if (!segment->chunks) {
-                if (auto file = SegmentFile::open(segment->path, problems)) {
-                    load(*segment, std::move(*file));
-                }
+                Problems problems;
+                segment->file = SegmentFile::open(segment->path, problems);
+            }
+            if (segment->file) {
+                load(*segment);
+                segment->file.reset();
             }
             if (segment->chunks && !segment->chunks->empty()) {
                 break;
@@ -168,7 +178,7 @@ std::optional<RecordedPacket> RecordedPackets::next() {
 void RecordedPackets::advance(Poller& poller) {
     do {
         while ((poller.head = poller.packets.next())) {
-            const auto& interfaces = poller.file->head().interfaces;
+            const auto& interfaces = poller.segments[poller.segment].file->head().interfaces;
             if (poller.head->ts_ns >= range_.from_ns && poller.head->ts_ns < range_.to_ns &&
                 poller.head->interface < interfaces.size() &&
                 range_.selects(interfaces[poller.head->interface])) {
@@ -178,38 +188,61 @@ void RecordedPackets::advance(Poller& poller) {
     } while (next_chunk(poller));
 }
 
-/// Whether the current segment may have packets of the range, by the times at which it and the next
-/// one begin. A clock that was set back makes such times worthless, so then every segment may.
-bool RecordedPackets::may_have_range(const Poller& poller) const {
+bool RecordedPackets::may_have_range(const ChunkRecord& chunk) const {
+    return chunk.last_ts_ns >= range_.from_ns && chunk.first_ts_ns < range_.to_ns;
+}
+
+/// Whether a segment may have packets of the range, by the times at which it and the next one
+/// begin. A clock that was set back makes such times worthless, so then every segment may.
+bool RecordedPackets::may_have_range(const Poller& poller, std::size_t index) const {
     constexpr std::int64_t margin_ns = 10'000'000'000;
-    const Segment& segment = poller.segments[poller.segment];
+    const Segment& segment = poller.segments[index];
     if (segment.chunks) {
-        return true;
+        return std::ranges::any_of(
+            *segment.chunks, [this](const ChunkRecord& chunk) { return may_have_range(chunk); });
     }
-    const Segment* const next = poller.segment + 1 < poller.segments.size()
-                                    ? &poller.segments[poller.segment + 1]
-                                    : nullptr;
+    const Segment* const next =
+        index + 1 < poller.segments.size() ? &poller.segments[index + 1] : nullptr;
     const bool ends = next != nullptr && next->first_ns >= segment.first_ns;
     return !ends || (next->first_ns + margin_ns > range_.from_ns &&
                      segment.first_ns - margin_ns < range_.to_ns);
 }
 
+/// Opens the current segment and the next ones of the range, so that they are not removed before
+/// their turn. One that cannot be opened now is tried again when it is the current one.
+void RecordedPackets::open_next(Poller& poller) {
+    const std::size_t count = std::max<std::size_t>(open_segments_max / pollers_.size(), 2);
+    const std::size_t end = std::min(poller.segments.size(), poller.segment + count);
+    for (std::size_t i = poller.segment + 1; i < end; ++i) {
+        Segment& segment = poller.segments[i];
+        if (!segment.file && may_have_range(poller, i)) {
+            Problems later;
+            segment.file = SegmentFile::open(segment.path, later);
+        }
+    }
+    Segment& segment = poller.segments[poller.segment];
+    if (!segment.file) {
+        Problems problems;
+        segment.file = SegmentFile::open(segment.path, problems);
+        for (const Problem& problem : problems) {
+            damage_.push_back(segment.path + ": " + problem.text);
+        }
+    }
+}
+
 /// Loads the current segment. False: it has nothing of the range, or cannot be read.
 bool RecordedPackets::load_current(Poller& poller) {
-    Segment& segment = poller.segments[poller.segment];
-    if (!may_have_range(poller)) {
+    if (!may_have_range(poller, poller.segment)) {
         return false;
     }
-    if (!segment.chunks) {
-        Problems problems;
-        auto file = SegmentFile::open(segment.path, problems);
-        if (!file) {
-            damage_.push_back(problems.front().text);
-            return false;
-        }
-        load(segment, std::move(*file));
+    Segment& segment = poller.segments[poller.segment];
+    if (poller.chunk == 0) {
+        open_next(poller);
     }
-    return true;
+    if (segment.file && !segment.chunks) {
+        load(segment);
+    }
+    return segment.file.has_value();
 }
 
 /// Reads the poller's next chunk with times of the range. False: there is none.
@@ -219,33 +252,23 @@ bool RecordedPackets::next_chunk(Poller& poller) {
         if (load_current(poller)) {
             while (poller.chunk < segment.chunks->size()) {
                 const ChunkRecord& chunk = (*segment.chunks)[poller.chunk++];
-                if (chunk.last_ts_ns >= range_.from_ns && chunk.first_ts_ns < range_.to_ns &&
-                    read_chunk(poller, segment, chunk)) {
+                if (may_have_range(chunk) && read_chunk(poller, *segment.file, chunk)) {
                     return true;
                 }
             }
             segment.chunks->clear();  // it is not needed again
         }
-        poller.file.reset();
+        segment.file.reset();
         poller.chunk = 0;
     }
     return false;
 }
 
-bool RecordedPackets::read_chunk(Poller& poller, const Segment& segment, const ChunkRecord& chunk) {
-    if (!poller.file) {
-        Problems problems;
-        poller.file = SegmentFile::open(segment.path, problems);
-        if (!poller.file) {
-            damage_.push_back(problems.front().text);
-            poller.chunk = segment.chunks->size();
-            return false;
-        }
-    }
+bool RecordedPackets::read_chunk(Poller& poller, SegmentFile& file, const ChunkRecord& chunk) {
     not_recorded_ += chunk.not_recorded;
-    const std::span<const std::byte> bytes = whole_chunk(*poller.file, chunk);
+    const std::span<const std::byte> bytes = whole_chunk(file, chunk);
     if (bytes.empty()) {
-        damage_.push_back(damage_text(segment.path, chunk.offset, chunk.bytes));
+        damage_.push_back(damage_text(file.path(), chunk.offset, chunk.bytes));
         return false;
     }
     poller.packets = ChunkPackets{bytes};

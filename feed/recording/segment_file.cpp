@@ -167,12 +167,11 @@ std::string segment_to_remove(const std::string& folder, const KeepLimits& limit
     for (const std::string& path : segments_in(folder, unread)) {
         struct stat status {};
 
-        const nic::FileDescriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
-        if (!file.valid() || ::fstat(file.get(), &status) != 0) {
+        if (::stat(path.c_str(), &status) != 0) {
             continue;
         }
         bytes += static_cast<std::uint64_t>(status.st_size);
-        if (!is_kept(path) && ::flock(file.get(), LOCK_SH | LOCK_NB) == 0) {
+        if (!is_kept(path)) {
             candidates.push_back(
                 {status.st_mtim.tv_sec * std::int64_t{1'000'000'000} + status.st_mtim.tv_nsec,
                  path});
@@ -183,22 +182,27 @@ std::string segment_to_remove(const std::string& folder, const KeepLimits& limit
         const std::uintmax_t state_bytes = fs::file_size(state.path, gone);
         bytes += gone ? 0 : state_bytes;
     }
-    const auto oldest = std::min_element(candidates.begin(), candidates.end());
-    if (oldest == candidates.end()) {
-        return {};
-    }
+    std::sort(candidates.begin(), candidates.end());
     std::error_code error;
     const auto space = fs::space(folder, error);
     const bool full = !error && space.available < limits.free_bytes;
-    const bool beyond = full || (limits.bytes != 0 && bytes > limits.bytes) ||
-                        oldest->written_ns < limits.oldest_ns;
-    return beyond ? oldest->path : "";
+    const bool beyond = full || (limits.bytes != 0 && bytes > limits.bytes);
+    for (const Candidate& oldest : candidates) {
+        if (!beyond && oldest.written_ns >= limits.oldest_ns) {
+            break;
+        }
+        const nic::FileDescriptor file{::open(oldest.path.c_str(), O_RDONLY | O_CLOEXEC)};
+        if (file.valid() && ::flock(file.get(), LOCK_EX | LOCK_NB) == 0) {
+            return oldest.path;
+        }
+    }
+    return {};
 }
 
 void remove_segment(const std::string& path) {
     std::error_code error;
-    fs::remove(path, error);
     fs::remove(plain_path(path), error);
+    fs::remove(std::string{plain_path(path)} + std::string{compressed_suffix}, error);
     fs::remove(index_path(path), error);
 }
 
@@ -238,14 +242,19 @@ bool is_kept(const std::string& path) {
 }
 
 std::optional<SegmentFile> SegmentFile::open(const std::string& path, Problems& problems) {
-    nic::FileDescriptor descriptor{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+    std::string name = path;
+    nic::FileDescriptor descriptor{::open(name.c_str(), O_RDONLY | O_CLOEXEC)};
+    if (!descriptor.valid() && errno == ENOENT && plain_path(path) == path) {
+        name += compressed_suffix;
+        descriptor = nic::FileDescriptor{::open(name.c_str(), O_RDONLY | O_CLOEXEC)};
+    }
     if (!descriptor.valid()) {
         add_error(problems, path, "cannot be opened");
         return std::nullopt;
     }
     const std::uint64_t bytes = size_of(descriptor.get());
-    SegmentFile file{path, std::move(descriptor), bytes};
-    if (plain_path(path) != path) {
+    SegmentFile file{name, std::move(descriptor), bytes};
+    if (plain_path(name) != name) {
         file.frames_ = nic::SeekableZstd::open(file.file_.get());
         file.bytes_ = file.frames_ ? file.frames_->bytes() : 0;
     }
@@ -255,6 +264,9 @@ std::optional<SegmentFile> SegmentFile::open(const std::string& path, Problems& 
         return std::nullopt;
     }
     file.head_ = std::move(*head);
+    file.buffer_ = {};  // many may be open
+    // A recorder locks its segment before it writes the head, so this never keeps one from it.
+    static_cast<void>(file.is_being_written());
     return file;
 }
 
@@ -301,9 +313,7 @@ SegmentIndex SegmentFile::beginning() const {
 }
 
 bool SegmentFile::is_being_written() const {
-    const bool locked = ::flock(file_.get(), LOCK_SH | LOCK_NB) != 0;
-    static_cast<void>(::flock(file_.get(), LOCK_UN));
-    return locked;
+    return ::flock(file_.get(), LOCK_SH | LOCK_NB) != 0;
 }
 
 bool SegmentScan::step() {

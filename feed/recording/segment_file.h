@@ -56,7 +56,7 @@ struct KeepLimits {
 };
 
 /// The oldest segment, if the limits are exceeded; empty: none is to be removed. Segments that are
-/// marked as kept, or being written, are never removed.
+/// marked as kept, being written or read (which their locks show) are never removed.
 [[nodiscard]] std::string segment_to_remove(const std::string& folder, const KeepLimits& limits);
 
 void remove_segment(const std::string& path);
@@ -71,10 +71,12 @@ void remove_segment(const std::string& path);
 
 [[nodiscard]] bool is_kept(const std::string& path);
 
-/// A segment that is open for reading.
+/// A segment that is open for reading. While it is, it has a shared lock, so that it is not
+/// removed.
 class SegmentFile {
   public:
-    /// Nothing, with a Problem, if it cannot be read or is not a segment.
+    /// Nothing, with a Problem, if it cannot be read or is not a segment. One that was compressed
+    /// meanwhile is opened in this form, and has its path.
     [[nodiscard]] static std::optional<SegmentFile> open(const std::string& path,
                                                          Problems& problems);
 
@@ -151,6 +153,9 @@ class SegmentScan {
     [[nodiscard]] bool step();
 
     [[nodiscard]] const SegmentFile& file() const { return file_; }
+
+    /// After the last step: what was scanned.
+    [[nodiscard]] SegmentFile take_file() && { return std::move(file_); }
 
     /// The bytes of the chunk that the last step read; empty if it was damaged.
     [[nodiscard]] std::span<const std::byte> chunk() const { return chunk_; }

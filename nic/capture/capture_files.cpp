@@ -90,7 +90,9 @@ std::vector<std::string> capture_files(std::span<const std::string> paths, Probl
 
 bool is_gone_or_begun(const std::string& path) {
     const FileDescriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
-    return file.valid() ? ::flock(file.get(), LOCK_SH | LOCK_NB) != 0 : errno == ENOENT;
+    std::error_code unknown;
+    return file.valid() ? ::flock(file.get(), LOCK_SH | LOCK_NB) != 0
+                        : errno == ENOENT && !fs::exists(path + ".zst", unknown);
 }
 
 void check_captures(std::span<const std::string> paths, Problems& problems) {

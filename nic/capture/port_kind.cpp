@@ -181,9 +181,9 @@ constinit const PortKindRow capture_port{
     .check_content = check_content,
     // A poll thread reads a pipe, and a recording that goes on. Other threads read files.
     .system_calls = [](const PortConfig& /*port*/) -> std::vector<SystemCall> {
-        return {
-            {"close"},   {"fstat"}, {"lseek"}, {"newfstatat"}, {"openat", 2, O_ACCMODE, O_RDONLY},
-            {"pread64"}, {"read"}};
+        return {{"close"},   {"flock"},      {"fstat"},
+                {"lseek"},   {"newfstatat"}, {"openat", 2, O_ACCMODE, O_RDONLY},
+                {"pread64"}, {"read"}};
     },
     .open = open,
 };

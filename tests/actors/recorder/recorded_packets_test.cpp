@@ -118,6 +118,28 @@ TEST_F(RecordedPackets, a_segment_without_a_head_that_is_being_written_is_no_dam
     EXPECT_TRUE(damage_.empty());
 }
 
+TEST_F(RecordedPackets, segments_may_be_compressed_and_removed_while_a_range_is_read) {
+    record_segments();
+    const std::vector<std::string> paths = segments();
+    Problems problems;
+    auto packets = feed::RecordedPackets::open(folder_, problems);
+    ASSERT_TRUE(packets);
+    compress(paths[0]);
+    compress(paths[2]);
+    packets->select({});
+    EXPECT_EQ(feed::segment_to_remove(folder_, {INT64_MAX, 0, 0}), "");
+    compress(paths[1]);
+    for (const std::string& path : segments()) {
+        feed::remove_segment(path);
+    }
+    std::size_t count = 0;
+    while (packets->next()) {
+        ++count;
+    }
+    EXPECT_EQ(count, 12U);
+    EXPECT_TRUE(packets->damage().empty());
+}
+
 /// A clock that was set back: the next segment begins earlier, so times of segments say nothing.
 TEST_F(RecordedPackets, no_segment_is_left_out_by_times_that_go_back) {
     record_segments();

@@ -5,6 +5,7 @@
 
 #include "actors/recorder/recorder_task.h"
 #include "config/time_units.h"
+#include "feed/recording/segment_compressor.h"
 #include "feed/recording/segment_file.h"
 #include "feed/venue_services.h"
 #include "nic/capture/capture_reader.h"
@@ -134,6 +135,19 @@ class Recorder : public testing::Test {
 
     void damage(std::uint64_t offset, std::size_t bytes) const {
         damage(offset, std::string(bytes, '?'));
+    }
+
+    /// As the compressor's thread does it.
+    static void compress(const std::string& path) {
+        Problems problems;
+        auto file = feed::SegmentFile::open(path, problems);
+        ASSERT_TRUE(file);
+        const auto index = file->index();
+        ASSERT_TRUE(index);
+        auto compressor = feed::SegmentCompressor::begin(std::move(*file), *index, 1, problems);
+        while (compressor->step(problems)) {
+        }
+        ASSERT_TRUE(compressor->finish(problems));
     }
 
     [[nodiscard]] feed::SegmentIndex index() const {

@@ -2,7 +2,6 @@
 //
 // Packets of a poller through the recorder to segments on disk, and what of them survives damage.
 #include "feed/recording/followed_recording.h"
-#include "feed/recording/segment_compressor.h"
 #include "feed/recording/segment_file.h"
 #include "tests/actors/recorder/recorder_fixture.h"
 
@@ -371,6 +370,7 @@ TEST_F(Damaged, segment_without_a_head_is_removed_at_the_start) {
     ASSERT_TRUE(feed::mark_kept(kept, true));
     fs::copy(segments().front(), foreign);
     fs::resize_file(foreign, fs::file_size(foreign) - 100);
+    fs::last_write_time(foreign, fs::file_time_type::min());
     const auto bytes = fs::file_size(foreign);
     EXPECT_EQ(feed::segment_to_remove(folder_, {INT64_MAX, 0, 0}), segments().front());
     start_again();
@@ -395,12 +395,7 @@ TEST_F(Damaged, segment_that_was_compressed_whole_is_removed) {
     const std::string plain = segments().front();
     const std::string kept = folder_ + "/kept";
     fs::copy(plain, kept);
-    Problems problems;
-    auto compressor = feed::SegmentCompressor::begin(
-        feed::SegmentFile::open(plain, problems).value(), whole_, 1, problems);
-    while (compressor->step(problems)) {
-    }
-    ASSERT_TRUE(compressor->finish(problems));
+    compress(plain);
     fs::rename(kept, plain);
     const std::string compressed = segments().front();
     const auto bytes = fs::file_size(compressed);
@@ -412,6 +407,48 @@ TEST_F(Damaged, segment_that_was_compressed_whole_is_removed) {
     EXPECT_FALSE(fs::exists(plain));
     EXPECT_EQ(replayed(), first_numbers(4000));
     EXPECT_EQ(complaint_, "");
+}
+
+/// Commands that list the segments open some of them later.
+TEST_F(Damaged, segment_is_found_by_its_name_after_it_was_compressed) {
+    const std::string plain = segments().front();
+    compress(plain);
+    Problems problems;
+    const auto file = feed::SegmentFile::open(plain, problems);
+    ASSERT_TRUE(file);
+    EXPECT_EQ(file->path(), plain + ".zst");
+    auto reader = nic::CaptureReader::open(plain, problems);
+    ASSERT_TRUE(reader);
+    std::size_t count = 0;
+    for (nic::CapturedFrame frame; reader->next(frame); ++count) {
+    }
+    EXPECT_EQ(count, 4000U);
+    feed::remove_segment(plain);
+    EXPECT_TRUE(segments().empty());
+    EXPECT_FALSE(feed::SegmentFile::open(plain, problems));
+    EXPECT_EQ(problems.size(), 1U);
+}
+
+TEST_F(Damaged, segments_that_are_read_are_not_removed) {
+    const std::string plain = segments().front();
+    const feed::KeepLimits none{INT64_MAX, 0, 0};
+    for (const std::string& path : {plain, plain + ".zst"}) {
+        Problems problems;
+        {
+            const auto file = feed::SegmentFile::open(path, problems);
+            EXPECT_EQ(feed::segment_to_remove(folder_, none), "");
+            EXPECT_FALSE(file->is_being_written());
+            EXPECT_EQ(feed::segment_to_remove(folder_, none), "");
+        }
+        {
+            const auto reader = nic::CaptureReader::open(path, problems);
+            EXPECT_EQ(feed::segment_to_remove(folder_, none), "");
+        }
+        EXPECT_EQ(feed::segment_to_remove(folder_, none), path);
+        if (path == plain) {
+            compress(plain);
+        }
+    }
 }
 
 TEST_F(Damaged, oldest_segments_are_removed_beyond_the_limit_but_not_kept_ones) {
