@@ -42,16 +42,22 @@ std::string kept_mark(const std::string& segment) {
     return fmt::format("{}{}", plain_path(segment), kept_suffix);
 }
 
+struct ReadBytes {
+    std::size_t count = 0;
+    bool failed = false;  ///< the disk cannot read the next byte
+};
+
 /// Reads as many bytes as there are.
-std::size_t read_at(int fd, std::span<std::byte> into, std::uint64_t offset) {
-    std::size_t done = 0;
-    while (done < into.size()) {
-        const ssize_t got =
-            ::pread(fd, into.data() + done, into.size() - done, static_cast<off_t>(offset + done));
+ReadBytes read_at(int fd, std::span<std::byte> into, std::uint64_t offset) {
+    ReadBytes done;
+    while (done.count < into.size()) {
+        const ssize_t got = ::pread(fd, into.data() + done.count, into.size() - done.count,
+                                    static_cast<off_t>(offset + done.count));
         if (got <= 0) {
+            done.failed = got < 0;
             break;
         }
-        done += static_cast<std::size_t>(got);
+        done.count += static_cast<std::size_t>(got);
     }
     return done;
 }
@@ -216,7 +222,7 @@ std::string remove_headless(const std::string& path) {
         return {};
     }
     std::vector<std::byte> bytes(static_cast<std::size_t>(status.st_size));
-    if (read_at(file.get(), bytes, 0) != bytes.size() ||
+    if (read_at(file.get(), bytes, 0).count != bytes.size() ||
         ::flock(file.get(), LOCK_EX | LOCK_NB) != 0 || read_head(bytes)) {
         return {};
     }
@@ -272,11 +278,19 @@ std::optional<SegmentFile> SegmentFile::open(const std::string& path, Problems& 
 
 std::span<const std::byte> SegmentFile::read(std::uint64_t offset) {
     if (frames_) {
-        return frames_->read(offset);
+        const std::uint64_t unread_before = frames_->unread();
+        const std::span<const std::byte> bytes = frames_->read(offset);
+        read_failed_ = frames_->unread() != unread_before;
+        return bytes;
     }
     const std::uint64_t left = offset < bytes_ ? bytes_ - offset : 0;
     buffer_.resize(std::min<std::uint64_t>(left, nic::chunk_bytes_max));
-    return std::span{buffer_}.first(read_at(file_.get(), buffer_, offset));
+    ReadBytes done = read_at(file_.get(), buffer_, offset);
+    read_failed_ = done.failed;
+    if (read_failed_) {  // a scan goes on at a place where a chunk can begin
+        done.count -= done.count % nic::chunk_alignment_bytes;
+    }
+    return std::span{buffer_}.first(done.count);
 }
 
 /// The first bytes, at most `most`. Empty if they cannot be read.
@@ -284,7 +298,8 @@ std::vector<std::byte> SegmentFile::index_bytes(std::uint64_t most) const {
     const nic::FileDescriptor file{::open(index_path(path_).c_str(), O_RDONLY | O_CLOEXEC)};
     const std::uint64_t bytes = file.valid() ? size_of(file.get()) : 0;
     std::vector<std::byte> content(bytes > index_bytes_max ? 0 : std::min(bytes, most));
-    return read_at(file.get(), content, 0) == content.size() ? content : std::vector<std::byte>{};
+    return read_at(file.get(), content, 0).count == content.size() ? content
+                                                                   : std::vector<std::byte>{};
 }
 
 std::optional<std::int64_t> SegmentFile::first_time() const {
@@ -319,11 +334,15 @@ bool SegmentFile::is_being_written() const {
 bool SegmentScan::step() {
     chunk_ = {};
     const auto chunk = file_.read(at_);
+    reads_failed_ = reads_failed_ || file_.read_failed();
     if (chunk.empty()) {
-        if (at_ < file_.bytes()) {  // the disk cannot read here
-            add_damaged(file_.bytes() - at_);
+        const std::uint64_t left = at_ < file_.bytes() ? file_.bytes() - at_ : 0;
+        if (left != 0) {  // the disk cannot read here, or the file was cut meanwhile
+            add_damaged(file_.read_failed()
+                            ? std::min<std::uint64_t>(left, nic::chunk_alignment_bytes)
+                            : left);
         }
-        return false;
+        return left != 0 && file_.read_failed();
     }
     const auto head = nic::load_chunk_head(chunk);
     if (!head) {
@@ -388,16 +407,23 @@ bool SegmentScan::cut_behind(std::span<const std::byte> last, std::uint64_t last
 
 std::string SegmentScan::repair(Problems& problems) {
     const std::string& path = file_.path();
-    const std::vector<std::byte> last = whole_blocks_of_last();
+    const bool may_cut = !file_.is_compressed() && !reads_failed_ && !is_kept(path);
+    if (reads_failed_ && (index_.chunks.empty() || file_.index())) {
+        return fmt::format("{}: the disk cannot read all of it; left as it is", path);
+    }
+    const std::vector<std::byte> last = may_cut ? whole_blocks_of_last() : std::vector<std::byte>{};
     const std::uint64_t last_at = index_.end();
     if (!last.empty()) {
         index_.chunks.push_back(record_of(*nic::load_chunk_head(last), last_at, last, numbers_of_));
     }
-    if (index_.chunks.empty()) {
+    if (index_.chunks.empty() && may_cut) {
         remove_segment(path);
         return fmt::format("{}: removed, because it has no packet", path);
     }
-    if (!file_.is_compressed() && !cut_behind(last, last_at)) {
+    if (index_.chunks.empty()) {
+        return fmt::format("{}: no packet of it can be read; left as it is", path);
+    }
+    if (may_cut && !cut_behind(last, last_at)) {
         add_error(problems, path, "cannot be repaired");
         return {};
     }
@@ -419,8 +445,9 @@ std::string SegmentScan::repair(Problems& problems) {
     }
     missing -= std::min<std::uint64_t>(missing, last.size());
     return fmt::format(
-        "{}: index made for {} chunks, up to byte {}; missing: {} bytes in {} places", path,
-        index_.chunks.size(), index_.end(), missing, damaged_.size());
+        "{}: index made for {} chunks, up to byte {}; missing: {} bytes in {} places{}", path,
+        index_.chunks.size(), index_.end(), missing, damaged_.size(),
+        reads_failed_ ? " (the disk cannot read all of it)" : "");
 }
 
 }  // namespace pinstrike::feed

@@ -81,9 +81,13 @@ class SegmentFile {
                                                          Problems& problems);
 
     /// The bytes from `offset` on, at most chunk_bytes_max, valid until the next call. Fewer at the
-    /// end of the file or of a compressed frame, and if the disk cannot read them. The offsets of a
-    /// compressed segment are those before it was compressed.
+    /// end of the file or of a compressed frame, and before bytes that the disk cannot read; those
+    /// of a compressed frame are zeros. The offsets of a compressed segment are those before it was
+    /// compressed.
     [[nodiscard]] std::span<const std::byte> read(std::uint64_t offset);
+
+    /// Whether the disk could not read bytes in the last read().
+    [[nodiscard]] bool read_failed() const { return read_failed_; }
 
     /// The index beside it. Nothing if it is lost or wrong, or does not end where the segment ends.
     [[nodiscard]] std::optional<SegmentIndex> index() const;
@@ -127,6 +131,7 @@ class SegmentFile {
     std::uint64_t bytes_;
     ReadHead head_;
     std::vector<std::byte> buffer_;
+    bool read_failed_ = false;
 };
 
 /// Bytes of a segment that are in no whole chunk.
@@ -167,8 +172,8 @@ class SegmentScan {
     [[nodiscard]] const std::vector<DamagedBytes>& damaged() const { return damaged_; }
 
     /// After the last step: cuts the segment behind its last whole block and writes its index; only
-    /// the index if it is compressed. A segment without packets is removed. Returns what was done,
-    /// or a Problem.
+    /// the index if the segment is compressed, marked as kept, or if the disk could not read all of
+    /// it. Another segment without packets is removed. Returns what was done, or a Problem.
     [[nodiscard]] std::string repair(Problems& problems);
 
   private:
@@ -182,6 +187,7 @@ class SegmentScan {
     std::span<const std::byte> chunk_;
     SegmentIndex index_;
     std::vector<DamagedBytes> damaged_;
+    bool reads_failed_ = false;  ///< the disk could not read all bytes
 };
 
 }  // namespace pinstrike::feed
