@@ -25,7 +25,7 @@ std::span<const std::byte> whole_chunk(SegmentFile& file, const ChunkRecord& rec
     return whole ? bytes.first(record.bytes) : std::span<const std::byte>{};
 }
 
-/// A time of an index, with which one can calculate.
+/// A time of an index, with which one can calculate: a segment may state any.
 std::int64_t possible_time(std::int64_t ns) {
     return std::clamp<std::int64_t>(ns, 0, INT64_MAX / 2);
 }
@@ -105,7 +105,7 @@ void RecordedPackets::add(SegmentFile file) {
         return;
     }
     segment.first_ns = possible_time(*first_ns);
-    first_ns_ = std::min(first_ns_, *first_ns);
+    first_ns_ = std::min(first_ns_, segment.first_ns);
 }
 
 /// Reads the index, or the segment if the index is lost, wrong or not finished.
@@ -125,8 +125,8 @@ void RecordedPackets::load(Segment& segment) {
         segment.file = std::move(scan).take_file();
     }
     for (const ChunkRecord& chunk : *segment.chunks) {
-        first_ns_ = std::min(first_ns_, chunk.first_ts_ns);
-        last_ns_ = std::max(last_ns_, chunk.last_ts_ns);
+        first_ns_ = std::min(first_ns_, possible_time(chunk.first_ts_ns));
+        last_ns_ = std::max(last_ns_, possible_time(chunk.last_ts_ns));
     }
     if (!segment.chunks->empty()) {
         segment.first_ns = possible_time(

@@ -384,13 +384,16 @@ std::vector<std::byte> SegmentScan::whole_blocks_of_last() {
     }
     ChunkPackets packets{found};
     std::uint32_t count = 0;
-    while (packets.next()) {
+    std::size_t used_bytes = 0;
+    while (packets.next() &&
+           packets.whole_bytes() + nic::space_behind_packets_bytes <= nic::chunk_bytes_max) {
         ++count;
+        used_bytes = packets.whole_bytes();
     }
     std::vector<std::byte> chunk(nic::chunk_bytes_max);
     std::copy(found.begin(), found.end(), chunk.begin());
     head->packets = count;
-    chunk.resize(seal_chunk(chunk, packets.whole_bytes(), *head).bytes);
+    chunk.resize(seal_chunk(chunk, used_bytes, *head).bytes);
     return count == 0 ? std::vector<std::byte>{} : chunk;
 }
 

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
@@ -352,6 +353,39 @@ TEST_F(Damaged, unfinished_segment_is_cut_behind_its_last_whole_block) {
     EXPECT_EQ(found.chunks.back().packets, (10'000U - 192) / 1032);
     EXPECT_EQ(replayed().size(), 4000 - last.packets + found.chunks.back().packets);
     EXPECT_EQ(complaint_, "");
+}
+
+/// A chunk of this program has space behind its packets. In this one, packet blocks leave none.
+TEST_F(Damaged, unfinished_chunk_without_space_behind_its_packets_is_cut) {
+    const auto put = [](std::string& bytes, std::uint32_t value) {
+        bytes.append(reinterpret_cast<const char*>(&value), sizeof value);  // tidy: an integer
+    };
+    constexpr std::size_t blocks_bytes = nic::chunk_bytes_max - nic::chunk_head_bytes - 8;
+    std::string blocks;
+    while (blocks.size() < blocks_bytes) {
+        const std::size_t left = blocks_bytes - blocks.size();
+        const auto bytes = static_cast<std::uint32_t>(left < 2048 ? left : 1024);
+        for (const std::uint32_t word : {6U, bytes, 1U, 0U, 1U, bytes - 32, bytes - 32}) {
+            put(blocks, word);
+        }
+        blocks += std::string(bytes - 32, 'x');
+        put(blocks, bytes);
+    }
+    nic::ChunkHead head;
+    head.bytes = nic::chunk_bytes_max;
+    std::array<std::byte, nic::chunk_head_bytes> head_bytes{};
+    nic::store_chunk_head(head_bytes, head);
+    const std::string path = segments().front();
+    std::ofstream file{path, std::ios::app | std::ios::binary};
+    for (const std::byte byte : head_bytes) {
+        file.put(static_cast<char>(byte));
+    }
+    file << blocks;
+    file.close();
+    start_again();
+    const feed::SegmentIndex found = index();
+    ASSERT_EQ(found.chunks.size(), whole_.chunks.size() + 1);
+    EXPECT_EQ(found.chunks.back().packets, blocks_bytes / 1024 - 1);
 }
 
 TEST_F(Damaged, whole_segment_is_left_alone) {

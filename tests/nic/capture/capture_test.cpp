@@ -14,6 +14,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <limits>
 #include <memory>
 
 namespace pinstrike::nic {
@@ -261,6 +262,16 @@ TEST(CaptureFiles, ListPlainAndCompressedFormsOnce) {
     const std::string folder = std::filesystem::path{scratch.file("a")}.parent_path();
     EXPECT_EQ(capture_files(std::vector{folder}, problems), expected);
     EXPECT_TRUE(problems.empty());
+}
+
+TEST_P(CaptureFormats, HaveNoTimesBeforeTheEpoch) {
+    const ScratchDirectory scratch;
+    const std::string path = scratch.file(GetParam());
+    write_capture(path, {{"x", std::numeric_limits<std::int64_t>::min()}});
+    CaptureReader reader = open_good(path);
+    CapturedFrame frame;
+    ASSERT_TRUE(reader.next(frame));
+    EXPECT_EQ(frame.ts_ns, 0);
 }
 
 TEST(CaptureWriter, ReportsWhatItCannotWrite) {
