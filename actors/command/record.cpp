@@ -68,6 +68,13 @@ class Reader {
         if (auto file = open(path)) {
             SegmentFindings segment = described(*file);
             if (const auto index = file->index()) {
+                for (std::size_t i = 0; i < index->chunks.size(); ++i) {
+                    const auto hole = feed::hole_before(index->chunks, i, index->first_chunk_at);
+                    segment.damaged_bytes += hole ? hole->bytes : 0;
+                }
+                if (segment.damaged_bytes != 0 && segment.state == "whole") {
+                    segment.state = "damaged";
+                }
                 findings.add(std::move(segment), *index, file->head().interfaces);
                 return;
             }

@@ -139,6 +139,7 @@ void FollowedRecording::read_index(Segment& segment, bool is_newest) {
         }
         return;  // its head is not written yet
     }
+    const std::uint64_t first_chunk_at = file->head().bytes;
     std::optional<SegmentIndex> index;
     if (is_newest) {
         index = file->growing_index();
@@ -150,12 +151,26 @@ void FollowedRecording::read_index(Segment& segment, bool is_newest) {
             while (scan.step()) {
             }
             index = scan.index();
+            for (const DamagedBytes& damage : scan.damaged()) {
+                if (damage.offset >= index->end()) {
+                    add_damage(segment.path, damage);
+                }
+            }
         }
     }
     for (std::size_t i = segment.chunks.size(); index && i < index->chunks.size(); ++i) {
+        const auto hole = hole_before(index->chunks, i, first_chunk_at);
+        if (hole && index->chunks[i].first_ts_ns >= range_.from_ns) {
+            add_damage(segment.path, *hole);
+        }
         index->chunks[i].lines.clear();
         segment.chunks.push_back(std::move(index->chunks[i]));
     }
+}
+
+void FollowedRecording::add_damage(const std::string& path, const DamagedBytes& damage) {
+    damage_.push_back(
+        fmt::format("{}: {} bytes from byte {} on are damaged", path, damage.bytes, damage.offset));
 }
 
 std::optional<RecordedPacket> FollowedRecording::next(std::int64_t now_ns) {
@@ -226,8 +241,7 @@ bool FollowedRecording::read_chunk(Poller& poller, const Segment& segment,
     const std::span<const std::byte> bytes = poller.file->read(chunk.offset);
     const auto head = nic::load_chunk_head(bytes);
     if (!head || head->bytes != chunk.bytes || !nic::is_whole(*head, bytes)) {
-        damage_.push_back(fmt::format("{}: {} bytes from byte {} on are damaged", segment.path,
-                                      chunk.bytes, chunk.offset));
+        add_damage(segment.path, {chunk.offset, chunk.bytes});
         return false;
     }
     poller.packets = ChunkPackets{bytes.first(chunk.bytes)};

@@ -119,7 +119,9 @@ void RecordedPackets::load(Segment& segment) {
         while (scan.step()) {
         }
         for (const DamagedBytes& damage : scan.damaged()) {
-            damage_.push_back(damage_text(segment.path, damage.offset, damage.bytes));
+            if (damage.offset >= scan.index().end()) {  // others are holes between its chunks
+                damage_.push_back(damage_text(segment.path, damage.offset, damage.bytes));
+            }
         }
         segment.chunks = scan.index().chunks;
         segment.file = std::move(scan).take_file();
@@ -197,9 +199,14 @@ bool RecordedPackets::may_have_range(const ChunkRecord& chunk) const {
 bool RecordedPackets::may_have_range(const Poller& poller, std::size_t index) const {
     constexpr std::int64_t margin_ns = 10'000'000'000;
     const Segment& segment = poller.segments[index];
-    if (segment.chunks) {
-        return std::ranges::any_of(
-            *segment.chunks, [this](const ChunkRecord& chunk) { return may_have_range(chunk); });
+    if (segment.chunks) {  // a hole between two chunks may have all of the range
+        return std::ranges::any_of(*segment.chunks,
+                                   [this](const ChunkRecord& chunk) {
+                                       return chunk.last_ts_ns >= range_.from_ns;
+                                   }) &&
+               std::ranges::any_of(*segment.chunks, [this](const ChunkRecord& chunk) {
+                   return chunk.first_ts_ns < range_.to_ns;
+               });
     }
     const Segment* const next =
         index + 1 < poller.segments.size() ? &poller.segments[index + 1] : nullptr;
@@ -245,12 +252,23 @@ bool RecordedPackets::load_current(Poller& poller) {
     return segment.file.has_value();
 }
 
+/// Reports the bytes before a chunk that belong to none, if they may have packets of the range.
+void RecordedPackets::report_hole(const Segment& segment, std::size_t chunk) {
+    const auto hole = hole_before(*segment.chunks, chunk, segment.file->head().bytes);
+    const std::int64_t begin_ns = chunk == 0 ? time_in_name(segment.path).value_or(0)
+                                             : (*segment.chunks)[chunk - 1].last_ts_ns;
+    if (hole && begin_ns < range_.to_ns && (*segment.chunks)[chunk].first_ts_ns >= range_.from_ns) {
+        damage_.push_back(damage_text(segment.path, hole->offset, hole->bytes));
+    }
+}
+
 /// Reads the poller's next chunk with times of the range. False: there is none.
 bool RecordedPackets::next_chunk(Poller& poller) {
     for (; poller.segment < poller.segments.size(); ++poller.segment) {
         Segment& segment = poller.segments[poller.segment];
         if (load_current(poller)) {
             while (poller.chunk < segment.chunks->size()) {
+                report_hole(segment, poller.chunk);
                 const ChunkRecord& chunk = (*segment.chunks)[poller.chunk++];
                 if (may_have_range(chunk) && read_chunk(poller, *segment.file, chunk)) {
                     return true;

@@ -94,6 +94,7 @@ class RecordedPackets {
     [[nodiscard]] bool may_have_range(const Poller& poller, std::size_t index) const;
     void open_next(Poller& poller);
     bool load_current(Poller& poller);
+    void report_hole(const Segment& segment, std::size_t chunk);
     void advance(Poller& poller);
     bool next_chunk(Poller& poller);
     bool read_chunk(Poller& poller, SegmentFile& file, const ChunkRecord& chunk);

@@ -331,6 +331,14 @@ bool SegmentFile::is_being_written() const {
     return ::flock(file_.get(), LOCK_SH | LOCK_NB) != 0;
 }
 
+std::optional<DamagedBytes> hole_before(std::span<const ChunkRecord> chunks, std::size_t index,
+                                        std::uint64_t first_chunk_at) {
+    const std::uint64_t end =
+        index == 0 ? first_chunk_at : chunks[index - 1].offset + chunks[index - 1].bytes;
+    const std::uint64_t begin = chunks[index].offset;
+    return begin > end ? std::optional{DamagedBytes{end, begin - end}} : std::nullopt;
+}
+
 bool SegmentScan::step() {
     chunk_ = {};
     const auto chunk = file_.read(at_);

@@ -140,6 +140,12 @@ struct DamagedBytes {
     std::uint64_t bytes = 0;
 };
 
+/// The bytes before a chunk of an index that belong to no chunk of it: a repair leaves damaged ones
+/// out. Nothing if there are none.
+[[nodiscard]] std::optional<DamagedBytes> hole_before(std::span<const ChunkRecord> chunks,
+                                                      std::size_t index,
+                                                      std::uint64_t first_chunk_at);
+
 /// Reads a segment chunk by chunk, and finds those that are whole and those that are damaged.
 class SegmentScan {
   public:

@@ -2,9 +2,11 @@
 //
 // Packets of a poller through the recorder to segments on disk, and what of them survives damage.
 #include "feed/recording/followed_recording.h"
+#include "feed/recording/recorded_packets.h"
 #include "feed/recording/segment_file.h"
 #include "tests/actors/recorder/recorder_fixture.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -483,6 +485,49 @@ TEST_F(Damaged, segments_that_are_read_are_not_removed) {
             compress(plain);
         }
     }
+}
+
+/// The index is whole again after the repair, but packets are missing.
+TEST_F(Damaged, hole_that_a_repair_left_is_reported) {
+    const feed::ChunkRecord& damaged = whole_.chunks[1];
+    damage(damaged.offset + 5000, 10);
+    fs::remove(feed::index_path(segments().front()));
+    start_again();
+    EXPECT_EQ(index().chunks.size() + 1, whole_.chunks.size());
+    const std::string text =
+        fmt::format("{} bytes from byte {} on are damaged", damaged.bytes, damaged.offset);
+    const auto read = [this](std::int64_t from_ns, std::int64_t to_ns) {
+        Problems problems;
+        auto packets = feed::RecordedPackets::open(folder_, problems);
+        feed::PacketRange range;
+        range.from_ns = from_ns;
+        range.to_ns = to_ns;
+        packets->select(range);
+        while (packets->next()) {
+        }
+        return packets->damage();
+    };
+    const auto all = read(0, INT64_MAX);
+    ASSERT_EQ(all.size(), 1U);
+    EXPECT_NE(all[0].find(text), std::string::npos) << all[0];
+    const std::int64_t before_ns = damaged.first_ts_ns;
+    EXPECT_EQ(read(damaged.first_ts_ns + 1, damaged.last_ts_ns - 1), all)
+        << "nothing else is in it";
+    EXPECT_TRUE(read(0, before_ns - ms_ns).empty());
+    EXPECT_TRUE(read(whole_.chunks[2].first_ts_ns + 1, INT64_MAX).empty());
+    feed::FollowedRecording followed{folder_, {}};
+    now_ns_ += ms_ns;
+    open();  // another segment closes this one
+    record();
+    recorder_->close();
+    while (count(RecorderCount::written) == 0) {
+        task_->step(now_ns_);
+    }
+    Problems problems;
+    ASSERT_TRUE(followed.look(problems));
+    ASSERT_EQ(followed.damage().size(), 1U);
+    EXPECT_NE(followed.damage()[0].find(text), std::string::npos) << followed.damage()[0];
+    finish();
 }
 
 TEST_F(Damaged, oldest_segments_are_removed_beyond_the_limit_but_not_kept_ones) {
