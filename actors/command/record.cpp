@@ -10,6 +10,7 @@
 #include "feed/recording/segment_file.h"
 #include "feed/recording/state_file.h"
 #include "feed/venue_services.h"
+#include "nic/capture/capture_files.h"
 
 #include <fmt/core.h>
 
@@ -67,6 +68,13 @@ class Reader {
         if (auto file = open(path)) {
             SegmentFindings segment = described(*file);
             if (const auto index = file->index()) {
+                for (std::size_t i = 0; i < index->chunks.size(); ++i) {
+                    const auto hole = feed::hole_before(index->chunks, i, index->first_chunk_at);
+                    segment.damaged_bytes += hole ? hole->bytes : 0;
+                }
+                if (segment.damaged_bytes != 0 && segment.state == "whole") {
+                    segment.state = "damaged";
+                }
                 findings.add(std::move(segment), *index, file->head().interfaces);
                 return;
             }
@@ -149,8 +157,10 @@ class Reader {
     std::optional<feed::SegmentFile> open(const std::string& path) {
         Problems problems;
         auto file = feed::SegmentFile::open(path, problems);
-        print_problems(problems);
-        good = good && file;
+        if (!file && !nic::is_gone_or_begun(path)) {
+            print_problems(problems);
+            good = false;
+        }
         return file;
     }
 
@@ -185,7 +195,15 @@ class Reader {
 bool repair(const std::vector<std::string>& segments, feed::NumbersOf numbers_of) {
     Problems problems;
     for (const std::string& path : segments) {
+        if (const std::string text = feed::remove_headless(path); !text.empty()) {
+            complain("{}", text);
+            continue;
+        }
+        const std::size_t problems_before = problems.size();
         auto file = feed::SegmentFile::open(path, problems);
+        if (!file && nic::is_gone_or_begun(path)) {
+            problems.resize(problems_before);
+        }
         if (!file || file->is_being_written()) {
             continue;
         }
@@ -232,6 +250,9 @@ Exit record(const RecordOptions& options, Look look) {
         !options.repair || repair(segments, feed::venue_services(options.kind).numbers_of);
     if (options.repair) {
         segments = feed::segments_in(options.folder, problems);  // repair removes empty ones
+    }
+    for (const std::string& path : feed::foreign_captures_in(options.folder)) {
+        complain("{}: {}", path, feed::foreign_capture);
     }
     for (const std::string& path : segments) {
         if (look == Look::verify) {

@@ -5,15 +5,12 @@
 #include "config/print_problems.h"
 #include "feed/venue_services.h"
 #include "nic/capture/capture_files.h"
-#include "nic/capture/capture_reader.h"
 #include "nic/packet/address.h"
 #include "nic/port_keys.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <set>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 namespace pinstrike::command {
@@ -149,18 +146,11 @@ void select_lines(actors::FeedConfig& config, const std::vector<std::uint16_t>& 
                   [](const actors::PollerConfig& poller) { return poller.lines.empty(); });
 }
 
-/// Checks that all files exist and are captures. Prints the problems and returns false if not. Does
+/// Checks that the files exist and are captures. Prints the problems and returns false if not. Does
 /// not open a pipe, because the bytes that are read from it here would be missing in the port.
 bool readable(const std::vector<std::string>& files) {
     Problems problems;
-    for (const std::string& file : nic::capture_files(files, problems)) {
-        std::error_code error;
-        const auto kind = std::filesystem::status(file, error).type();
-        if (file != "-" && (kind == std::filesystem::file_type::regular ||
-                            kind == std::filesystem::file_type::not_found)) {
-            static_cast<void>(nic::CaptureReader::open(file, problems));
-        }
-    }
+    nic::check_captures(files, problems);
     print_problems(problems);
     return problems.empty();
 }

@@ -15,9 +15,7 @@ constexpr std::int64_t failed_interval_ns = 60'000'000'000;
 }  // namespace
 
 CompressorTask::CompressorTask(std::string folder, int level, RecorderCounters& counters)
-    : folder_(std::move(folder)), level_(level), counters_(counters) {
-    feed::remove_unfinished_compressions(folder_);
-}
+    : folder_(std::move(folder)), level_(level), counters_(counters) {}
 
 bool CompressorTask::step(std::int64_t now_ns) {
     if (!current_) {

@@ -2,6 +2,7 @@
 #include "actors/recorder/recorder_task.h"
 
 #include "config/check.h"
+#include "feed/recording/segment_compressor.h"
 
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -11,6 +12,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <iterator>
 #include <system_error>
 #include <thread>
 
@@ -89,11 +91,13 @@ std::unique_ptr<RecorderTask> RecorderTask::open(RecorderSetup setup,
     }
     std::unique_ptr<RecorderTask> task{new RecorderTask{std::move(setup), std::move(inputs)}};
     const std::size_t problems_before = problems.size();
+    feed::remove_unfinished_compressions(folder);
     const std::vector<std::string> segments = feed::segments_in(folder, problems);
     if (problems.size() != problems_before) {
         return nullptr;  // segments of earlier starts could be neither repaired nor removed
     }
     task->unfinished_.assign(segments.begin(), segments.end());
+    std::ranges::move(feed::foreign_captures_in(folder), std::back_inserter(task->unfinished_));
     if (const int level = task->setup_.config.compress_level; level != 0) {
         task->compressor_ = std::make_unique<CompressorTask>(folder, level, task->counters_);
     }
@@ -322,6 +326,14 @@ bool RecorderTask::repair_step() {
     } else if (!unfinished_.empty()) {
         const std::string path = std::move(unfinished_.front());
         unfinished_.pop_front();
+        if (!feed::is_segment(path)) {
+            setup_.on_repair(fmt::format("{}: {}", path, feed::foreign_capture));
+            return true;
+        }
+        if (const std::string text = feed::remove_headless(path); !text.empty()) {
+            setup_.on_repair(text);
+            return true;
+        }
         auto file = feed::SegmentFile::open(path, problems);
         if (file && !file->is_being_written()) {
             if (!file->is_compressed()) {  // gives back the space that was reserved behind its end

@@ -66,6 +66,9 @@ bool SegmentWriter::open(const std::string& path, const feed::SegmentHead& head,
     if (!file.valid()) {
         return false;
     }
+    // Shows tools who writes. It comes before the head, so that nobody takes the segment for one
+    // whose recorder is gone.
+    static_cast<void>(::flock(file.get(), LOCK_EX | LOCK_NB));
     nic::FileDescriptor index = make_file(feed::index_path(path), 0);
     if (!index.valid() || !reserve(file.get(), bytes) || !write_head(file.get(), first)) {
         const int error = errno;
@@ -74,7 +77,6 @@ bool SegmentWriter::open(const std::string& path, const feed::SegmentHead& head,
         errno = error;
         return false;
     }
-    static_cast<void>(::flock(file.get(), LOCK_EX | LOCK_NB));  // shows tools who writes
     path_ = path;
     file_ = std::move(file);
     index_ = std::move(index);

@@ -12,15 +12,6 @@ namespace pinstrike::feed {
 
 namespace {
 
-/// A segment in the form in which it is there: it may be compressed at any time.
-std::optional<SegmentFile> open_segment(const std::string& plain, Problems& problems) {
-    Problems ignored;
-    if (auto file = SegmentFile::open(plain, ignored)) {
-        return file;
-    }
-    return SegmentFile::open(plain + std::string{compressed_suffix}, problems);
-}
-
 class FollowedFrames final : public nic::FrameStream {
   public:
     FollowedFrames(FollowedRecording recording, std::function<std::int64_t()> wall_ns,
@@ -140,14 +131,15 @@ void FollowedRecording::add(const std::string& path) {
 /// before them are used.
 void FollowedRecording::read_index(Segment& segment, bool is_newest) {
     Problems unread;
-    auto file = open_segment(segment.path, unread);
+    auto file = SegmentFile::open(segment.path, unread);
     if (!file) {
         if (!is_newest) {
-            damage_.push_back(unread.front().text);
+            damage_.push_back(segment.path + ": " + unread.front().text);
             segment.is_closed = true;
         }
         return;  // its head is not written yet
     }
+    const std::uint64_t first_chunk_at = file->head().bytes;
     std::optional<SegmentIndex> index;
     if (is_newest) {
         index = file->growing_index();
@@ -159,12 +151,26 @@ void FollowedRecording::read_index(Segment& segment, bool is_newest) {
             while (scan.step()) {
             }
             index = scan.index();
+            for (const DamagedBytes& damage : scan.damaged()) {
+                if (damage.offset >= index->end()) {
+                    add_damage(segment.path, damage);
+                }
+            }
         }
     }
     for (std::size_t i = segment.chunks.size(); index && i < index->chunks.size(); ++i) {
+        const auto hole = hole_before(index->chunks, i, first_chunk_at);
+        if (hole && index->chunks[i].first_ts_ns >= range_.from_ns) {
+            add_damage(segment.path, *hole);
+        }
         index->chunks[i].lines.clear();
         segment.chunks.push_back(std::move(index->chunks[i]));
     }
+}
+
+void FollowedRecording::add_damage(const std::string& path, const DamagedBytes& damage) {
+    damage_.push_back(
+        fmt::format("{}: {} bytes from byte {} on are damaged", path, damage.bytes, damage.offset));
 }
 
 std::optional<RecordedPacket> FollowedRecording::next(std::int64_t now_ns) {
@@ -225,9 +231,9 @@ bool FollowedRecording::read_chunk(Poller& poller, const Segment& segment,
                                    const ChunkRecord& chunk) {
     if (!poller.file || poller.file->bytes() < chunk.offset + chunk.bytes) {  // it has grown
         Problems problems;
-        poller.file = open_segment(segment.path, problems);
+        poller.file = SegmentFile::open(segment.path, problems);
         if (!poller.file) {
-            damage_.push_back(problems.front().text);
+            damage_.push_back(segment.path + ": " + problems.front().text);
             return false;
         }
     }
@@ -235,8 +241,7 @@ bool FollowedRecording::read_chunk(Poller& poller, const Segment& segment,
     const std::span<const std::byte> bytes = poller.file->read(chunk.offset);
     const auto head = nic::load_chunk_head(bytes);
     if (!head || head->bytes != chunk.bytes || !nic::is_whole(*head, bytes)) {
-        damage_.push_back(fmt::format("{}: {} bytes from byte {} on are damaged", segment.path,
-                                      chunk.bytes, chunk.offset));
+        add_damage(segment.path, {chunk.offset, chunk.bytes});
         return false;
     }
     poller.packets = ChunkPackets{bytes.first(chunk.bytes)};

@@ -82,6 +82,7 @@ class FollowedRecording {
 
     void add(const std::string& path);
     void read_index(Segment& segment, bool is_newest);
+    void add_damage(const std::string& path, const DamagedBytes& damage);
     void advance(Poller& poller);
     bool next_chunk(Poller& poller);
     bool read_chunk(Poller& poller, const Segment& segment, const ChunkRecord& chunk);

@@ -1,6 +1,7 @@
 // path: cold
 #include "feed/recording/recorded_packets.h"
 
+#include "nic/capture/capture_files.h"
 #include "nic/capture/recording_chunk.h"
 
 #include <fmt/format.h>
@@ -13,6 +14,9 @@ namespace pinstrike::feed {
 
 namespace {
 
+/// Descriptors of one reader. A day has more segments than a process may open files.
+constexpr std::size_t open_segments_max = 64;
+
 /// The bytes of a chunk; empty if they are damaged.
 std::span<const std::byte> whole_chunk(SegmentFile& file, const ChunkRecord& record) {
     const std::span<const std::byte> bytes = file.read(record.offset);
@@ -21,7 +25,7 @@ std::span<const std::byte> whole_chunk(SegmentFile& file, const ChunkRecord& rec
     return whole ? bytes.first(record.bytes) : std::span<const std::byte>{};
 }
 
-/// A time of an index, with which one can calculate.
+/// A time of an index, with which one can calculate: a segment may state any.
 std::int64_t possible_time(std::int64_t ns) {
     return std::clamp<std::int64_t>(ns, 0, INT64_MAX / 2);
 }
@@ -59,22 +63,24 @@ std::optional<RecordedPackets> RecordedPackets::open(const std::string& folder, 
                                                      const SegmentSpan& span) {
     RecordedPackets packets;
     const std::size_t problems_before = problems.size();
-    for (const std::string& path : segments_of(segments_in(folder, problems), span)) {
-        auto file = SegmentFile::open(path, problems);
-        if (!file) {
-            if (span.begun_before_ns != SegmentSpan::never_ns) {
-                packets.damage_.push_back(path + ": " + problems.back().text);
-                problems.pop_back();
-            }
-            continue;
-        }
-        packets.add(std::move(*file));
-    }
-    packets.find_last();
+    const std::vector<std::string> segments = segments_in(folder, problems);
     if (problems.size() != problems_before) {
         return std::nullopt;
     }
+    Problems unread;
+    for (const std::string& path : segments_of(segments, span)) {
+        const std::size_t unread_before = unread.size();
+        if (auto file = SegmentFile::open(path, unread)) {
+            packets.add(std::move(*file));
+        } else if (nic::is_gone_or_begun(path)) {
+            unread.resize(unread_before);
+        } else {
+            packets.damage_.push_back(path + ": " + unread.back().text);
+        }
+    }
+    packets.find_last();
     if (packets.first_ns_ > packets.last_ns_) {
+        problems.insert(problems.end(), unread.begin(), unread.end());
         add_problem(problems, folder, "has no recorded packet");
         return std::nullopt;
     }
@@ -90,32 +96,39 @@ void RecordedPackets::add(SegmentFile file) {
         poller->name = name;
     }
     const auto first_ns = file.first_time();
-    Segment& segment = poller->segments.emplace_back(file.path());
+    Segment& segment = poller->segments.emplace_back();
+    segment.path = file.path();
     if (!first_ns) {
-        return load(segment, std::move(file));
+        segment.file = std::move(file);
+        load(segment);
+        segment.file.reset();
+        return;
     }
     segment.first_ns = possible_time(*first_ns);
-    first_ns_ = std::min(first_ns_, *first_ns);
+    first_ns_ = std::min(first_ns_, segment.first_ns);
 }
 
 /// Reads the index, or the segment if the index is lost, wrong or not finished.
-void RecordedPackets::load(Segment& segment, SegmentFile file) {
-    if (auto index = file.index()) {
+void RecordedPackets::load(Segment& segment) {
+    if (auto index = segment.file->index()) {
         segment.chunks = std::move(index->chunks);
     } else {
-        SegmentIndex beginning = file.beginning();
-        SegmentScan scan{std::move(file), nullptr};
+        SegmentIndex beginning = segment.file->beginning();
+        SegmentScan scan{std::move(*segment.file), nullptr};
         scan.begin_behind(std::move(beginning));
         while (scan.step()) {
         }
         for (const DamagedBytes& damage : scan.damaged()) {
-            damage_.push_back(damage_text(segment.path, damage.offset, damage.bytes));
+            if (damage.offset >= scan.index().end()) {  // others are holes between its chunks
+                damage_.push_back(damage_text(segment.path, damage.offset, damage.bytes));
+            }
         }
         segment.chunks = scan.index().chunks;
+        segment.file = std::move(scan).take_file();
     }
     for (const ChunkRecord& chunk : *segment.chunks) {
-        first_ns_ = std::min(first_ns_, chunk.first_ts_ns);
-        last_ns_ = std::max(last_ns_, chunk.last_ts_ns);
+        first_ns_ = std::min(first_ns_, possible_time(chunk.first_ts_ns));
+        last_ns_ = std::max(last_ns_, possible_time(chunk.last_ts_ns));
     }
     if (!segment.chunks->empty()) {
         segment.first_ns = possible_time(
@@ -128,11 +141,13 @@ void RecordedPackets::find_last() {
     for (Poller& poller : pollers_) {
         for (auto segment = poller.segments.rbegin(); segment != poller.segments.rend();
              ++segment) {
-            Problems problems;
             if (!segment->chunks) {
-                if (auto file = SegmentFile::open(segment->path, problems)) {
-                    load(*segment, std::move(*file));
-                }
+                Problems problems;
+                segment->file = SegmentFile::open(segment->path, problems);
+            }
+            if (segment->file) {
+                load(*segment);
+                segment->file.reset();
             }
             if (segment->chunks && !segment->chunks->empty()) {
                 break;
@@ -165,7 +180,7 @@ std::optional<RecordedPacket> RecordedPackets::next() {
 void RecordedPackets::advance(Poller& poller) {
     do {
         while ((poller.head = poller.packets.next())) {
-            const auto& interfaces = poller.file->head().interfaces;
+            const auto& interfaces = poller.segments[poller.segment].file->head().interfaces;
             if (poller.head->ts_ns >= range_.from_ns && poller.head->ts_ns < range_.to_ns &&
                 poller.head->interface < interfaces.size() &&
                 range_.selects(interfaces[poller.head->interface])) {
@@ -175,38 +190,76 @@ void RecordedPackets::advance(Poller& poller) {
     } while (next_chunk(poller));
 }
 
-/// Whether the current segment may have packets of the range, by the times at which it and the next
-/// one begin. A clock that was set back makes such times worthless, so then every segment may.
-bool RecordedPackets::may_have_range(const Poller& poller) const {
+bool RecordedPackets::may_have_range(const ChunkRecord& chunk) const {
+    return chunk.last_ts_ns >= range_.from_ns && chunk.first_ts_ns < range_.to_ns;
+}
+
+/// Whether a segment may have packets of the range, by the times at which it and the next one
+/// begin. A clock that was set back makes such times worthless, so then every segment may.
+bool RecordedPackets::may_have_range(const Poller& poller, std::size_t index) const {
     constexpr std::int64_t margin_ns = 10'000'000'000;
-    const Segment& segment = poller.segments[poller.segment];
-    if (segment.chunks) {
-        return true;
+    const Segment& segment = poller.segments[index];
+    if (segment.chunks) {  // a hole between two chunks may have all of the range
+        return std::ranges::any_of(*segment.chunks,
+                                   [this](const ChunkRecord& chunk) {
+                                       return chunk.last_ts_ns >= range_.from_ns;
+                                   }) &&
+               std::ranges::any_of(*segment.chunks, [this](const ChunkRecord& chunk) {
+                   return chunk.first_ts_ns < range_.to_ns;
+               });
     }
-    const Segment* const next = poller.segment + 1 < poller.segments.size()
-                                    ? &poller.segments[poller.segment + 1]
-                                    : nullptr;
+    const Segment* const next =
+        index + 1 < poller.segments.size() ? &poller.segments[index + 1] : nullptr;
     const bool ends = next != nullptr && next->first_ns >= segment.first_ns;
     return !ends || (next->first_ns + margin_ns > range_.from_ns &&
                      segment.first_ns - margin_ns < range_.to_ns);
 }
 
+/// Opens the current segment and the next ones of the range, so that they are not removed before
+/// their turn. One that cannot be opened now is tried again when it is the current one.
+void RecordedPackets::open_next(Poller& poller) {
+    const std::size_t count = std::max<std::size_t>(open_segments_max / pollers_.size(), 2);
+    const std::size_t end = std::min(poller.segments.size(), poller.segment + count);
+    for (std::size_t i = poller.segment + 1; i < end; ++i) {
+        Segment& segment = poller.segments[i];
+        if (!segment.file && may_have_range(poller, i)) {
+            Problems later;
+            segment.file = SegmentFile::open(segment.path, later);
+        }
+    }
+    Segment& segment = poller.segments[poller.segment];
+    if (!segment.file) {
+        Problems problems;
+        segment.file = SegmentFile::open(segment.path, problems);
+        for (const Problem& problem : problems) {
+            damage_.push_back(segment.path + ": " + problem.text);
+        }
+    }
+}
+
 /// Loads the current segment. False: it has nothing of the range, or cannot be read.
 bool RecordedPackets::load_current(Poller& poller) {
-    Segment& segment = poller.segments[poller.segment];
-    if (!may_have_range(poller)) {
+    if (!may_have_range(poller, poller.segment)) {
         return false;
     }
-    if (!segment.chunks) {
-        Problems problems;
-        auto file = SegmentFile::open(segment.path, problems);
-        if (!file) {
-            damage_.push_back(problems.front().text);
-            return false;
-        }
-        load(segment, std::move(*file));
+    Segment& segment = poller.segments[poller.segment];
+    if (poller.chunk == 0) {
+        open_next(poller);
     }
-    return true;
+    if (segment.file && !segment.chunks) {
+        load(segment);
+    }
+    return segment.file.has_value();
+}
+
+/// Reports the bytes before a chunk that belong to none, if they may have packets of the range.
+void RecordedPackets::report_hole(const Segment& segment, std::size_t chunk) {
+    const auto hole = hole_before(*segment.chunks, chunk, segment.file->head().bytes);
+    const std::int64_t begin_ns = chunk == 0 ? time_in_name(segment.path).value_or(0)
+                                             : (*segment.chunks)[chunk - 1].last_ts_ns;
+    if (hole && begin_ns < range_.to_ns && (*segment.chunks)[chunk].first_ts_ns >= range_.from_ns) {
+        damage_.push_back(damage_text(segment.path, hole->offset, hole->bytes));
+    }
 }
 
 /// Reads the poller's next chunk with times of the range. False: there is none.
@@ -215,34 +268,25 @@ bool RecordedPackets::next_chunk(Poller& poller) {
         Segment& segment = poller.segments[poller.segment];
         if (load_current(poller)) {
             while (poller.chunk < segment.chunks->size()) {
+                report_hole(segment, poller.chunk);
                 const ChunkRecord& chunk = (*segment.chunks)[poller.chunk++];
-                if (chunk.last_ts_ns >= range_.from_ns && chunk.first_ts_ns < range_.to_ns &&
-                    read_chunk(poller, segment, chunk)) {
+                if (may_have_range(chunk) && read_chunk(poller, *segment.file, chunk)) {
                     return true;
                 }
             }
             segment.chunks->clear();  // it is not needed again
         }
-        poller.file.reset();
+        segment.file.reset();
         poller.chunk = 0;
     }
     return false;
 }
 
-bool RecordedPackets::read_chunk(Poller& poller, const Segment& segment, const ChunkRecord& chunk) {
-    if (!poller.file) {
-        Problems problems;
-        poller.file = SegmentFile::open(segment.path, problems);
-        if (!poller.file) {
-            damage_.push_back(problems.front().text);
-            poller.chunk = segment.chunks->size();
-            return false;
-        }
-    }
+bool RecordedPackets::read_chunk(Poller& poller, SegmentFile& file, const ChunkRecord& chunk) {
     not_recorded_ += chunk.not_recorded;
-    const std::span<const std::byte> bytes = whole_chunk(*poller.file, chunk);
+    const std::span<const std::byte> bytes = whole_chunk(file, chunk);
     if (bytes.empty()) {
-        damage_.push_back(damage_text(segment.path, chunk.offset, chunk.bytes));
+        damage_.push_back(damage_text(file.path(), chunk.offset, chunk.bytes));
         return false;
     }
     poller.packets = ChunkPackets{bytes};

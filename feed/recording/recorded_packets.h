@@ -32,13 +32,14 @@ struct SegmentSpan {
 
     /// Without segments that were ended before. Wall time, as the next.
     std::int64_t since_ns = std::numeric_limits<std::int64_t>::min();
-    /// Without segments that were begun later. If set, a segment that cannot be read is damage.
+    /// Without segments that were begun later.
     std::int64_t begun_before_ns = never_ns;
 };
 
 class RecordedPackets {
   public:
-    /// Nothing, with a Problem, if the folder or a segment cannot be read, or holds no packet.
+    /// Nothing, with a Problem, if the folder cannot be read, or no segment in it that has a
+    /// packet. Other segments that cannot be read are damage.
     [[nodiscard]] static std::optional<RecordedPackets> open(const std::string& folder,
                                                              Problems& problems,
                                                              const SegmentSpan& span = {});
@@ -57,7 +58,9 @@ class RecordedPackets {
 
     /// Where the packet that next() returned came from.
     [[nodiscard]] const RecordedInterface& origin() const {
-        return latest_->file->head().interfaces[latest_->head->interface];
+        return latest_->segments[latest_->segment]
+            .file->head()
+            .interfaces[latest_->head->interface];
     }
 
     // What is missing in the range, so far.
@@ -71,27 +74,30 @@ class RecordedPackets {
         std::string path;
         std::int64_t first_ns = 0;                       ///< the earliest packet
         std::optional<std::vector<ChunkRecord>> chunks;  ///< nothing: not read yet
+        std::optional<SegmentFile> file;                 ///< it is read, or among the next ones
     };
 
     /// The segments of one poller, whose times do not overlap.
     struct Poller {
         std::string name;
         std::vector<Segment> segments;
-        std::size_t segment = 0;          ///< the current one
-        std::size_t chunk = 0;            ///< the next one in it
-        std::optional<SegmentFile> file;  ///< the current segment, if a chunk of it was read
+        std::size_t segment = 0;  ///< the current one
+        std::size_t chunk = 0;    ///< the next one in it
         ChunkPackets packets{{}};
         std::optional<RecordedPacket> head;
     };
 
     void add(SegmentFile file);
-    void load(Segment& segment, SegmentFile file);
+    void load(Segment& segment);
     void find_last();
-    [[nodiscard]] bool may_have_range(const Poller& poller) const;
+    [[nodiscard]] bool may_have_range(const ChunkRecord& chunk) const;
+    [[nodiscard]] bool may_have_range(const Poller& poller, std::size_t index) const;
+    void open_next(Poller& poller);
     bool load_current(Poller& poller);
+    void report_hole(const Segment& segment, std::size_t chunk);
     void advance(Poller& poller);
     bool next_chunk(Poller& poller);
-    bool read_chunk(Poller& poller, const Segment& segment, const ChunkRecord& chunk);
+    bool read_chunk(Poller& poller, SegmentFile& file, const ChunkRecord& chunk);
 
     std::vector<Poller> pollers_;
     Poller* latest_ = nullptr;  ///< had the packet that next() returned

@@ -53,6 +53,15 @@ bool copy_mode_and_times(int fd, const std::string& from) {
     return ::fchmod(fd, status.st_mode & 0777) == 0 && ::futimens(fd, times.data()) == 0;
 }
 
+/// Whether a segment lies beside its whole compressed form, as after a crash between the rename and
+/// the removal.
+bool is_replaced(const std::string& plain, const std::string& compressed) {
+    Problems unread;
+    const auto segment = SegmentFile::open(plain, unread);
+    const auto packed = segment ? SegmentFile::open(compressed, unread) : std::nullopt;
+    return packed && packed->is_compressed() && packed->bytes() == segment->bytes();
+}
+
 }  // namespace
 
 SegmentCompressor::SegmentCompressor(SegmentFile segment, const SegmentIndex& index, int level)
@@ -144,9 +153,13 @@ void remove_unfinished_compressions(const std::string& folder) {
     std::error_code error;
     for (fs::directory_iterator entry{folder, error}; !error && entry != fs::directory_iterator{};
          entry.increment(error)) {
-        if (entry->path().string().ends_with(partial_suffix)) {
-            std::error_code ignored;
-            fs::remove(entry->path(), ignored);
+        const std::string path = entry->path().string();
+        const std::string plain{plain_path(path)};
+        std::error_code ignored;
+        if (path.ends_with(partial_suffix)) {
+            fs::remove(path, ignored);
+        } else if (plain != path && fs::exists(plain, ignored) && is_replaced(plain, path)) {
+            fs::remove(plain, ignored);
         }
     }
 }

@@ -62,7 +62,8 @@ class SegmentCompressor {
     std::uint64_t compressed_bytes_ = 0;
 };
 
-/// Removes what a compression that was interrupted left in a folder.
+/// Removes what a compression that was interrupted left in a folder: its output, or the segment
+/// that the output has replaced.
 void remove_unfinished_compressions(const std::string& folder);
 
 }  // namespace pinstrike::feed

@@ -42,18 +42,38 @@ std::string kept_mark(const std::string& segment) {
     return fmt::format("{}{}", plain_path(segment), kept_suffix);
 }
 
+struct ReadBytes {
+    std::size_t count = 0;
+    bool failed = false;  ///< the disk cannot read the next byte
+};
+
 /// Reads as many bytes as there are.
-std::size_t read_at(int fd, std::span<std::byte> into, std::uint64_t offset) {
-    std::size_t done = 0;
-    while (done < into.size()) {
-        const ssize_t got =
-            ::pread(fd, into.data() + done, into.size() - done, static_cast<off_t>(offset + done));
+ReadBytes read_at(int fd, std::span<std::byte> into, std::uint64_t offset) {
+    ReadBytes done;
+    while (done.count < into.size()) {
+        const ssize_t got = ::pread(fd, into.data() + done.count, into.size() - done.count,
+                                    static_cast<off_t>(offset + done.count));
         if (got <= 0) {
+            done.failed = got < 0;
             break;
         }
-        done += static_cast<std::size_t>(got);
+        done.count += static_cast<std::size_t>(got);
     }
     return done;
+}
+
+/// The files of a folder that are named as segments or other captures, sorted.
+std::vector<std::string> captures_in(const std::string& folder, std::error_code& error) {
+    std::vector<std::string> found;
+    for (fs::directory_iterator entry{folder, error}; !error && entry != fs::directory_iterator{};
+         entry.increment(error)) {
+        std::string path = entry->path().string();
+        if (plain_path(path).ends_with(suffix)) {
+            found.push_back(std::move(path));
+        }
+    }
+    std::sort(found.begin(), found.end());
+    return found;
 }
 
 std::uint64_t size_of(int fd) {
@@ -108,21 +128,20 @@ std::string poller_of(const std::string& segment) {
     return name.substr(0, name.rfind('-'));
 }
 
+bool is_segment(const std::string& path) {
+    const auto wall_ns = time_in_name(path);
+    return wall_ns && fs::path{segment_path("", poller_of(path), *wall_ns)}.filename() ==
+                          fs::path{plain_path(path)}.filename();
+}
+
 std::vector<std::string> segments_in(const std::string& folder, Problems& problems) {
-    std::vector<std::string> found;
     std::error_code error;
-    for (fs::directory_iterator entry{folder, error}; !error && entry != fs::directory_iterator{};
-         entry.increment(error)) {
-        const std::string path = entry->path().string();
-        if (plain_path(path).ends_with(suffix)) {
-            found.push_back(path);
-        }
-    }
+    std::vector<std::string> found = captures_in(folder, error);
     if (error) {
         add_problem(problems, folder, fmt::format("the folder cannot be read: {}", error.message()),
                     remedy_of(error.value()));
     }
-    std::sort(found.begin(), found.end());
+    std::erase_if(found, [](const std::string& path) { return !is_segment(path); });
     // A segment and its compressed form are side by side, in this order.
     const auto is_compressed_next = [](const std::string& one, const std::string& next) {
         return plain_path(next) == one;
@@ -131,6 +150,13 @@ std::vector<std::string> segments_in(const std::string& folder, Problems& proble
          at = std::ranges::adjacent_find(found, is_compressed_next)) {
         found.erase(at);
     }
+    return found;
+}
+
+std::vector<std::string> foreign_captures_in(const std::string& folder) {
+    std::error_code unread;
+    std::vector<std::string> found = captures_in(folder, unread);
+    std::erase_if(found, is_segment);
     return found;
 }
 
@@ -147,12 +173,11 @@ std::string segment_to_remove(const std::string& folder, const KeepLimits& limit
     for (const std::string& path : segments_in(folder, unread)) {
         struct stat status {};
 
-        const nic::FileDescriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
-        if (!file.valid() || ::fstat(file.get(), &status) != 0) {
+        if (::stat(path.c_str(), &status) != 0) {
             continue;
         }
         bytes += static_cast<std::uint64_t>(status.st_size);
-        if (!is_kept(path) && ::flock(file.get(), LOCK_SH | LOCK_NB) == 0) {
+        if (!is_kept(path)) {
             candidates.push_back(
                 {status.st_mtim.tv_sec * std::int64_t{1'000'000'000} + status.st_mtim.tv_nsec,
                  path});
@@ -163,23 +188,51 @@ std::string segment_to_remove(const std::string& folder, const KeepLimits& limit
         const std::uintmax_t state_bytes = fs::file_size(state.path, gone);
         bytes += gone ? 0 : state_bytes;
     }
-    const auto oldest = std::min_element(candidates.begin(), candidates.end());
-    if (oldest == candidates.end()) {
-        return {};
-    }
+    std::sort(candidates.begin(), candidates.end());
     std::error_code error;
     const auto space = fs::space(folder, error);
     const bool full = !error && space.available < limits.free_bytes;
-    const bool beyond = full || (limits.bytes != 0 && bytes > limits.bytes) ||
-                        oldest->written_ns < limits.oldest_ns;
-    return beyond ? oldest->path : "";
+    const bool beyond = full || (limits.bytes != 0 && bytes > limits.bytes);
+    for (const Candidate& oldest : candidates) {
+        if (!beyond && oldest.written_ns >= limits.oldest_ns) {
+            break;
+        }
+        const nic::FileDescriptor file{::open(oldest.path.c_str(), O_RDONLY | O_CLOEXEC)};
+        if (file.valid() && ::flock(file.get(), LOCK_EX | LOCK_NB) == 0) {
+            return oldest.path;
+        }
+    }
+    return {};
 }
 
 void remove_segment(const std::string& path) {
     std::error_code error;
-    fs::remove(path, error);
     fs::remove(plain_path(path), error);
+    fs::remove(std::string{plain_path(path)} + std::string{compressed_suffix}, error);
     fs::remove(index_path(path), error);
+}
+
+std::string remove_headless(const std::string& path) {
+    struct stat status {};
+
+    const nic::FileDescriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+    if (!file.valid() || plain_path(path) != path || is_kept(path) ||
+        ::fstat(file.get(), &status) != 0 ||
+        static_cast<std::uint64_t>(status.st_size) > nic::chunk_bytes_max) {
+        return {};
+    }
+    std::vector<std::byte> bytes(static_cast<std::size_t>(status.st_size));
+    if (read_at(file.get(), bytes, 0).count != bytes.size() ||
+        ::flock(file.get(), LOCK_EX | LOCK_NB) != 0 || read_head(bytes)) {
+        return {};
+    }
+    for (std::size_t at = 0; at < bytes.size(); at += nic::chunk_alignment_bytes) {
+        if (nic::load_chunk_head(std::span{bytes}.subspan(at))) {
+            return {};  // its head is damaged
+        }
+    }
+    remove_segment(path);
+    return fmt::format("{}: removed, because its head was not written", path);
 }
 
 bool mark_kept(const std::string& path, bool kept) {
@@ -195,14 +248,19 @@ bool is_kept(const std::string& path) {
 }
 
 std::optional<SegmentFile> SegmentFile::open(const std::string& path, Problems& problems) {
-    nic::FileDescriptor descriptor{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+    std::string name = path;
+    nic::FileDescriptor descriptor{::open(name.c_str(), O_RDONLY | O_CLOEXEC)};
+    if (!descriptor.valid() && errno == ENOENT && plain_path(path) == path) {
+        name += compressed_suffix;
+        descriptor = nic::FileDescriptor{::open(name.c_str(), O_RDONLY | O_CLOEXEC)};
+    }
     if (!descriptor.valid()) {
         add_error(problems, path, "cannot be opened");
         return std::nullopt;
     }
     const std::uint64_t bytes = size_of(descriptor.get());
-    SegmentFile file{path, std::move(descriptor), bytes};
-    if (plain_path(path) != path) {
+    SegmentFile file{name, std::move(descriptor), bytes};
+    if (plain_path(name) != name) {
         file.frames_ = nic::SeekableZstd::open(file.file_.get());
         file.bytes_ = file.frames_ ? file.frames_->bytes() : 0;
     }
@@ -212,16 +270,27 @@ std::optional<SegmentFile> SegmentFile::open(const std::string& path, Problems& 
         return std::nullopt;
     }
     file.head_ = std::move(*head);
+    file.buffer_ = {};  // many may be open
+    // A recorder locks its segment before it writes the head, so this never keeps one from it.
+    static_cast<void>(file.is_being_written());
     return file;
 }
 
 std::span<const std::byte> SegmentFile::read(std::uint64_t offset) {
     if (frames_) {
-        return frames_->read(offset);
+        const std::uint64_t unread_before = frames_->unread();
+        const std::span<const std::byte> bytes = frames_->read(offset);
+        read_failed_ = frames_->unread() != unread_before;
+        return bytes;
     }
     const std::uint64_t left = offset < bytes_ ? bytes_ - offset : 0;
     buffer_.resize(std::min<std::uint64_t>(left, nic::chunk_bytes_max));
-    return std::span{buffer_}.first(read_at(file_.get(), buffer_, offset));
+    ReadBytes done = read_at(file_.get(), buffer_, offset);
+    read_failed_ = done.failed;
+    if (read_failed_) {  // a scan goes on at a place where a chunk can begin
+        done.count -= done.count % nic::chunk_alignment_bytes;
+    }
+    return std::span{buffer_}.first(done.count);
 }
 
 /// The first bytes, at most `most`. Empty if they cannot be read.
@@ -229,7 +298,8 @@ std::vector<std::byte> SegmentFile::index_bytes(std::uint64_t most) const {
     const nic::FileDescriptor file{::open(index_path(path_).c_str(), O_RDONLY | O_CLOEXEC)};
     const std::uint64_t bytes = file.valid() ? size_of(file.get()) : 0;
     std::vector<std::byte> content(bytes > index_bytes_max ? 0 : std::min(bytes, most));
-    return read_at(file.get(), content, 0) == content.size() ? content : std::vector<std::byte>{};
+    return read_at(file.get(), content, 0).count == content.size() ? content
+                                                                   : std::vector<std::byte>{};
 }
 
 std::optional<std::int64_t> SegmentFile::first_time() const {
@@ -258,19 +328,29 @@ SegmentIndex SegmentFile::beginning() const {
 }
 
 bool SegmentFile::is_being_written() const {
-    const bool locked = ::flock(file_.get(), LOCK_SH | LOCK_NB) != 0;
-    static_cast<void>(::flock(file_.get(), LOCK_UN));
-    return locked;
+    return ::flock(file_.get(), LOCK_SH | LOCK_NB) != 0;
+}
+
+std::optional<DamagedBytes> hole_before(std::span<const ChunkRecord> chunks, std::size_t index,
+                                        std::uint64_t first_chunk_at) {
+    const std::uint64_t end =
+        index == 0 ? first_chunk_at : chunks[index - 1].offset + chunks[index - 1].bytes;
+    const std::uint64_t begin = chunks[index].offset;
+    return begin > end ? std::optional{DamagedBytes{end, begin - end}} : std::nullopt;
 }
 
 bool SegmentScan::step() {
     chunk_ = {};
     const auto chunk = file_.read(at_);
+    reads_failed_ = reads_failed_ || file_.read_failed();
     if (chunk.empty()) {
-        if (at_ < file_.bytes()) {  // the disk cannot read here
-            add_damaged(file_.bytes() - at_);
+        const std::uint64_t left = at_ < file_.bytes() ? file_.bytes() - at_ : 0;
+        if (left != 0) {  // the disk cannot read here, or the file was cut meanwhile
+            add_damaged(file_.read_failed()
+                            ? std::min<std::uint64_t>(left, nic::chunk_alignment_bytes)
+                            : left);
         }
-        return false;
+        return left != 0 && file_.read_failed();
     }
     const auto head = nic::load_chunk_head(chunk);
     if (!head) {
@@ -312,13 +392,16 @@ std::vector<std::byte> SegmentScan::whole_blocks_of_last() {
     }
     ChunkPackets packets{found};
     std::uint32_t count = 0;
-    while (packets.next()) {
+    std::size_t used_bytes = 0;
+    while (packets.next() &&
+           packets.whole_bytes() + nic::space_behind_packets_bytes <= nic::chunk_bytes_max) {
         ++count;
+        used_bytes = packets.whole_bytes();
     }
     std::vector<std::byte> chunk(nic::chunk_bytes_max);
     std::copy(found.begin(), found.end(), chunk.begin());
     head->packets = count;
-    chunk.resize(seal_chunk(chunk, packets.whole_bytes(), *head).bytes);
+    chunk.resize(seal_chunk(chunk, used_bytes, *head).bytes);
     return count == 0 ? std::vector<std::byte>{} : chunk;
 }
 
@@ -335,16 +418,23 @@ bool SegmentScan::cut_behind(std::span<const std::byte> last, std::uint64_t last
 
 std::string SegmentScan::repair(Problems& problems) {
     const std::string& path = file_.path();
-    const std::vector<std::byte> last = whole_blocks_of_last();
+    const bool may_cut = !file_.is_compressed() && !reads_failed_ && !is_kept(path);
+    if (reads_failed_ && (index_.chunks.empty() || file_.index())) {
+        return fmt::format("{}: the disk cannot read all of it; left as it is", path);
+    }
+    const std::vector<std::byte> last = may_cut ? whole_blocks_of_last() : std::vector<std::byte>{};
     const std::uint64_t last_at = index_.end();
     if (!last.empty()) {
         index_.chunks.push_back(record_of(*nic::load_chunk_head(last), last_at, last, numbers_of_));
     }
-    if (index_.chunks.empty()) {
+    if (index_.chunks.empty() && may_cut) {
         remove_segment(path);
         return fmt::format("{}: removed, because it has no packet", path);
     }
-    if (!file_.is_compressed() && !cut_behind(last, last_at)) {
+    if (index_.chunks.empty()) {
+        return fmt::format("{}: no packet of it can be read; left as it is", path);
+    }
+    if (may_cut && !cut_behind(last, last_at)) {
         add_error(problems, path, "cannot be repaired");
         return {};
     }
@@ -366,8 +456,9 @@ std::string SegmentScan::repair(Problems& problems) {
     }
     missing -= std::min<std::uint64_t>(missing, last.size());
     return fmt::format(
-        "{}: index made for {} chunks, up to byte {}; missing: {} bytes in {} places", path,
-        index_.chunks.size(), index_.end(), missing, damaged_.size());
+        "{}: index made for {} chunks, up to byte {}; missing: {} bytes in {} places{}", path,
+        index_.chunks.size(), index_.end(), missing, damaged_.size(),
+        reads_failed_ ? " (the disk cannot read all of it)" : "");
 }
 
 }  // namespace pinstrike::feed

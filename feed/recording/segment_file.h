@@ -33,9 +33,20 @@ namespace pinstrike::feed {
 /// The poller of a segment.
 [[nodiscard]] std::string poller_of(const std::string& segment);
 
+/// Whether a file has the name of a segment, compressed or not.
+[[nodiscard]] bool is_segment(const std::string& path);
+
 /// The segments of a folder, sorted; one that is there in both forms only compressed. A Problem if
 /// it cannot be read.
 [[nodiscard]] std::vector<std::string> segments_in(const std::string& folder, Problems& problems);
+
+/// The captures in the folder of a recording that are no segments, sorted. They are never changed
+/// or removed.
+[[nodiscard]] std::vector<std::string> foreign_captures_in(const std::string& folder);
+
+inline constexpr const char* foreign_capture =
+    "does not belong to the recording: expected a name such as "
+    "poller0-20261129T143000.123456789Z.pcapng";
 
 /// Which segments of a folder are kept.
 struct KeepLimits {
@@ -45,10 +56,14 @@ struct KeepLimits {
 };
 
 /// The oldest segment, if the limits are exceeded; empty: none is to be removed. Segments that are
-/// marked as kept, or being written, are never removed.
+/// marked as kept, being written or read (which their locks show) are never removed.
 [[nodiscard]] std::string segment_to_remove(const std::string& folder, const KeepLimits& limits);
 
 void remove_segment(const std::string& path);
+
+/// Removes a segment whose recorder was killed before it had written the head, so that it has no
+/// packet. Returns what was done; empty: it is no such segment, or marked as kept.
+[[nodiscard]] std::string remove_headless(const std::string& path);
 
 /// Marks a segment, so that it is never removed, or takes the mark away. False, with errno: it
 /// could not.
@@ -56,17 +71,23 @@ void remove_segment(const std::string& path);
 
 [[nodiscard]] bool is_kept(const std::string& path);
 
-/// A segment that is open for reading.
+/// A segment that is open for reading. While it is, it has a shared lock, so that it is not
+/// removed.
 class SegmentFile {
   public:
-    /// Nothing, with a Problem, if it cannot be read or is not a segment.
+    /// Nothing, with a Problem, if it cannot be read or is not a segment. One that was compressed
+    /// meanwhile is opened in this form, and has its path.
     [[nodiscard]] static std::optional<SegmentFile> open(const std::string& path,
                                                          Problems& problems);
 
     /// The bytes from `offset` on, at most chunk_bytes_max, valid until the next call. Fewer at the
-    /// end of the file or of a compressed frame, and if the disk cannot read them. The offsets of a
-    /// compressed segment are those before it was compressed.
+    /// end of the file or of a compressed frame, and before bytes that the disk cannot read; those
+    /// of a compressed frame are zeros. The offsets of a compressed segment are those before it was
+    /// compressed.
     [[nodiscard]] std::span<const std::byte> read(std::uint64_t offset);
+
+    /// Whether the disk could not read bytes in the last read().
+    [[nodiscard]] bool read_failed() const { return read_failed_; }
 
     /// The index beside it. Nothing if it is lost or wrong, or does not end where the segment ends.
     [[nodiscard]] std::optional<SegmentIndex> index() const;
@@ -110,6 +131,7 @@ class SegmentFile {
     std::uint64_t bytes_;
     ReadHead head_;
     std::vector<std::byte> buffer_;
+    bool read_failed_ = false;
 };
 
 /// Bytes of a segment that are in no whole chunk.
@@ -117,6 +139,12 @@ struct DamagedBytes {
     std::uint64_t offset = 0;
     std::uint64_t bytes = 0;
 };
+
+/// The bytes before a chunk of an index that belong to no chunk of it: a repair leaves damaged ones
+/// out. Nothing if there are none.
+[[nodiscard]] std::optional<DamagedBytes> hole_before(std::span<const ChunkRecord> chunks,
+                                                      std::size_t index,
+                                                      std::uint64_t first_chunk_at);
 
 /// Reads a segment chunk by chunk, and finds those that are whole and those that are damaged.
 class SegmentScan {
@@ -137,6 +165,9 @@ class SegmentScan {
 
     [[nodiscard]] const SegmentFile& file() const { return file_; }
 
+    /// After the last step: what was scanned.
+    [[nodiscard]] SegmentFile take_file() && { return std::move(file_); }
+
     /// The bytes of the chunk that the last step read; empty if it was damaged.
     [[nodiscard]] std::span<const std::byte> chunk() const { return chunk_; }
 
@@ -147,8 +178,8 @@ class SegmentScan {
     [[nodiscard]] const std::vector<DamagedBytes>& damaged() const { return damaged_; }
 
     /// After the last step: cuts the segment behind its last whole block and writes its index; only
-    /// the index if it is compressed. A segment without packets is removed. Returns what was done,
-    /// or a Problem.
+    /// the index if the segment is compressed, marked as kept, or if the disk could not read all of
+    /// it. Another segment without packets is removed. Returns what was done, or a Problem.
     [[nodiscard]] std::string repair(Problems& problems);
 
   private:
@@ -162,6 +193,7 @@ class SegmentScan {
     std::span<const std::byte> chunk_;
     SegmentIndex index_;
     std::vector<DamagedBytes> damaged_;
+    bool reads_failed_ = false;  ///< the disk could not read all bytes
 };
 
 }  // namespace pinstrike::feed

@@ -1,11 +1,18 @@
 // path: cold
 #include "nic/capture/capture_files.h"
 
+#include "nic/capture/capture_reader.h"
+#include "nic/file_descriptor.h"
+
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <filesystem>
+#include <iterator>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -16,13 +23,19 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool is_named_as_capture(std::string_view name) {
+/// The name of a file before it was compressed.
+std::string_view plain_name(std::string_view name) {
     for (const std::string_view compressed : {".gz", ".zst", ".lz4", ".xz"}) {
         if (name.ends_with(compressed)) {
             name.remove_suffix(compressed.size());
             break;
         }
     }
+    return name;
+}
+
+bool is_named_as_capture(std::string_view name) {
+    name = plain_name(name);
     const std::size_t last = name.find_last_not_of("0123456789");
     const std::string_view stem = name.substr(0, last == std::string_view::npos ? 0 : last + 1);
     return stem.ends_with(".pcap") || stem.ends_with(".pcapng") || stem.ends_with(".cap");
@@ -50,7 +63,12 @@ std::vector<std::string> captures_in(const std::string& folder, Problems& proble
             "or without .gz, .zst, .lz4 or .xz after it");
     }
     std::sort(files.begin(), files.end());
-    return files;
+    std::vector<std::string> kept;
+    std::ranges::copy_if(files, std::back_inserter(kept), [&files](std::string_view file) {
+        const std::string_view plain = plain_name(file);
+        return plain == file || !std::ranges::binary_search(files, plain);
+    });
+    return kept;
 }
 
 }  // namespace
@@ -68,6 +86,31 @@ std::vector<std::string> capture_files(std::span<const std::string> paths, Probl
                      std::make_move_iterator(found.end()));
     }
     return files;
+}
+
+bool is_gone_or_begun(const std::string& path) {
+    const FileDescriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
+    std::error_code unknown;
+    return file.valid() ? ::flock(file.get(), LOCK_SH | LOCK_NB) != 0
+                        : errno == ENOENT && !fs::exists(path + ".zst", unknown);
+}
+
+void check_captures(std::span<const std::string> paths, Problems& problems) {
+    for (const std::string& path : paths) {
+        Problems unread;
+        bool some_open = false;
+        for (const std::string& file : capture_files({&path, 1}, problems)) {
+            std::error_code unknown;
+            const fs::file_type kind = fs::status(file, unknown).type();
+            const bool is_pipe =
+                file == "-" || (kind != fs::file_type::regular && kind != fs::file_type::not_found);
+            some_open = is_pipe || CaptureReader::open(file, unread) || some_open;
+        }
+        std::error_code unknown;
+        if (!some_open || !fs::is_directory(path, unknown)) {
+            problems.insert(problems.end(), unread.begin(), unread.end());
+        }
+    }
 }
 
 }  // namespace pinstrike::nic

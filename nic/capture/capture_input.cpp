@@ -4,6 +4,7 @@
 #include <archive.h>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -73,6 +74,9 @@ CaptureInput::CaptureInput(FileDescriptor file, bool is_regular)
 std::optional<CaptureInput> CaptureInput::open(const std::string& path, Problems& problems) {
     FileDescriptor file{path == "-" ? ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
                                     : ::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+    if (!file.valid() && errno == ENOENT && path.ends_with(".pcapng")) {
+        file = FileDescriptor{::open((path + ".zst").c_str(), O_RDONLY | O_CLOEXEC)};
+    }
 
     struct stat status {};
 
@@ -85,12 +89,16 @@ std::optional<CaptureInput> CaptureInput::open(const std::string& path, Problems
     const int fd = file.get();
     CaptureInput input{std::move(file), path != "-" && S_ISREG(status.st_mode)};
     if (input.is_regular_) {
-        if (is_plain(fd)) {
+        const bool plain = is_plain(fd);
+        if (!plain) {
+            input.frames_ = SeekableZstd::open(fd);
+        }
+        if (plain || input.frames_) {
+            static_cast<void>(::flock(fd, LOCK_SH | LOCK_NB));
             return input;
         }
-        input.frames_ = SeekableZstd::open(fd);
     }
-    if (!input.frames_ && !input.open_archive(path, problems)) {
+    if (!input.open_archive(path, problems)) {
         return std::nullopt;
     }
     return input;

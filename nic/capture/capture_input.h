@@ -29,7 +29,9 @@ namespace pinstrike::nic {
 class CaptureInput {
   public:
     /// Opens `path` ("-": standard input), which may be compressed by gzip, zstd, lz4 or xz;
-    /// nullopt, with a problem added, if it cannot be opened.
+    /// nullopt, with a problem added, if it cannot be opened. A recorder may replace a file
+    /// `x.pcapng` by `x.pcapng.zst` at any time, which is opened then, and does not remove one that
+    /// is open, which a shared lock shows.
     [[nodiscard]] static std::optional<CaptureInput> open(const std::string& path,
                                                           Problems& problems);
 

@@ -168,7 +168,8 @@ void CaptureWriter::write_file_header(std::string_view comment) {
 
 void CaptureWriter::write(std::span<const std::byte> frame, std::int64_t ts_ns,
                           std::string_view comment) {
-    PINSTRIKE_CHECK(file_ != nullptr && ts_ns >= 0);
+    PINSTRIKE_CHECK(file_ != nullptr);
+    ts_ns = std::max<std::int64_t>(ts_ns, 0);
     const auto original_bytes = static_cast<std::uint32_t>(frame.size());
     frame = frame.first(std::min(frame.size(), capture_frame_bytes_max));
     const auto captured_bytes = static_cast<std::uint32_t>(frame.size());

@@ -29,8 +29,8 @@ class CaptureWriter {
                                                            std::string_view comment = {});
 
     /// Appends one Ethernet frame. A frame longer than capture_frame_bytes_max is cut to that
-    /// length; its record keeps the original length. `ts_ns` is in nanoseconds since the Unix epoch
-    /// and must not be negative.
+    /// length; its record keeps the original length. `ts_ns` is in nanoseconds since the Unix
+    /// epoch; the formats have no times before it, so a negative one becomes 0.
     void write(std::span<const std::byte> frame, std::int64_t ts_ns, std::string_view comment = {});
 
     /// Passes all written bytes to the kernel, so that they reach the file even if this process

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 namespace pinstrike::nic {
@@ -23,16 +25,38 @@ std::unique_ptr<MergedCaptures> MergedCaptures::open(std::span<const std::string
                                                      GroupFilter filter, Problems& problems) {
     Problems found;
     std::unique_ptr<MergedCaptures> merged{new MergedCaptures{std::move(filter)}};
-    for (const std::string& file : capture_files(files, found)) {
-        if (auto reader = CaptureReader::open(file, found)) {
-            merged->add(std::move(*reader));
-        }
+    for (const std::string& path : files) {
+        merged->add_path(path, found);
     }
     if (!found.empty()) {
         problems.insert(problems.end(), found.begin(), found.end());
         return nullptr;
     }
     return merged;
+}
+
+/// A capture of a folder that cannot be opened hides nothing of the others.
+void MergedCaptures::add_path(const std::string& path, Problems& problems) {
+    const std::size_t sources_before = sources_.size();
+    Problems unread;
+    for (const std::string& file : capture_files({&path, 1}, problems)) {
+        if (auto reader = CaptureReader::open(file, unread)) {
+            add(std::move(*reader));
+        }
+    }
+    std::error_code unknown;
+    if (sources_.size() == sources_before || !std::filesystem::is_directory(path, unknown)) {
+        problems.insert(problems.end(), unread.begin(), unread.end());
+        return;
+    }
+    for (const Problem& problem : unread) {
+        if (!is_gone_or_begun(problem.place.file)) {
+            Source& source = sources_.emplace_back();
+            source.path = problem.place.file;
+            source.complaint = source.path + ": " + problem.text;
+            ++unread_files_;
+        }
+    }
 }
 
 /// Reads the first record, and closes the file if enough files are open already.

@@ -29,8 +29,8 @@ namespace pinstrike::nic {
 class MergedCaptures final : public FrameStream {
   public:
     /// Opens `files`, and for a folder the captures in it. Null, with every problem added, if a
-    /// file cannot be opened. Of frames with equal times, the frame of the file that is listed
-    /// first comes first.
+    /// file that is named cannot be opened, or none in a folder. Of frames with equal times, the
+    /// frame of the file that is listed first comes first.
     [[nodiscard]] static std::unique_ptr<MergedCaptures> open(std::span<const std::string> files,
                                                               GroupFilter filter,
                                                               Problems& problems);
@@ -65,6 +65,7 @@ class MergedCaptures final : public FrameStream {
 
     explicit MergedCaptures(GroupFilter filter) : filter_(std::move(filter)) {}
 
+    void add_path(const std::string& path, Problems& problems);
     void add(CaptureReader reader);
     void open_again(std::size_t index);
     [[nodiscard]] bool select_head(std::size_t index);

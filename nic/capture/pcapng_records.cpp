@@ -69,6 +69,12 @@ std::string_view comment_of(CaptureFields options) {
     return {};
 }
 
+/// Where the head of a recording ends, whose last block, which fills it, begins here.
+constexpr std::uint64_t end_of_head(std::uint64_t filler_at) {
+    const std::uint64_t least = filler_at + space_behind_packets_bytes;
+    return (least + chunk_alignment_bytes - 1) / chunk_alignment_bytes * chunk_alignment_bytes;
+}
+
 }  // namespace
 
 bool PcapngRecords::damaged(const Block& block, const std::string& what) {
@@ -256,21 +262,28 @@ bool PcapngRecords::find_block(CaptureInput& input, Block& block) {
             if (!begin_section(input, raw_length, block.at)) {
                 return false;
             }
+            in_chunks_ = false;
             continue;
         }
         if (block.bytes < block_bytes_min || block.bytes % 4 != 0) {
             return damaged(block, fmt::format("has {} bytes, a multiple of 4 from 12 on expected",
                                               block.bytes));
         }
-        if (block.type == interface_block || block.type == packet_block ||
-            block.type == old_packet_block || block.type == simple_packet_block) {
-            return true;
-        }
         if (block.type == pcapng_local_block) {
-            in_chunks_ = true;  // the head of a recording has such a block as well
+            if (!in_chunks_) {  // the last block of the head of a recording
+                in_chunks_ = true;
+                chunk_end_ = end_of_head(block.at);
+            }
             if (skip_damaged_chunk(input, block)) {
                 continue;
             }
+        }
+        if (in_chunks_ && !is_within_chunk(block)) {
+            return damaged(block, "lies in no whole chunk");
+        }
+        if (block.type == interface_block || block.type == packet_block ||
+            block.type == old_packet_block || block.type == simple_packet_block) {
+            return true;
         }
         if (!pass_over(input, block)) {
             return false;
@@ -291,6 +304,7 @@ bool PcapngRecords::skip_damaged_chunk(CaptureInput& input, const Block& head) {
     if (!chunk) {
         return false;
     }
+    chunk_end_ = head.at + chunk->bytes;
     const std::size_t left_bytes = chunk->bytes - taken_bytes;
     const auto left = input.peek(left_bytes);
     if (left.size() < left_bytes ||
@@ -299,6 +313,12 @@ bool PcapngRecords::skip_damaged_chunk(CaptureInput& input, const Block& head) {
     }
     add_damaged_chunk(head.at);
     return input.skip(left_bytes);
+}
+
+/// In a recording, whether the block ends in the chunk in which it begins. The length of one that
+/// does not is damaged: whoever skipped it would lose the chunks behind it.
+bool PcapngRecords::is_within_chunk(const Block& block) const {
+    return block.at + block.bytes <= chunk_end_;
 }
 
 /// In a recording, goes on at the next chunk behind a damaged block. False if there is none.

@@ -45,6 +45,7 @@ class PcapngRecords final : public CaptureRecords {
                                      std::uint64_t at);
     [[nodiscard]] bool find_block(CaptureInput& input, Block& block);
     [[nodiscard]] bool pass_over(CaptureInput& input, const Block& block);
+    [[nodiscard]] bool is_within_chunk(const Block& block) const;
     [[nodiscard]] bool read_body(CaptureInput& input, const Block& block,
                                  std::span<const std::byte>& body);
     [[nodiscard]] bool ends_soundly(const Block& block, std::span<const std::byte> trailer);
@@ -64,7 +65,8 @@ class PcapngRecords final : public CaptureRecords {
     bool swapped_ = false;               ///< the section's byte order differs from this host's
     std::vector<Interface> interfaces_;  ///< the interfaces of the current section
     std::int64_t last_ts_ns_ = 0;
-    bool in_chunks_ = false;  ///< the file is a recording
+    bool in_chunks_ = false;       ///< the section is a recording
+    std::uint64_t chunk_end_ = 0;  ///< of the last chunk that was begun, or of the section's head
     std::uint64_t damaged_chunks_ = 0;
     std::uint64_t first_damaged_at_ = 0;  ///< offset in the file
 };

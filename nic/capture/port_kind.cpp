@@ -5,7 +5,6 @@
 
 #include "nic/capture/capture_config.h"
 #include "nic/capture/capture_files.h"
-#include "nic/capture/capture_reader.h"
 #include "nic/capture/pcap_port.h"
 #include "nic/port_keys.h"
 
@@ -119,12 +118,9 @@ std::vector<std::string> files_of(const PortConfig& port) {
 }
 
 void check_content(const PortConfig& port, Problems& problems) {
-    for (const std::string& file : capture_files(port.own.get<CaptureConfig>().files, problems)) {
-        std::error_code unknown;
-        if (std::filesystem::is_regular_file(file, unknown) && ::access(file.c_str(), R_OK) == 0) {
-            static_cast<void>(CaptureReader::open(file, problems));
-        }
-    }
+    std::vector<std::string> paths = port.own.get<CaptureConfig>().files;
+    std::erase_if(paths, [](const std::string& path) { return ::access(path.c_str(), R_OK) != 0; });
+    check_captures(paths, problems);
 }
 
 std::string source_of(const PortConfig& port) {
@@ -185,9 +181,9 @@ constinit const PortKindRow capture_port{
     .check_content = check_content,
     // A poll thread reads a pipe, and a recording that goes on. Other threads read files.
     .system_calls = [](const PortConfig& /*port*/) -> std::vector<SystemCall> {
-        return {
-            {"close"},   {"fstat"}, {"lseek"}, {"newfstatat"}, {"openat", 2, O_ACCMODE, O_RDONLY},
-            {"pread64"}, {"read"}};
+        return {{"close"},   {"flock"},      {"fstat"},
+                {"lseek"},   {"newfstatat"}, {"openat", 2, O_ACCMODE, O_RDONLY},
+                {"pread64"}, {"read"}};
     },
     .open = open,
 };

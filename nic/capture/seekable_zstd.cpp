@@ -184,8 +184,12 @@ bool SeekableZstd::load(const Frame& frame, std::size_t bytes) {
     content_.resize(bytes);
     packed_.resize(frame.packed_bytes);
     file_offset_ = frame.at + frame.packed_bytes;
-    return read_whole(fd_, packed_, frame.at) &&
-           ZSTD_decompressDCtx(context_.get(), content_.data(), bytes, packed_.data(),
+    if (!read_whole(fd_, packed_, frame.at)) {
+        ++unread_;
+        loaded_ = SIZE_MAX;
+        return false;
+    }
+    return ZSTD_decompressDCtx(context_.get(), content_.data(), bytes, packed_.data(),
                                packed_.size()) == bytes;
 }
 

@@ -67,6 +67,9 @@ class SeekableZstd {
     /// Damaged frames that were read.
     [[nodiscard]] std::uint64_t damaged() const { return damaged_; }
 
+    /// Of these, those that the disk could not read. A later read tries again.
+    [[nodiscard]] std::uint64_t unread() const { return unread_; }
+
   private:
     struct Frame {
         std::uint64_t at = 0;  ///< in the file
@@ -90,6 +93,7 @@ class SeekableZstd {
     std::size_t loaded_ = SIZE_MAX;  ///< index of the frame in `content_`
     std::uint64_t file_offset_ = 0;
     std::uint64_t damaged_ = 0;
+    std::uint64_t unread_ = 0;
 };
 
 }  // namespace pinstrike::nic

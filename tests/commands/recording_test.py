@@ -268,6 +268,41 @@ class Recording(unittest.TestCase):
         damaged = self.info("verify", 1)
         self.assertGreater(damaged["damaged_bytes"], 0)
 
+    def test_a_repair_hides_no_damage(self):
+        self.run_for(2)
+        segment = self.segments()[0]
+        with open(segment, "r+b") as file:
+            file.seek(segment.stat().st_size // 2)
+            file.write(b"?" * 64)
+        Path(f"{segment}.index").unlink()
+        self.pinstrike("record", "verify", self.folder, "--repair", status=1)
+        info = self.info()
+        self.assertGreater(info["damaged_bytes"], 0)
+        self.assertEqual([row["state"] for row in info["segments"]], ["damaged", "whole"])
+        said = self.pinstrike("record", "cut", self.folder, "--out", self.here / "part.pcap", status=1).stderr
+        self.assertIn("are damaged", said)
+
+    def test_a_segment_without_a_head_and_foreign_captures_hide_nothing(self):
+        live, _ = self.run_for(2)
+        headless = self.folder / "poller0-20991129T143000.123456789Z.pcapng"
+        headless.touch()
+        foreign = self.folder / "ticket.pcapng"
+        foreign.write_bytes(b"no capture")
+        packets = sum(port["packets"] for port in live["ports"])
+        said = self.pinstrike("record", "cut", self.folder, "--out", self.here / "all.pcap", status=1).stderr
+        self.assertIn(f"{packets} packets written", said)
+        self.assertIn(headless.name, said)
+        again, said = self.replay(status=1)
+        self.assertEqual(again["lines"], live["lines"])
+        self.assertIn(headless.name, said)
+        self.assertIn("does not belong to the recording", self.pinstrike("record", "verify", self.folder,
+                                                                         "--repair").stderr)
+        self.assertFalse(headless.exists())
+        self.assertTrue(foreign.exists())
+        foreign.unlink()
+        self.pinstrike("record", "cut", self.folder, "--out", self.here / "all.pcap")
+        self.replay()
+
     def test_indexes_are_made_again(self):
         self.run_for(2)
         before = self.info()

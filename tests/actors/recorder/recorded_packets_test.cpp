@@ -5,6 +5,9 @@
 
 #include "tests/actors/recorder/recorder_fixture.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
+
 namespace pinstrike::actors {
 namespace {
 
@@ -87,6 +90,54 @@ TEST_F(RecordedPackets, a_wrong_index_is_made_again_from_the_segment) {
     EXPECT_EQ(frames(1, 4), (std::vector<std::size_t>{60'000, 60'001, 60'002, 120'000, 120'001,
                                                       120'002, 180'000, 180'001, 180'002}));
     EXPECT_TRUE(damage_.empty());
+}
+
+TEST_F(RecordedPackets, a_segment_that_cannot_be_read_hides_no_other) {
+    record_segments();
+    std::filesystem::resize_file(segments()[1], 0);
+    std::ofstream{folder_ + "/ticket.pcapng"} << "no segment";
+    EXPECT_EQ(frames(0, 3), (std::vector<std::size_t>{0, 1, 2, 120'000, 120'001, 120'002}));
+    ASSERT_EQ(damage_.size(), 1U);
+    EXPECT_NE(damage_[0].find(segments()[1]), std::string::npos) << damage_[0];
+    for (const std::string& path : segments()) {
+        std::filesystem::resize_file(path, 0);
+    }
+    Problems problems;
+    EXPECT_FALSE(feed::RecordedPackets::open(folder_, problems));
+    EXPECT_EQ(problems.size(), 5U) << "each segment, and that there is no packet";
+}
+
+/// A recorder that has just begun a segment has written nothing to it yet.
+TEST_F(RecordedPackets, a_segment_without_a_head_that_is_being_written_is_no_damage) {
+    record_segments();
+    const std::string begun = feed::segment_path(folder_, "poller0", time_of(5));
+    std::ofstream{begun};
+    const nic::FileDescriptor file{::open(begun.c_str(), O_RDONLY | O_CLOEXEC)};
+    ASSERT_EQ(::flock(file.get(), LOCK_EX), 0);
+    EXPECT_EQ(frames(0, 1), (std::vector<std::size_t>{0, 1, 2}));
+    EXPECT_TRUE(damage_.empty());
+}
+
+TEST_F(RecordedPackets, segments_may_be_compressed_and_removed_while_a_range_is_read) {
+    record_segments();
+    const std::vector<std::string> paths = segments();
+    Problems problems;
+    auto packets = feed::RecordedPackets::open(folder_, problems);
+    ASSERT_TRUE(packets);
+    compress(paths[0]);
+    compress(paths[2]);
+    packets->select({});
+    EXPECT_EQ(feed::segment_to_remove(folder_, {INT64_MAX, 0, 0}), "");
+    compress(paths[1]);
+    for (const std::string& path : segments()) {
+        feed::remove_segment(path);
+    }
+    std::size_t count = 0;
+    while (packets->next()) {
+        ++count;
+    }
+    EXPECT_EQ(count, 12U);
+    EXPECT_TRUE(packets->damage().empty());
 }
 
 /// A clock that was set back: the next segment begins earlier, so times of segments say nothing.

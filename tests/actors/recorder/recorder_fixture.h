@@ -5,6 +5,7 @@
 
 #include "actors/recorder/recorder_task.h"
 #include "config/time_units.h"
+#include "feed/recording/segment_compressor.h"
 #include "feed/recording/segment_file.h"
 #include "feed/venue_services.h"
 #include "nic/capture/capture_reader.h"
@@ -20,6 +21,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -125,10 +127,27 @@ class Recorder : public testing::Test {
     }
 
     /// Overwrites bytes of the only segment.
-    void damage(std::uint64_t offset, std::size_t bytes) const {
+    void damage(std::uint64_t offset, std::string_view bytes) const {
         std::fstream file{segments().front(), std::ios::in | std::ios::out | std::ios::binary};
         file.seekp(static_cast<std::streamoff>(offset));
-        file.write(std::string(bytes, '?').data(), static_cast<std::streamsize>(bytes));
+        file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+    }
+
+    void damage(std::uint64_t offset, std::size_t bytes) const {
+        damage(offset, std::string(bytes, '?'));
+    }
+
+    /// As the compressor's thread does it.
+    static void compress(const std::string& path) {
+        Problems problems;
+        auto file = feed::SegmentFile::open(path, problems);
+        ASSERT_TRUE(file);
+        const auto index = file->index();
+        ASSERT_TRUE(index);
+        auto compressor = feed::SegmentCompressor::begin(std::move(*file), *index, 1, problems);
+        while (compressor->step(problems)) {
+        }
+        ASSERT_TRUE(compressor->finish(problems));
     }
 
     [[nodiscard]] feed::SegmentIndex index() const {

@@ -2,13 +2,16 @@
 //
 // Packets of a poller through the recorder to segments on disk, and what of them survives damage.
 #include "feed/recording/followed_recording.h"
+#include "feed/recording/recorded_packets.h"
 #include "feed/recording/segment_file.h"
 #include "tests/actors/recorder/recorder_fixture.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
@@ -17,6 +20,7 @@
 #include <random>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -312,6 +316,19 @@ TEST_F(Damaged, head_of_a_chunk_hides_nothing_behind_it) {
     EXPECT_NE(complaint_.find("damaged"), std::string::npos) << complaint_;
 }
 
+/// Type and length of its first block. A reader that passed over it would lose chunks behind it.
+TEST_F(Damaged, length_of_a_chunk_head_hides_nothing_behind_it) {
+    using namespace std::string_view_literals;
+    for (const std::string_view block :
+         {"\x50\x48\x43\x80\x0C\0\0\0"sv, "\x50\x48\x43\x80\0\x20\0\0"sv,
+          "\x50\x48\x43\x80\0\0\x18\0"sv, "\x06\0\0\0\0\0\x18\0"sv, "<<<<<<<<"sv}) {
+        damage(whole_.chunks[0].offset, block);
+        complaint_.clear();
+        EXPECT_EQ(replayed().size(), 4000 - packets_of(0));
+        EXPECT_NE(complaint_.find("1 damaged chunks"), std::string::npos) << complaint_;
+    }
+}
+
 TEST_F(Damaged, lost_index_is_made_again) {
     fs::remove(feed::index_path(segments().front()));
     start_again();
@@ -340,9 +357,177 @@ TEST_F(Damaged, unfinished_segment_is_cut_behind_its_last_whole_block) {
     EXPECT_EQ(complaint_, "");
 }
 
+/// A chunk of this program has space behind its packets. In this one, packet blocks leave none.
+TEST_F(Damaged, unfinished_chunk_without_space_behind_its_packets_is_cut) {
+    const auto put = [](std::string& bytes, std::uint32_t value) {
+        bytes.append(reinterpret_cast<const char*>(&value), sizeof value);  // tidy: an integer
+    };
+    constexpr std::size_t blocks_bytes = nic::chunk_bytes_max - nic::chunk_head_bytes - 8;
+    std::string blocks;
+    while (blocks.size() < blocks_bytes) {
+        const std::size_t left = blocks_bytes - blocks.size();
+        const auto bytes = static_cast<std::uint32_t>(left < 2048 ? left : 1024);
+        for (const std::uint32_t word : {6U, bytes, 1U, 0U, 1U, bytes - 32, bytes - 32}) {
+            put(blocks, word);
+        }
+        blocks += std::string(bytes - 32, 'x');
+        put(blocks, bytes);
+    }
+    nic::ChunkHead head;
+    head.bytes = nic::chunk_bytes_max;
+    std::array<std::byte, nic::chunk_head_bytes> head_bytes{};
+    nic::store_chunk_head(head_bytes, head);
+    const std::string path = segments().front();
+    std::ofstream file{path, std::ios::app | std::ios::binary};
+    for (const std::byte byte : head_bytes) {
+        file.put(static_cast<char>(byte));
+    }
+    file << blocks;
+    file.close();
+    start_again();
+    const feed::SegmentIndex found = index();
+    ASSERT_EQ(found.chunks.size(), whole_.chunks.size() + 1);
+    EXPECT_EQ(found.chunks.back().packets, blocks_bytes / 1024 - 1);
+}
+
 TEST_F(Damaged, whole_segment_is_left_alone) {
     start_again();
     EXPECT_TRUE(repaired_.empty());
+}
+
+/// A recorder that is killed between the making of a segment and the write of its head leaves an
+/// empty one. What only looks like a segment is not touched.
+TEST_F(Damaged, segment_without_a_head_is_removed_at_the_start) {
+    const std::string headless = feed::segment_path(folder_, "poller0", begin_ns + 1);
+    const std::string kept = feed::segment_path(folder_, "poller0", begin_ns + 2);
+    const std::string foreign = folder_ + "/ticket.pcapng";
+    std::ofstream{headless};
+    std::ofstream{kept};
+    ASSERT_TRUE(feed::mark_kept(kept, true));
+    fs::copy(segments().front(), foreign);
+    fs::resize_file(foreign, fs::file_size(foreign) - 100);
+    fs::last_write_time(foreign, fs::file_time_type::min());
+    const auto bytes = fs::file_size(foreign);
+    EXPECT_EQ(feed::segment_to_remove(folder_, {INT64_MAX, 0, 0}), segments().front());
+    start_again();
+    EXPECT_FALSE(fs::exists(headless));
+    EXPECT_TRUE(fs::exists(kept));
+    EXPECT_EQ(fs::file_size(foreign), bytes);
+    ASSERT_EQ(repaired_.size(), 3U);
+    EXPECT_NE(repaired_[0].find("its head was not written"), std::string::npos) << repaired_[0];
+    EXPECT_NE(repaired_[2].find("does not belong to the recording"), std::string::npos)
+        << repaired_[2];
+}
+
+TEST_F(Damaged, segment_with_a_damaged_head_stays) {
+    damage(0, 100);
+    fs::resize_file(segments().front(), whole_.chunks[0].offset + 4096);
+    start_again();
+    EXPECT_EQ(segments().size(), 1U);
+}
+
+/// As after a crash between the rename of the compressed file and the removal of the segment.
+TEST_F(Damaged, segment_that_was_compressed_whole_is_removed) {
+    const std::string plain = segments().front();
+    const std::string kept = folder_ + "/kept";
+    fs::copy(plain, kept);
+    compress(plain);
+    fs::rename(kept, plain);
+    const std::string compressed = segments().front();
+    const auto bytes = fs::file_size(compressed);
+    std::ofstream{compressed, std::ios::app} << "?";  // no seek table
+    start_again();
+    EXPECT_TRUE(fs::exists(plain));
+    fs::resize_file(compressed, bytes);
+    start_again();
+    EXPECT_FALSE(fs::exists(plain));
+    EXPECT_EQ(replayed(), first_numbers(4000));
+    EXPECT_EQ(complaint_, "");
+}
+
+/// Commands that list the segments open some of them later.
+TEST_F(Damaged, segment_is_found_by_its_name_after_it_was_compressed) {
+    const std::string plain = segments().front();
+    compress(plain);
+    Problems problems;
+    const auto file = feed::SegmentFile::open(plain, problems);
+    ASSERT_TRUE(file);
+    EXPECT_EQ(file->path(), plain + ".zst");
+    auto reader = nic::CaptureReader::open(plain, problems);
+    ASSERT_TRUE(reader);
+    std::size_t count = 0;
+    for (nic::CapturedFrame frame; reader->next(frame); ++count) {
+    }
+    EXPECT_EQ(count, 4000U);
+    feed::remove_segment(plain);
+    EXPECT_TRUE(segments().empty());
+    EXPECT_FALSE(feed::SegmentFile::open(plain, problems));
+    EXPECT_EQ(problems.size(), 1U);
+}
+
+TEST_F(Damaged, segments_that_are_read_are_not_removed) {
+    const std::string plain = segments().front();
+    const feed::KeepLimits none{INT64_MAX, 0, 0};
+    for (const std::string& path : {plain, plain + ".zst"}) {
+        Problems problems;
+        {
+            const auto file = feed::SegmentFile::open(path, problems);
+            EXPECT_EQ(feed::segment_to_remove(folder_, none), "");
+            EXPECT_FALSE(file->is_being_written());
+            EXPECT_EQ(feed::segment_to_remove(folder_, none), "");
+        }
+        {
+            const auto reader = nic::CaptureReader::open(path, problems);
+            EXPECT_EQ(feed::segment_to_remove(folder_, none), "");
+        }
+        EXPECT_EQ(feed::segment_to_remove(folder_, none), path);
+        if (path == plain) {
+            compress(plain);
+        }
+    }
+}
+
+/// The index is whole again after the repair, but packets are missing.
+TEST_F(Damaged, hole_that_a_repair_left_is_reported) {
+    const feed::ChunkRecord& damaged = whole_.chunks[1];
+    damage(damaged.offset + 5000, 10);
+    fs::remove(feed::index_path(segments().front()));
+    start_again();
+    EXPECT_EQ(index().chunks.size() + 1, whole_.chunks.size());
+    const std::string text =
+        fmt::format("{} bytes from byte {} on are damaged", damaged.bytes, damaged.offset);
+    const auto read = [this](std::int64_t from_ns, std::int64_t to_ns) {
+        Problems problems;
+        auto packets = feed::RecordedPackets::open(folder_, problems);
+        feed::PacketRange range;
+        range.from_ns = from_ns;
+        range.to_ns = to_ns;
+        packets->select(range);
+        while (packets->next()) {
+        }
+        return packets->damage();
+    };
+    const auto all = read(0, INT64_MAX);
+    ASSERT_EQ(all.size(), 1U);
+    EXPECT_NE(all[0].find(text), std::string::npos) << all[0];
+    const std::int64_t before_ns = damaged.first_ts_ns;
+    EXPECT_EQ(read(damaged.first_ts_ns + 1, damaged.last_ts_ns - 1), all)
+        << "nothing else is in it";
+    EXPECT_TRUE(read(0, before_ns - ms_ns).empty());
+    EXPECT_TRUE(read(whole_.chunks[2].first_ts_ns + 1, INT64_MAX).empty());
+    feed::FollowedRecording followed{folder_, {}};
+    now_ns_ += ms_ns;
+    open();  // another segment closes this one
+    record();
+    recorder_->close();
+    while (count(RecorderCount::written) == 0) {
+        task_->step(now_ns_);
+    }
+    Problems problems;
+    ASSERT_TRUE(followed.look(problems));
+    ASSERT_EQ(followed.damage().size(), 1U);
+    EXPECT_NE(followed.damage()[0].find(text), std::string::npos) << followed.damage()[0];
+    finish();
 }
 
 TEST_F(Damaged, oldest_segments_are_removed_beyond_the_limit_but_not_kept_ones) {

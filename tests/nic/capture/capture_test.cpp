@@ -14,6 +14,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <limits>
 #include <memory>
 
 namespace pinstrike::nic {
@@ -248,6 +249,31 @@ TEST(CaptureReader, ReportsWhatARetryMayOpen) {
     }
 }
 
+TEST(CaptureFiles, ListPlainAndCompressedFormsOnce) {
+    const ScratchDirectory scratch;
+    std::vector<std::string> expected;
+    for (const char* const name : {"a.pcapng", "b.pcap2.gz", "c.pcap"}) {
+        std::ofstream(scratch.file(name)) << "a capture";
+        expected.push_back(scratch.file(name));
+    }
+    std::ofstream(scratch.file("a.pcapng.zst")) << "the same";
+    std::ofstream(scratch.file("c.pcap.xz")) << "the same";
+    Problems problems;
+    const std::string folder = std::filesystem::path{scratch.file("a")}.parent_path();
+    EXPECT_EQ(capture_files(std::vector{folder}, problems), expected);
+    EXPECT_TRUE(problems.empty());
+}
+
+TEST_P(CaptureFormats, HaveNoTimesBeforeTheEpoch) {
+    const ScratchDirectory scratch;
+    const std::string path = scratch.file(GetParam());
+    write_capture(path, {{"x", std::numeric_limits<std::int64_t>::min()}});
+    CaptureReader reader = open_good(path);
+    CapturedFrame frame;
+    ASSERT_TRUE(reader.next(frame));
+    EXPECT_EQ(frame.ts_ns, 0);
+}
+
 TEST(CaptureWriter, ReportsWhatItCannotWrite) {
     Problems problems;
     EXPECT_FALSE(CaptureWriter::open("/nonexistent/directory/x.pcap", problems));
@@ -310,6 +336,27 @@ TEST(PcapPort, MergesFilesByTime) {
     EXPECT_EQ(port.counters().read(nic::PortCount::bytes), 7U * 44);
     EXPECT_EQ(port.counters().read(nic::PortCount::full_bursts), 1U);
     EXPECT_TRUE(port.remarks().empty());
+}
+
+TEST(PcapPort, CapturesOfAFolderThatCannotBeOpenedHideNoOther) {
+    const ScratchDirectory scratch;
+    write_capture(scratch.file("a.pcap"), {{"a", 10}});
+    write_capture(scratch.file("c.pcap"), {{"c", 20}});
+    std::ofstream{scratch.file("b.pcap")};
+    const std::string folder = std::filesystem::path{scratch.file("a")}.parent_path();
+    Problems problems;
+    check_captures(std::vector{folder}, problems);
+    EXPECT_TRUE(problems.empty());
+    const auto port = open_port({folder});
+    EXPECT_EQ(drain(*port, 0), (Names{"a", "c"}));
+    ASSERT_EQ(port->unread().size(), 1U);
+    EXPECT_NE(port->unread()[0].find("b.pcap: is empty"), std::string::npos) << port->unread()[0];
+    std::ofstream{scratch.file("a.pcap")};
+    std::ofstream{scratch.file("c.pcap")};
+    check_captures(std::vector{folder}, problems);
+    EXPECT_EQ(problems.size(), 3U);
+    check_captures(std::vector{scratch.file("b.pcap")}, problems);
+    EXPECT_EQ(problems.size(), 4U);
 }
 
 TEST(PcapPort, PacesFromTheFirstPacketAndNeverDrifts) {
