@@ -633,7 +633,8 @@ plant(("ctl",), [
 ])
 
 plant(("publish",), [
-    ("the memory of a failed start is kept", "if (!plan_.kept || !linked_) {", "if (!plan_.kept) {"),
+    ("the memory of a failed start is kept",
+     "const bool stays = linked_ && plan_.kept && header().state == PINSTRIKE_LIVE;", "const bool stays = plan_.kept;"),
     ("a failed start leaves the link to a removed file", "if (name_.taken() && !linked_ && ",
      "if (name_.taken() && linked_ && "),
     ("forget takes no lock", "if (locked != NameLock::Result::taken) {", "if (locked == NameLock::Result::failed) {"),
