@@ -146,7 +146,7 @@ class LineNumbers {
   private:
     /// A start of day or a flush that came in order begins another numbering, or may. Returns
     /// whether the event is one.
-    bool note_control(const feed::Event& event) {
+    [[gnu::noinline]] bool note_control(const feed::Event& event) {
         const bool begins = event.header.kind == feed::EventKind::control &&
                             (event.header.flags & feed::flag_late) == 0 &&
                             event.body.control.forget != feed::Forget::nothing;
@@ -159,7 +159,8 @@ class LineNumbers {
     /// The numbers up to `last` were not carried. If the numbering began anew meanwhile, only those
     /// of the present one are known. `of_gap`: `last` is the number before a gap that the feed
     /// states. Such a gap may begin before numbers that have come.
-    std::optional<LostNumbers> close(std::uint16_t line, std::uint64_t last, bool of_gap) {
+    [[gnu::noinline]] std::optional<LostNumbers> close(std::uint16_t line, std::uint64_t last,
+                                                       bool of_gap) {
         open_[line] = false;
         --open_count_;
         constexpr std::uint64_t most = LostNumbers::number_max;
