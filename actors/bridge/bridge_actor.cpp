@@ -1,7 +1,7 @@
 // path: cold
 #include "actors/bridge/bridge_actor.h"
 
-#include "config/wall_time.h"
+#include "actors/runtime/executor_thread.h"
 
 #include <stdexcept>
 #include <string>
@@ -20,7 +20,7 @@ void BridgeActor::on_start() {
 void BridgeActor::on_stop() {
     client_.leave();
     while (!client_.is_over()) {
-        if (client_.step(wall_ns()) == 0) {
+        if (client_.step(runtime::steady_ns()) == 0) {
             client_.wait(step_every_ns);
         }
     }
@@ -28,7 +28,7 @@ void BridgeActor::on_stop() {
 
 void BridgeActor::on(Step& /*step*/) {
     constexpr unsigned steps_max = 16;  // then the other actors of the executor have their turn
-    for (unsigned i = 0; i < steps_max && client_.step(wall_ns()) != 0; ++i) {
+    for (unsigned i = 0; i < steps_max && client_.step(runtime::steady_ns()) != 0; ++i) {
     }
     std::string why;
     if (client_.take_end(why)) {

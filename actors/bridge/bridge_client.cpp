@@ -44,9 +44,6 @@ bool BridgeClient::open(const std::string& address, const peer::TlsConfig& tls,
 
 std::size_t BridgeClient::step(std::int64_t now_ns) {
     std::size_t done = 0;
-    if (leaves_ && times_.leave_by_ns == 0) {
-        times_.leave_by_ns = now_ns + leave_within_ns;
-    }
     if (socket_ == nullptr && !leaves_ && now_ns >= times_.connect_due_ns) {
         connect(now_ns);
     }
@@ -58,16 +55,19 @@ std::size_t BridgeClient::step(std::int64_t now_ns) {
         using State = peer::TlsSocket::State;
         const State state = socket_->state();
         const bool broken = state == State::closed || state == State::failed;
-        const bool late = state == State::opening && (now_ns - times_.since_ns > open_within_ns ||
-                                                      now_ns < times_.since_ns || leaves_);
+        const bool late =
+            state == State::opening && (now_ns - times_.since_ns > open_within_ns || leaves_);
         if (broken && joined_) {
             joiner_.lose(state == State::closed ? "the serving host closed the connection"
                                                 : socket_->fault());
         }
         const bool ends = joined_ && joiner_.end() != Joiner::End::none;
+        if (ends && times_.ended_ns == 0) {
+            times_.ended_ns = now_ns;
+        }
         const bool flushed = !ends || broken || joiner_.output().empty() ||
                              joiner_.end() == Joiner::End::down ||
-                             (leaves_ && now_ns > times_.leave_by_ns);
+                             now_ns - times_.ended_ns > leave_within_ns;
         if (late || (broken && !joined_) || (ends && flushed)) {
             close(now_ns);
         }
@@ -87,6 +87,7 @@ void BridgeClient::connect(std::int64_t now_ns) {
     static_cast<void>(::connect(descriptor, generic, sizeof name_));
     socket_ = std::make_unique<peer::TlsSocket>(descriptor, *tls_, false);
     times_.since_ns = now_ns;
+    times_.ended_ns = 0;
 }
 
 void BridgeClient::move_bytes(std::int64_t now_ns, std::size_t& done) {
@@ -141,8 +142,10 @@ bool BridgeClient::take_end(std::string& why) {
 void BridgeClient::wait(std::int64_t timeout_ns) {
     pollfd waits{-1, POLLIN, 0};
     if (socket_ != nullptr) {
+        const bool reads = !joined_ || joiner_.end() == Joiner::End::none;
         const bool writes = socket_->waits_to_write() || (joined_ && !joiner_.output().empty());
-        waits = {socket_->descriptor(), static_cast<short>(POLLIN | (writes ? POLLOUT : 0)), 0};
+        waits = {socket_->descriptor(),
+                 static_cast<short>((reads ? POLLIN : 0) | (writes ? POLLOUT : 0)), 0};
     }
     const timespec time{.tv_sec = timeout_ns / second_ns, .tv_nsec = timeout_ns % second_ns};
     ::ppoll(&waits, 1, &time, nullptr);

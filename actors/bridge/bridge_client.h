@@ -1,7 +1,7 @@
 // path: cold
 //
 // The joining side with its socket: connects, and connects again. One thread uses it, and no call
-// blocks except wait().
+// blocks except wait(). Times are of a clock that is never set, such as runtime::steady_ns().
 #pragma once
 
 #include "actors/bridge/bridge_counts.h"
@@ -57,7 +57,7 @@ class BridgeClient {
   private:
     struct Times {
         std::int64_t since_ns = 0;  ///< of the connection
-        std::int64_t leave_by_ns = 0;
+        std::int64_t ended_ns = 0;  ///< the joiner has ended; 0: it has not
         std::int64_t connect_due_ns = 0;
     };
 

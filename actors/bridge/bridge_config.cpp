@@ -9,6 +9,8 @@
 #include "config/units.h"
 #include "config/yaml.h"
 
+#include <fmt/format.h>
+
 #include <numeric>
 
 namespace pinstrike::actors::bridge {
@@ -45,7 +47,7 @@ Section<BridgeConfig> make_section() {
              "Serving: most joining hosts at once.")
         .unit("connections")
         .key("underlyings", &BridgeConfig::underlyings, roots_form(),
-             "Joining: roots that are asked for; empty: all.")
+             fmt::format("Joining: roots that are asked for, at most {}; empty: all.", roots_max))
         .key("kinds", &BridgeConfig::kinds, kinds_form(),
              "Joining: kinds of messages that are asked for; empty: all. Events of lines always "
              "come. Values that no message keeps current are not published.")
@@ -85,6 +87,11 @@ std::optional<BridgeConfig> load_bridge_config(const std::string& path, Problems
         Places places{path};
         Reader reader{problems, places};
         read_section(bridge_section(), *root, "", config, reader);
+    }
+    if (config.underlyings.size() > roots_max) {
+        add_problem(problems, path,
+                    fmt::format("underlyings: found {} roots, expected at most {}, or none for all",
+                                config.underlyings.size(), roots_max));
     }
     config.tls = {beside(path, config.tls.certificate), beside(path, config.tls.key),
                   beside(path, config.tls.authority)};

@@ -67,9 +67,6 @@ std::uint16_t BridgeServer::port() const {
 
 std::size_t BridgeServer::step(std::int64_t now_ns) {
     std::size_t done = leaves_ ? 0 : accept(now_ns);
-    if (leaves_ && leave_by_ns_ == 0) {
-        leave_by_ns_ = now_ns + leave_within_ns;
-    }
     for (const auto& connection : connections_) {
         done += step(*connection, now_ns);
     }
@@ -87,7 +84,7 @@ std::size_t BridgeServer::step(std::int64_t now_ns) {
 /// Looks for a connection at most once a millisecond, because accept4() allocates a socket also if
 /// no connection waits.
 std::size_t BridgeServer::accept(std::int64_t now_ns) {
-    if (now_ns < accept_due_ns_ && accept_due_ns_ <= now_ns + accept_every_ns) {
+    if (now_ns < accept_due_ns_) {
         return 0;
     }
     accept_due_ns_ = now_ns + accept_every_ns;
@@ -145,6 +142,9 @@ std::size_t BridgeServer::step(Connection& connection, std::int64_t now_ns) {
         session.lose(socket.state() == State::closed ? "the joining host closed the connection"
                                                      : socket.fault());
     }
+    if (session.end() != ServeSession::End::none && connection.ended_ns == 0) {
+        connection.ended_ns = now_ns;
+    }
     return done;
 }
 
@@ -159,7 +159,7 @@ bool BridgeServer::is_over(const Connection& connection, std::int64_t now_ns) co
     }
     const bool broken = connection.socket.state() != peer::TlsSocket::State::open;
     return session.end() == ServeSession::End::down || session.output().empty() || broken ||
-           (leaves_ && now_ns > leave_by_ns_);
+           now_ns - connection.ended_ns > leave_within_ns;
 }
 
 /// Each reason once: the session tries again until the feed can be followed.
@@ -209,13 +209,15 @@ void BridgeServer::take_gauges() {
     untaken_.set(untaken);
 }
 
+/// What comes on a connection whose session has ended is not read, so nothing waits for it.
 void BridgeServer::wait(std::int64_t timeout_ns) {
     std::vector<pollfd> waits{{listener_, POLLIN, 0}};
     for (const auto& connection : connections_) {
+        const bool reads = connection->session.end() == ServeSession::End::none;
         const bool writes =
             connection->socket.waits_to_write() || !connection->session.output().empty();
         waits.push_back({connection->socket.descriptor(),
-                         static_cast<short>(POLLIN | (writes ? POLLOUT : 0)), 0});
+                         static_cast<short>((reads ? POLLIN : 0) | (writes ? POLLOUT : 0)), 0});
     }
     const timespec time{.tv_sec = timeout_ns / second_ns, .tv_nsec = timeout_ns % second_ns};
     ::ppoll(waits.data(), waits.size(), &time, nullptr);

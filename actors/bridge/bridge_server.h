@@ -1,7 +1,7 @@
 // path: cold
 //
 // The serving side: the listener and its connections. One thread uses it, and no call blocks except
-// wait().
+// wait(). Times are of a clock that is never set, such as runtime::steady_ns().
 #pragma once
 
 #include "actors/bridge/bridge_counts.h"
@@ -67,6 +67,7 @@ class BridgeServer {
         ServeSession session;
         std::string address;
         std::int64_t since_ns;
+        std::int64_t ended_ns = 0;  ///< of the session; 0: it has not ended
         bool greeted = false;
         std::string obstacle;  ///< the last one in the log
     };
@@ -86,7 +87,6 @@ class BridgeServer {
     std::int64_t accept_due_ns_ = 0;
     std::vector<std::unique_ptr<Connection>> connections_;
     bool leaves_ = false;
-    std::int64_t leave_by_ns_ = 0;
     ServeCounters counters_;
     Counter current_;
     Counter open_;

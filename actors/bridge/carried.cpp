@@ -20,8 +20,8 @@ void Carried::begin(std::uint64_t feed_start, std::size_t cores_count) {
 bool Carried::set_ready(const FrameHeader& ready) {
     CorePlace& core = cores_[ready.core];
     constexpr std::uint64_t time_ms_max = (std::uint64_t{1} << 62) / 2'000'000;
-    if (core.ready || ready.base_ms > time_ms_max || ready.ms > time_ms_max ||
-        (core.known && ready.position < core.position)) {
+    if (core.ready || !is_clock_stamp(ready.stamp) || ready.base_ms > time_ms_max ||
+        ready.ms > time_ms_max || (core.known && ready.position < core.position)) {
         return false;
     }
     if (core.known) {
@@ -48,7 +48,7 @@ void Carried::lose(std::size_t core, std::uint16_t line, const LostNumbers& lost
     event.header.kind = feed::EventKind::gap;
     event.header.line = line;
     event.header.set_number(lost.last);
-    event.body.gap = {lost.first, lost.last, lost.last - lost.first + 1, feed::GapCause::bridge};
+    event.body.gap = {lost.first, lost.last, lost.count(), feed::GapCause::bridge};
     gaps_.emplace_back(core, event);
     counters_.bump(JoinCount::gaps);
     counters_.bump(JoinCount::gap_numbers, event.body.gap.messages);

@@ -20,9 +20,10 @@ struct CorePlace {
     LineNumbers numbers;
     std::vector<bool> lines{};  ///< of the series of its state, by number
     std::uint64_t position = 0;
-    std::int64_t ts_ns = 0;  ///< of the latest event
-    bool known = false;      ///< position is
-    bool ready = false;      ///< the present state of the core is complete
+    std::int64_t ts_ns = 0;   ///< of the latest event
+    std::uint64_t stamp = 0;  ///< of the latest event that was published
+    bool known = false;       ///< position is
+    bool ready = false;       ///< the present state of the core is complete
 };
 
 class Carried {

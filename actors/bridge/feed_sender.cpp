@@ -24,6 +24,31 @@ constexpr std::size_t asked_max = 65'536;
 constexpr std::uint32_t series_each_frame = 64;
 constexpr std::size_t lines_each_frame = 128;
 
+// Where a frame has room, `ready` of all cores has.
+static_assert(cores_max * sizeof(FrameHeader) <= sizeof(FrameHeader) + body_bytes_max);
+
+/// Copies the lines of a core on which something happened. False: a line has an event newer than
+/// the stamp.
+bool copy_lines(const CoreView& view, std::uint64_t stamp, std::vector<LineBody>& lines) {
+    Patience patience;
+    lines.clear();
+    for (std::size_t number = 0; number < view.lines.size(); ++number) {
+        LineBody line;
+        if (reader::load_relaxed(view.lines[number].version) == 0) {
+            continue;
+        }
+        if (!reader::read_line(view, static_cast<std::uint16_t>(number), patience, line)) {
+            throw reader::WriteUnfinished("the writer stopped in the middle of a write");
+        }
+        if (stamp_after(line.changed, stamp)) {
+            return false;
+        }
+        line.version = number;
+        lines.push_back(line);
+    }
+    return true;
+}
+
 }  // namespace
 
 void FeedSender::select(std::uint32_t kinds, std::vector<std::uint64_t> roots) {
@@ -53,6 +78,7 @@ std::size_t FeedSender::produce(std::int64_t now_ns) {
             return 0;
         }
         put_ids();
+        done += put_ready();  // first, because a step may use all the room
         for (std::size_t i = 0; i < cores_.size() && mapping_ != nullptr && outlet_.has_room();
              ++i) {
             done += step(*cores_[next_core_++ % cores_.size()]);
@@ -117,16 +143,16 @@ std::string FeedSender::open_feed() {
     }
 }
 
-/// Begins a state of all cores.
+/// Begins a state of all cores. Throws WriteUnfinished, and changes nothing, if it is to be tried
+/// again.
 void FeedSender::begin() {
     const auto& views = mapping_->cores();
-    cores_.clear();
+    std::vector<std::unique_ptr<Core>> cores;
     for (const CoreView& view : views) {
-        cores_.push_back(std::make_unique<Core>(view));
-        if (!note_begin(*cores_.back())) {
-            throw reader::WriteUnfinished("the writer stopped in the middle of a write");
-        }
+        cores.push_back(std::make_unique<Core>(view));
+        note_begin(*cores.back());
     }
+    cores_ = std::move(cores);
     FrameHeader header;
     header.type = FrameType::start;
     header.count = static_cast<std::uint32_t>(views.size());
@@ -152,33 +178,24 @@ void FeedSender::begin() {
 }
 
 /// Notes the position of the stream, and the lines as they were then: if a line has an event that
-/// is newer, both are taken again.
-bool FeedSender::note_begin(Core& core) {
+/// is newer, both are taken again. The other side could not tell that such an event, which comes
+/// behind the position, is in the line already.
+void FeedSender::note_begin(Core& core) {
     constexpr unsigned tries_max = 10;
     const CoreView& view = core.cursor.core();
-    reader::Tail tail;
     for (unsigned i = 0; i < tries_max; ++i) {
         Patience patience;
+        reader::Tail tail;
         if (!reader::read_tail(view, patience, tail)) {
-            return false;
+            throw reader::WriteUnfinished("the writer stopped in the middle of a write");
         }
-        bool old = true;
-        core.lines.clear();
-        for (std::size_t number = 0; number < view.lines.size(); ++number) {
-            LineBody line;
-            if (reader::load_relaxed(view.lines[number].version) != 0 &&
-                reader::read_line(view, static_cast<std::uint16_t>(number), patience, line)) {
-                old = old && !stamp_after(line.changed, tail.stamp);
-                line.version = number;
-                core.lines.push_back(line);
-            }
-        }
-        if (old) {
-            break;
+        if (copy_lines(view, tail.stamp, core.lines)) {
+            core.cursor.start(tail);
+            core.newest = tail.stamp;
+            return;
         }
     }
-    core.cursor.start(tail);
-    return true;
+    throw reader::WriteUnfinished("the writer has not published the latest events of lines yet");
 }
 
 void FeedSender::detach(const std::string& why) {
@@ -257,6 +274,9 @@ std::size_t FeedSender::put_series(Core& core) {
         }
         SeriesBody series{parts.entry, parts.trades};
         series.entry.record = bits | (parts.id <= PINSTRIKE_INDEX ? parts.id : 0);
+        const std::uint64_t stamp =
+            parts.entry.stamp / PINSTRIKE_STAMP_PLACE * PINSTRIKE_STAMP_PLACE;
+        core.newest = stamp_after(stamp, core.newest) ? stamp : core.newest;
         clear_unwanted(series);
         outlet_.writer.append(&series, sizeof series);
         ++header.count;
@@ -269,11 +289,6 @@ std::size_t FeedSender::put_series(Core& core) {
     counters_.bump(ServeCount::series, header.count);
     core.next_series = stop;
     if (stop == end) {
-        reader::Tail tail;
-        if (!reader::read_tail(view, patience, tail)) {
-            throw reader::WriteUnfinished("the writer stopped in the middle of a write");
-        }
-        core.until = tail.position;
         core.stage = Stage::catching_up;
     }
     return series_each_frame;
@@ -300,6 +315,22 @@ void FeedSender::clear_unwanted(SeriesBody& series) const {
             series.entry.record &= ~std::uint32_t{PINSTRIKE_TRADES};
         }
     }
+}
+
+/// The other side takes events as they are once it has the state of all cores, so all go on
+/// together. A core that has caught up sends stamps until then. Returns how many frames it put.
+std::size_t FeedSender::put_ready() {
+    const bool all = std::ranges::all_of(cores_, [](const auto& core) {
+        return core->stage == Stage::catching_up &&
+               !stamp_after(core->newest, core->cursor.clock().stamp());
+    });
+    if (!all || !outlet_.has_room()) {
+        return 0;
+    }
+    for (const auto& core : cores_) {
+        put_ready(*core);
+    }
+    return cores_.size();
 }
 
 void FeedSender::put_ready(Core& core) {
@@ -351,7 +382,12 @@ bool FeedSender::begin_again() {
     for (const auto& core : cores_) {
         positions.push_back(core->cursor.position());
     }
-    begin();
+    try {
+        begin();
+    } catch (const reader::WriteUnfinished&) {
+        begin_due_ns_ = now_ns_ + attach_every_ns;
+        return false;
+    }
     for (std::size_t i = 0; i < cores_.size(); ++i) {
         counters_.bump(ServeCount::missed, cores_[i]->cursor.position() - positions[i]);
     }
@@ -388,10 +424,6 @@ std::size_t FeedSender::put_stamped(Core& core) {
     std::size_t done = 0;
     constexpr std::size_t events_max = 1024;
     while (done < events_max && outlet_.has_room()) {
-        if (core.stage == Stage::catching_up && core.cursor.position() >= core.until) {
-            put_ready(core);
-            return done + 1;
-        }
         const CoreCursor::State state = core.cursor.load();
         if (state == CoreCursor::State::nothing) {
             return done;
@@ -408,8 +440,7 @@ std::size_t FeedSender::put_stamped(Core& core) {
                 put_event_at(core, event, stamp);
                 counters_.bump(ServeCount::sent, event.header.records);
             }
-            const std::uint64_t behind = core.cursor.position_of(event) + event.header.records;
-            return outlet_.has_room() && (core.stage == Stage::series || behind < core.until);
+            return outlet_.has_room();
         });
     }
     return done;

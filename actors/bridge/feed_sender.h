@@ -5,11 +5,12 @@
 // for it, so a slow joining host costs nothing but its own events.
 //
 // For each core: note the position of its stream, copy its lines, send its series, and the events
-// from that position on. Until the last series was sent, and the position was reached that the
-// stream had then, each event has its stamp, by which the other side knows whether the state has
-// it. A state that comes behind an event includes it, because a book applies an event before it
-// publishes it, and replaces what the event made of the series. From there on, events go out as
-// they are.
+// from that position on. Each event has its stamp, by which the other side knows whether the state
+// has it. A state that comes behind an event includes it, because a book applies an event before it
+// publishes it, and replaces what the event made of the series. For the same reason a state may
+// include events that are published later. So a core has caught up when its events have reached the
+// newest stamp of its series. When all cores have, `ready` is sent for each of them. From there on,
+// events go out as they are.
 #pragma once
 
 #include "actors/bridge/bridge_counts.h"
@@ -71,7 +72,7 @@ class FeedSender {
         std::vector<LineBody> lines;
         std::size_t next_line = 0;
         std::uint32_t next_series = 1;  ///< of the directory
-        std::uint64_t until = 0;        ///< events before this position may be in the state
+        std::uint64_t newest = 0;       ///< stamp of the newest event that the state may include
         std::uint64_t left_out = 0;     ///< records since the last frame of events
     };
 
@@ -79,13 +80,14 @@ class FeedSender {
     bool attach();
     [[nodiscard]] std::string open_feed();
     void begin();
-    static bool note_begin(Core& core);
+    static void note_begin(Core& core);
     void detach(const std::string& why);
     std::size_t step(Core& core);
     std::size_t put_lines(Core& core);
     std::size_t put_series(Core& core);
     std::size_t put_stamped(Core& core);
     std::size_t put_events(Core& core);
+    std::size_t put_ready();
     void put_ready(Core& core);
     void put_ids();
     void put_event_at(const Core& core, const feed::Event& event, std::uint64_t stamp);

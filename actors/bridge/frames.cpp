@@ -1,8 +1,8 @@
 // path: hot
 #include "actors/bridge/frames.h"
 
-#include "actors/core/state_record.h"
-#include "actors/peer/state_frames.h"
+#include "actors/core/series_fields.h"
+#include "feed/event/limits.h"
 
 #include <algorithm>
 
@@ -15,6 +15,42 @@ constexpr std::size_t whole_units(std::size_t bytes) {
 
 /// Times of receipt behind this (the year 2116) could overflow the stamps.
 constexpr std::uint64_t time_ns_max = std::uint64_t{1} << 62;
+
+/// Whether a feed can have a message of this series. A feed checks the expiration alone: symbol and
+/// strike are as the venue sent them, and SeriesKey::is_valid() would refuse some.
+bool can_come(const feed::SeriesKey& key) {
+    const char letter = key.expiration_letter();
+    return letter >= feed::SeriesKey::letter_of(1, true) &&
+           letter <= feed::SeriesKey::letter_of(12, false) && key.day() >= 1 && key.day() <= 31;
+}
+
+/// Numbers that the feed itself states as missing. They may span the wrap of 32 bits. 0 to 0: none.
+bool is_possible(const feed::Gap& gap) {
+    const bool in_order =
+        gap.first <= gap.last || static_cast<std::int32_t>(gap.last - gap.first) >= 0;
+    return gap.cause <= feed::GapCause::bridge && (gap.first == 0) == (gap.last == 0) && in_order;
+}
+
+bool is_possible(const BookSide& side) {
+    constexpr unsigned marks = side_known | side_stale | side_late | side_present | side_elsewhere;
+    if (!is(side, side_present)) {
+        const bool empty = side.value == 0 && participant_of(side) == 0 && price_code_of(side) == 0;
+        return (mark_of(side) & ~marks) == 0 && (empty || !is(side, side_known));
+    }
+    return (mark_of(side) & ~marks) == 0 && is(side, side_known) &&
+           feed::is_code(price_code_of(side));
+}
+
+bool is_possible(const TradeRecord& trades) {
+    constexpr unsigned flags = has_open | has_range | has_last | has_open_interest | open_stated |
+                               touched_here | touched_here << elsewhere_shift | own_flags;
+    const auto coded = [&trades](unsigned flag, char code) {
+        return (trades.flags & flag) == 0 || feed::is_code(code);
+    };
+    return (trades.flags & ~flags) == 0 && coded(has_open, trades.open_code) &&
+           coded(has_range, trades.high_code) && coded(has_range, trades.low_code) &&
+           coded(has_last, trades.last_code);
+}
 
 }  // namespace
 
@@ -119,15 +155,17 @@ bool is_possible(const feed::Event& event, std::size_t left) {
         return false;
     }
     if (header.kind == EventKind::quote && header.records == 1) [[likely]] {
-        return event.body.series.is_valid();
+        return can_come(event.body.series);
     }
     if (feed::has_series(header.kind)) {
         const bool appended = header.kind == EventKind::quote && header.records > 1;
         const auto best = [](const feed::Best& side) {
             return side.participant == 0 || feed::is_code(side.code);
         };
-        return event.body.series.is_valid() &&
+        return can_come(event.body.series) &&
                (header.kind != EventKind::end_of_day || header.records == 2) &&
+               (header.kind != EventKind::series_map ||
+                event.body.series_map.id <= PINSTRIKE_INDEX) &&
                (!appended || (best(feed::rest_of<feed::QuoteBest>(event).bid) &&
                               best(feed::rest_of<feed::QuoteBest>(event).offer)));
     }
@@ -138,7 +176,7 @@ bool is_possible(const feed::Event& event, std::size_t left) {
         case EventKind::control:
             return event.body.control.forget <= feed::Forget::day;
         case EventKind::gap:
-            return event.body.gap.cause <= feed::GapCause::bridge;
+            return is_possible(event.body.gap);
         case EventKind::line_state:
             return event.body.line_state.state <= feed::LineState::line_down;
         default:
@@ -148,30 +186,16 @@ bool is_possible(const feed::Event& event, std::size_t left) {
 
 bool is_possible(const SeriesBody& series) {
     const pinstrike_entry& entry = series.entry;
-    const feed::SeriesKey key{entry.name, entry.strike_e8};
-    if (!key.is_valid() || (entry.stamp & PINSTRIKE_STAMP_WRITING) != 0) {
-        return false;
-    }
-    StateRecord record;
-    record.key = key;
-    record.quotes = entry.quotes;
-    const auto resolved = [](BookSide side) {
-        lower(side, side_late);
-        if (is(side, side_elsewhere)) {
-            side.sequence = 0;
-        }
-        return is(side, side_known) || is(side, side_present) ? side : BookSide{};
-    };
-    record.bid = resolved(entry.bid);
-    record.offer = resolved(entry.offer);
-    if ((entry.record & PINSTRIKE_TRADES) != 0) {
-        record.trades = series.trades;
-        record.trades.flags =
-            static_cast<std::uint16_t>(record.trades.flags & ~unsigned{own_flags});
-        record.has_trades = says_anything(record.trades);
-    }
-    record.quotes = std::max(record.quotes, 1U);  // an announced series has none
-    return peer::is_possible(record);
+    return can_come({entry.name, entry.strike_e8}) &&
+           (entry.stamp & PINSTRIKE_STAMP_WRITING) == 0 && is_possible(entry.bid) &&
+           is_possible(entry.offer) &&
+           ((entry.record & PINSTRIKE_TRADES) == 0 || is_possible(series.trades));
+}
+
+bool is_possible(const LineBody& line) {
+    return line.version <= feed::line_number_max && is_clock_stamp(line.changed) &&
+           is_clock_stamp(line.day) && is_clock_stamp(line.flush) &&
+           is_clock_stamp(line.late_flush) && is_clock_stamp(line.gap);
 }
 
 }  // namespace pinstrike::actors::bridge

@@ -98,6 +98,7 @@ struct IdBody {
     std::uint64_t reserved2 = 0;
 };
 
+static_assert(sizeof(HelloBody) + roots_max * sizeof(std::uint64_t) <= body_bytes_max);
 static_assert(sizeof(HelloBody) == 64 && sizeof(StartBody) == 64 && sizeof(StartCore) == 64);
 static_assert(sizeof(SeriesBody) == 128 && sizeof(LineBody) == 64 && sizeof(IdBody) == 32);
 
@@ -215,5 +216,13 @@ class FrameWriter {
 
 /// Whether the state of a series from the network can be one of a book.
 [[nodiscard]] bool is_possible(const SeriesBody& series);
+
+/// Whether the state of a line from the network can be one of a book.
+[[nodiscard]] bool is_possible(const LineBody& line);
+
+/// Whether a stamp from the network can be one of a core's clock, without line and writing mark.
+[[nodiscard]] inline bool is_clock_stamp(std::uint64_t stamp) {
+    return stamp % PINSTRIKE_STAMP_PLACE == 0;
+}
 
 }  // namespace pinstrike::actors::bridge

@@ -5,6 +5,7 @@
 #include "actors/publish/memory_file.h"
 #include "config/time_units.h"
 #include "config/units.h"
+#include "config/wall_time.h"
 
 #include <fmt/format.h>
 
@@ -17,7 +18,6 @@ namespace {
 
 /// Readers look for a new start every 20 ms, so a gap that is stated later reaches them.
 constexpr std::int64_t gaps_after_ns = 250 * ms_ns;
-constexpr std::size_t ids_each_time = 512;
 constexpr std::uint64_t credit_step_bytes = window_bytes / 8;
 
 std::string name_of(const std::array<char, 32>& text) {
@@ -62,6 +62,7 @@ void Joiner::connect(std::string address, std::int64_t now_ns) {
     HelloBody hello{.layout_hash = layout_hash(),
                     .kinds = config_.kinds,
                     .roots_count = static_cast<std::uint32_t>(config_.roots.size())};
+    PINSTRIKE_CHECK(config_.roots.size() <= roots_max);
     link_->writer.begin(header);
     link_->writer.append(&hello, sizeof hello);
     for (const std::string& root : config_.roots) {
@@ -159,6 +160,7 @@ void Joiner::take_start(const Frame& frame) {
                         grouped(bytes), grouped(config_.memory_max_bytes)));
     }
     carried_.begin(frame.header.value, count);
+    series_before_ = counters_.read(JoinCount::series);
     Problems problems;
     replica_ = Replica::make(shape, config_.name, config_.memory, counters_, problems);
     if (replica_ == nullptr) {
@@ -173,11 +175,16 @@ void Joiner::take_state(const Frame& frame) {
         !(of_lines ? frame.has<LineBody>(count) : frame.has<SeriesBody>(count))) {
         return fail("state out of its place, or of another length than its count says");
     }
+    CorePlace& place = carried_.core(frame.header.core);
     for (std::uint32_t i = 0; i < count; ++i) {
         if (of_lines) {
             const auto line = frame.at<LineBody>(i);
-            if (line.version > feed::line_number_max) {
-                return fail("a line has a number that no line has");
+            if (!is_possible(line)) {
+                return fail("the state of a line has values that no book has");
+            }
+            if (place.known &&
+                (stamp_after(line.day, place.stamp) || stamp_after(line.flush, place.stamp))) {
+                place.numbers.begin_anew(static_cast<std::uint16_t>(line.version));
             }
             replica_->take_line(frame.header.core, line);
             continue;
@@ -186,8 +193,7 @@ void Joiner::take_state(const Frame& frame) {
         if (!is_possible(series)) {
             return fail("the state of a series has values that no book has");
         }
-        carried_.core(frame.header.core).lines[static_cast<std::uint16_t>(series.entry.stamp)] =
-            true;
+        place.lines[static_cast<std::uint16_t>(series.entry.stamp)] = true;
         replica_->take_series(frame.header.core, series);
     }
 }
@@ -197,8 +203,9 @@ void Joiner::take_event_at(const Frame& frame) {
     CorePlace& place = carried_.core(frame.header.core);
     const auto* const event =
         reinterpret_cast<const feed::Event*>(frame.body.data());  // tidy: aligned records
-    if (place.ready || records == 0 || !frame.has<feed::Event>(records) ||
-        !is_possible(*event, records) || event->header.records != records) {
+    if (place.ready || !is_clock_stamp(frame.header.stamp) || records == 0 ||
+        !frame.has<feed::Event>(records) || !is_possible(*event, records) ||
+        event->header.records != records) {
         return fail("an event with a stamp that no feed has, or out of its place");
     }
     const bool applied = replica_->apply_at(frame.header.core, *event, frame.header.stamp);
@@ -219,13 +226,17 @@ void Joiner::take_ready(const Frame& frame) {
 }
 
 void Joiner::publish() {
+    Problems problems;
+    if (!replica_->publish(problems)) {
+        return finish(End::refused, problems.front().text);
+    }
     const std::uint64_t numbers = carried_.resume();
-    replica_->publish();
     gaps_due_ns_ = now_ns_ + gaps_after_ns;
     counters_.bump(JoinCount::states);
     note_(BridgeNote::state, link_->address,
           fmt::format("published as {}: {} series in {} cores", config_.name,
-                      grouped(counters_.read(JoinCount::series)), carried_.cores_count()));
+                      grouped(counters_.read(JoinCount::series) - series_before_),
+                      carried_.cores_count()));
     if (numbers != 0) {
         note_(BridgeNote::missed, link_->address,
               fmt::format("{} numbers of lines were not carried; gap events state which",
@@ -255,7 +266,7 @@ void Joiner::take_ids(const Frame& frame) {
 /// the same.
 void Joiner::ask_ids() {
     for (std::size_t core = 0; core < carried_.cores_count(); ++core) {
-        const auto keys = replica_->without_id(core, ids_each_time);
+        const auto keys = replica_->without_id(core, now_ns_);
         if (!keys.empty()) {
             FrameHeader header;
             header.type = FrameType::ask;
@@ -268,19 +279,18 @@ void Joiner::ask_ids() {
 
 std::size_t Joiner::step(std::int64_t now_ns) {
     now_ns_ = now_ns;
-    if (replica_ != nullptr && (now_ns >= timers_due_ns_ || timers_due_ns_ > now_ns + ms_ns)) {
+    if (replica_ != nullptr && now_ns >= timers_due_ns_) {
         timers_due_ns_ = now_ns + ms_ns;
-        replica_->run_timers(now_ns);
+        replica_->run_timers(wall_ns());
     }
     if (link_ == nullptr || end_ != End::none) {
         return 0;
     }
-    link_->heard_ns = std::min(link_->heard_ns, now_ns);
     if (now_ns - link_->heard_ns > silent_after_ns) {
         finish(End::down, "the serving host was silent for 5 s");
         return 0;
     }
-    if (now_ns - std::min(link_->spoke_ns, now_ns) >= alive_every_ns) {
+    if (now_ns - link_->spoke_ns >= alive_every_ns) {
         link_->spoke_ns = now_ns;
         static_cast<void>(link_->writer.put({}));
     }
@@ -290,7 +300,7 @@ std::size_t Joiner::step(std::int64_t now_ns) {
     if (carried_.has_gaps() && now_ns >= gaps_due_ns_) {
         put_gaps();
     }
-    if (now_ns >= ids_due_ns_ || ids_due_ns_ > now_ns + 5 * ms_ns) {
+    if (now_ns >= ids_due_ns_) {
         ids_due_ns_ = now_ns + 5 * ms_ns;
         ask_ids();
     }
@@ -304,6 +314,9 @@ void Joiner::end_replica(const std::string& why) {
         return;
     }
     if (replica_->is_published()) {
+        for (std::size_t core = 0; core < carried_.cores_count(); ++core) {
+            carried_.core(core).stamp = replica_->stamp(core);
+        }
         put_gaps();
         carried_.take_downs([this](std::size_t core, const feed::Event& event) {
             replica_->apply(core, {&event, 1});

@@ -5,6 +5,8 @@
 //
 // Each state that arrives becomes new published memory, as of a feed that starts anew: readers of
 // the earlier one find it ended, and attach to the new one as soon as it is complete.
+//
+// Times are of a clock that is never set, such as runtime::steady_ns().
 #pragma once
 
 #include "actors/bridge/bridge_counts.h"
@@ -113,6 +115,7 @@ class Joiner {
     std::int64_t gaps_due_ns_ = 0;
     std::int64_t timers_due_ns_ = 0;
     std::int64_t ids_due_ns_ = 0;
+    std::uint64_t series_before_ = 0;  ///< JoinCount::series when the present state began
     End end_ = End::none;
     std::string why_;
 };

@@ -14,7 +14,8 @@ namespace pinstrike::actors::bridge {
 inline constexpr std::size_t body_bytes_max = std::size_t{256} * 64;
 
 inline constexpr std::size_t cores_max = 255;
-inline constexpr std::size_t roots_max = 2048;
+/// Roots of 8 bytes behind the 64 bytes of HelloBody.
+inline constexpr std::size_t roots_max = (body_bytes_max - 64) / 8;
 inline constexpr std::size_t text_bytes_max = 256;
 
 /// Bytes that the serving side may send before the other side has taken any.

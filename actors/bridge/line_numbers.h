@@ -20,7 +20,14 @@ namespace pinstrike::actors::bridge {
 /// Numbers of a line that were not carried, both included.
 struct LostNumbers {
     std::uint64_t first = 0;
-    std::uint64_t last = 0;
+    std::uint64_t last = 0;  ///< below `first`: the numbers span the wrap of 32 bits
+
+    [[nodiscard]] std::uint64_t count() const {
+        return last >= first ? last - first + 1 : number_max - first + 1 + last;
+    }
+
+    /// The highest of a numbering that wraps. 1 follows it, because 0 is no number.
+    static constexpr std::uint64_t number_max = 0xFFFF'FFFF;
 
     friend bool operator==(const LostNumbers&, const LostNumbers&) = default;
 };
@@ -36,7 +43,8 @@ class LineNumbers {
         std::uint64_t lost = 0;
     };
 
-    LineNumbers() : lines_(feed::line_numbers), open_(feed::line_numbers) {}
+    LineNumbers()
+        : lines_(feed::line_numbers), open_(feed::line_numbers), anew_(feed::line_numbers) {}
 
     /// The number that the event brings its line to; 0: none, or it came late.
     [[nodiscard]] static std::uint64_t number_of(const feed::Event& event) {
@@ -60,6 +68,7 @@ class LineNumbers {
     [[nodiscard]] std::optional<LostNumbers> see(const feed::Event& event) {
         const std::uint64_t number = number_of(event);
         if (number == 0) {
+            note_control(event);
             return std::nullopt;
         }
         const std::uint16_t line = event.header.line;
@@ -69,7 +78,8 @@ class LineNumbers {
                                     : event.header.kind == feed::EventKind::line_mark ? number + 1
                                                                                       : number;
         if (open_count_ != 0 && open_[line]) [[unlikely]] {
-            lost = close(line, first - 1);
+            note_control(event);
+            lost = close(line, first - 1, event.header.kind == feed::EventKind::gap);
         }
         Line& known = lines_[line];
         if (known.last == 0) [[unlikely]] {
@@ -83,7 +93,8 @@ class LineNumbers {
     /// An event that became part of a state and is not published.
     void pass(const feed::Event& event) {
         const std::uint64_t number = number_of(event);
-        if (number == 0) {
+        const bool began = note_control(event);
+        if (number == 0 && !began) {
             return;
         }
         const std::uint16_t line = event.header.line;
@@ -93,10 +104,14 @@ class LineNumbers {
         passed_[line] = number;
     }
 
+    /// The numbering of a line began anew since the interruption.
+    void begin_anew(std::uint16_t line) { anew_[line] = true; }
+
     /// Another state begins: from here on numbers may be left out.
     void interrupt() {
         open_count_ = 0;
         passed_.clear();
+        anew_.assign(anew_.size(), false);
         for (std::size_t line = 0; line < lines_.size(); ++line) {
             open_[line] = lines_[line].last != 0;
             open_count_ += open_[line] ? 1 : 0;
@@ -112,7 +127,7 @@ class LineNumbers {
                 continue;
             }
             if (open_[line]) {
-                if (const auto lost = close(number, passed_[line])) {
+                if (const auto lost = close(number, passed_[line], false)) {
                     each(number, *lost);
                 }
             } else {
@@ -129,23 +144,46 @@ class LineNumbers {
     [[nodiscard]] std::size_t open() const { return open_count_; }
 
   private:
-    /// If the numbers began anew meanwhile, only those of the present numbering are known.
-    std::optional<LostNumbers> close(std::uint16_t line, std::uint64_t last) {
+    /// A start of day or a flush that came in order begins another numbering, or may. Returns
+    /// whether the event is one.
+    [[gnu::noinline]] bool note_control(const feed::Event& event) {
+        const bool begins = event.header.kind == feed::EventKind::control &&
+                            (event.header.flags & feed::flag_late) == 0 &&
+                            event.body.control.forget != feed::Forget::nothing;
+        if (begins) {
+            begin_anew(event.header.line);
+        }
+        return begins;
+    }
+
+    /// The numbers up to `last` were not carried. If the numbering began anew meanwhile, only those
+    /// of the present one are known. `of_gap`: `last` is the number before a gap that the feed
+    /// states. Such a gap may begin before numbers that have come.
+    [[gnu::noinline]] std::optional<LostNumbers> close(std::uint16_t line, std::uint64_t last,
+                                                       bool of_gap) {
         open_[line] = false;
         --open_count_;
+        constexpr std::uint64_t most = LostNumbers::number_max;
         const std::uint64_t before = lines_[line].last;
-        const bool goes_on = static_cast<std::int32_t>(static_cast<std::uint32_t>(last) -
+        const bool wraps = last < before && before <= most;
+        const bool goes_on = !anew_[line] && (wraps || last >= before) &&
+                             static_cast<std::int32_t>(static_cast<std::uint32_t>(last) -
                                                        static_cast<std::uint32_t>(before)) >= 0;
-        const std::uint64_t first = goes_on ? before + 1 : 1;
-        if (last < first) {
+        if (goes_on && wraps && last == 0) {
+            last = most;  // 0 is no number
+        }
+        if (goes_on ? last == before : last == 0 || (of_gap && !anew_[line])) {
             return std::nullopt;
         }
-        lines_[line].lost += last - first + 1;
-        return LostNumbers{first, last};
+        const std::uint64_t next = wraps && before == most ? 1 : before + 1;
+        const LostNumbers lost{goes_on ? next : 1, last};
+        lines_[line].lost += lost.count();
+        return lost;
     }
 
     std::vector<Line> lines_;
     std::vector<bool> open_;
+    std::vector<bool> anew_;             ///< since the interruption
     std::vector<std::uint64_t> passed_;  ///< empty: no event passed
     std::size_t open_count_ = 0;
 };

@@ -2,6 +2,7 @@
 #include "actors/bridge/replica.h"
 
 #include "actors/book/book_messages.h"
+#include "config/time_units.h"
 
 #include <algorithm>
 #include <utility>
@@ -20,6 +21,7 @@ MemoryPlan plan_of(const ReplicaShape& shape, std::string name, PublishMemory me
             .by_underlying = shape.body.sharding == 1,
             .trade_date = shape.body.trade_date,
             .kept = true,  // readers find old values, marked as such, while there is no connection
+            .linked_later = true,
             .gives_ids = false};
 }
 
@@ -29,10 +31,16 @@ std::size_t Replica::bytes_for(const ReplicaShape& shape) {
     return MemoryFile::bytes_for(plan_of(shape, "", PublishMemory::shm));
 }
 
-std::unique_ptr<Replica> Replica::make(const ReplicaShape& shape, std::string name,
+std::unique_ptr<Replica> Replica::make(const ReplicaShape& shape, const std::string& name,
                                        PublishMemory memory, JoinCounters& counters,
                                        Problems& problems) {
-    auto file = MemoryFile::make(plan_of(shape, std::move(name), memory), problems);
+    Problems first;
+    auto file = MemoryFile::make(plan_of(shape, name, memory), first);
+    if (file == nullptr) {
+        // There may be no room beside the memory of the state before.
+        static_cast<void>(forget_memory(name, first));
+        file = MemoryFile::make(plan_of(shape, name, memory), problems);
+    }
     if (file == nullptr) {
         return nullptr;
     }
@@ -45,7 +53,7 @@ std::unique_ptr<Replica> Replica::make(const ReplicaShape& shape, std::string na
         book->on_start({.name = shape.cores[i], .index = i, .cores_count = count});
         made->books_.push_back(std::move(book));
     }
-    made->looked_at_.resize(count, 1);
+    made->id_passes_.resize(count);
     return made;
 }
 
@@ -82,6 +90,7 @@ void Replica::take_series(std::size_t core, const SeriesBody& series) {
     }
     entry->stamp = from.stamp;
     entries.store.directory.set_id(entry->index(), from.index());
+    want_id(core, entry->index());
 }
 
 bool Replica::apply_at(std::size_t core, const feed::Event& event, std::uint64_t stamp) {
@@ -103,9 +112,13 @@ void Replica::set_clock(std::size_t core, const FrameHeader& ready) {
     entries.store.stream.append({}, entries.clock);
 }
 
-void Replica::publish() {
+bool Replica::publish(Problems& problems) {
+    for (std::size_t core = 0; core < books_.size(); ++core) {  // the state had the ids of these
+        id_passes_[core].known = books_[core]->entries().store.memory.core().series_count + 1;
+    }
     publisher_->start();
-    published_ = true;
+    published_ = publisher_->link(problems);
+    return published_;
 }
 
 void Replica::run_timers(std::int64_t now_ns) {
@@ -114,30 +127,67 @@ void Replica::run_timers(std::int64_t now_ns) {
     }
 }
 
-std::vector<feed::SeriesKey> Replica::without_id(std::size_t core, std::size_t max) {
+std::vector<feed::SeriesKey> Replica::without_id(std::size_t core, std::int64_t now_ns) {
+    constexpr std::int64_t again_after_ns = 250 * ms_ns;
+    constexpr std::size_t keys_max = 512;
+    constexpr std::uint32_t looks_max = 4096;
     const CoreMemory& memory = books_[core]->entries().store.memory;
     const auto series = memory.span<pinstrike_series>(memory.core().series);
     const std::uint32_t end = memory.core().series_count + 1;
-    std::vector<feed::SeriesKey> keys;
+    IdPass& pass = id_passes_[core];
+    std::uint32_t looks = std::min(end, looks_max);
+    for (; pass.known < end && looks != 0; --looks) {
+        want_id(core, pass.known++);
+    }
     // A removed series can leave its record to another one, so all are looked at in turn.
-    constexpr std::uint32_t looks_max = 4096;
-    for (std::uint32_t i = 0; i < std::min(end, looks_max) && keys.size() < max; ++i) {
-        std::uint32_t& at = looked_at_[core];
-        at = at >= end ? 1 : at;
-        if (at < end && series[at].name != 0 && series[at].id == 0) {
-            keys.push_back({series[at].name, series[at].strike_e8});
+    for (; looks != 0; --looks) {
+        pass.at = pass.at >= end ? 1 : pass.at;
+        want_id(core, pass.at++);
+    }
+    std::vector<feed::SeriesKey> keys;
+    for (auto at = pass.wanted.begin(); at != pass.wanted.end();) {
+        auto& [index, wanted] = *at;
+        const pinstrike_series& listed = series[index];
+        if (listed.name == 0 || listed.id != 0) {
+            at = pass.wanted.erase(at);
+            continue;
+        }
+        if (const feed::SeriesKey key{listed.name, listed.strike_e8}; !(key == wanted.key)) {
+            wanted = {.key = key};
+        }
+        if (now_ns >= wanted.due_ns && keys.size() < keys_max) {
+            wanted.due_ns = now_ns + again_after_ns;
+            keys.push_back(wanted.key);
         }
         ++at;
     }
     return keys;
 }
 
+/// Notes a series that has no id. More than so many wait for a later look at the directory.
+void Replica::want_id(std::size_t core, std::uint32_t index) {
+    constexpr std::size_t wanted_max = 8192;
+    const CoreMemory& memory = books_[core]->entries().store.memory;
+    const auto series = memory.span<pinstrike_series>(memory.core().series);
+    IdPass& pass = id_passes_[core];
+    if (index < series.size() && series[index].name != 0 && series[index].id == 0 &&
+        pass.wanted.size() < wanted_max) {
+        pass.wanted.try_emplace(index, Wanted{{series[index].name, series[index].strike_e8}});
+    }
+}
+
 void Replica::set_id(std::size_t core, const feed::SeriesKey& key, std::uint32_t id) {
     BookEntries& entries = books_[core]->entries();
     const BookEntry* const entry = entries.store.table.find(key);
-    if (entry != nullptr && id != 0) {
+    if (entry == nullptr) {
+        return;
+    }
+    if (id != 0) {
         entries.store.directory.set_id(entry->index(), id);
         counters_.bump(JoinCount::ids);
+    } else if (const auto found = id_passes_[core].wanted.find(entry->index());
+               found != id_passes_[core].wanted.end()) {
+        found->second.due_ns = 0;
     }
 }
 

@@ -2,7 +2,7 @@
 //
 // A copy of a feed in shared memory of this host: the books of its cores, which get the state and
 // the events of the serving host, and publish them as a feed does. Nobody can attach before the
-// state is complete.
+// state is complete; until then the memory of the state before stays.
 #pragma once
 
 #include "actors/book/book.h"
@@ -17,6 +17,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 namespace pinstrike::actors::bridge {
@@ -30,7 +31,8 @@ struct ReplicaShape {
 class Replica {
   public:
     /// `name`: under which it is published here. Null, with problems.
-    [[nodiscard]] static std::unique_ptr<Replica> make(const ReplicaShape& shape, std::string name,
+    [[nodiscard]] static std::unique_ptr<Replica> make(const ReplicaShape& shape,
+                                                       const std::string& name,
                                                        PublishMemory memory, JoinCounters& counters,
                                                        Problems& problems);
 
@@ -49,29 +51,50 @@ class Replica {
     /// The state of a core is complete; its clock on the serving host.
     void set_clock(std::size_t core, const FrameHeader& ready);
 
-    /// The state of all cores is complete: programs can attach.
-    void publish();
+    /// The state of all cores is complete: programs can attach. False, with a problem: they cannot.
+    [[nodiscard]] bool publish(Problems& problems);
 
     [[nodiscard]] bool is_published() const { return published_; }
 
     /// Whole messages.
     void apply(std::size_t core, std::span<const feed::Event> records);
 
-    /// To be called about every millisecond.
+    /// Of the latest event of a core.
+    [[nodiscard]] std::uint64_t stamp(std::size_t core) const {
+        return books_[core]->entries().clock.stamp();
+    }
+
+    /// To be called about every millisecond, with wall_ns(): readers compare it with their clock.
     void run_timers(std::int64_t now_ns);
 
-    /// Series of a core that have no id: at most `max`, others at each call.
-    [[nodiscard]] std::vector<feed::SeriesKey> without_id(std::size_t core, std::size_t max);
+    /// Series of a core whose ids are to be asked for, a few hundred at most: new ones first, and
+    /// one without an answer again after a quarter of a second.
+    [[nodiscard]] std::vector<feed::SeriesKey> without_id(std::size_t core, std::int64_t now_ns);
 
+    /// An answer; 0: the serving host has not given an id yet.
     void set_id(std::size_t core, const feed::SeriesKey& key, std::uint32_t id);
 
   private:
+    struct Wanted {
+        feed::SeriesKey key;
+        std::int64_t due_ns = 0;  ///< when to ask, or to ask again
+    };
+
+    /// Which series of a core have no id, as far as its directory was looked at.
+    struct IdPass {
+        std::uint32_t known = 1;  ///< behind the records that it has seen once
+        std::uint32_t at = 1;     ///< where all are looked at in turn
+        std::unordered_map<std::uint32_t, Wanted> wanted;  ///< by record
+    };
+
     explicit Replica(JoinCounters& counters) : counters_(counters) {}
+
+    void want_id(std::size_t core, std::uint32_t index);
 
     JoinCounters& counters_;
     std::unique_ptr<Publisher> publisher_;  ///< outlives the books, whose memory it has
     std::vector<std::unique_ptr<Book>> books_;
-    std::vector<std::uint32_t> looked_at_;  ///< by core: records of the directory
+    std::vector<IdPass> id_passes_;  ///< by core
     bool published_ = false;
 };
 

@@ -103,7 +103,7 @@ void ServeSession::leave(const std::string& why) {
 }
 
 std::size_t ServeSession::produce(std::int64_t now_ns) {
-    heard_ns_ = heard_ns_ == 0 ? now_ns : std::min(heard_ns_, now_ns);
+    heard_ns_ = heard_ns_ == 0 ? now_ns : heard_ns_;
     if (end_ != End::none) {
         return 0;
     }
@@ -111,7 +111,7 @@ std::size_t ServeSession::produce(std::int64_t now_ns) {
         finish(End::down, "the joining host was silent for 5 s");
         return 0;
     }
-    if (now_ns - std::min(spoke_ns_, now_ns) >= alive_every_ns) {
+    if (now_ns - spoke_ns_ >= alive_every_ns) {
         spoke_ns_ = now_ns;
         static_cast<void>(outlet_.writer.put({}));
     }

@@ -1,7 +1,7 @@
 // path: cold
 //
 // The serving side of one connection, without its socket: frames of the joining host go in, frames
-// for it come out.
+// for it come out. Times are of a clock that is never set, such as runtime::steady_ns().
 #pragma once
 
 #include "actors/bridge/bridge_counts.h"

@@ -4,6 +4,7 @@
 #include "actors/bridge/bridge_client.h"
 #include "actors/bridge/bridge_server.h"
 #include "actors/control/side_process.h"
+#include "actors/runtime/executor_thread.h"
 #include "actors/telemetry/metrics/bridge_metrics.h"
 #include "config/output_file.h"
 #include "config/print_problems.h"
@@ -114,8 +115,8 @@ class BridgeService {
     }
 
     void step() {
-        const std::int64_t now_ns = wall_ns();
-        stepped_ns_.store(now_ns, std::memory_order_relaxed);
+        stepped_ns_.store(wall_ns(), std::memory_order_relaxed);
+        const std::int64_t now_ns = runtime::steady_ns();
         const std::size_t done = server_ ? server_->step(now_ns) : client_->step(now_ns);
         if (done == 0 && config_.wait == WaitStrategy::park) {
             rest();

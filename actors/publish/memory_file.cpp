@@ -39,10 +39,10 @@ std::string reason(const char* what) {
     return fmt::format("{}: {}", what, std::strerror(errno));
 }
 
-/// Removes files of earlier starts that have no writer.
-void remove_dead(const std::string& folder, const std::string& feed) {
+/// Removes files of earlier starts that have no writer, except one.
+void remove_dead(const std::string& folder, const std::string& feed, const std::string& except) {
     for (const std::string& path : files_of(folder, feed)) {
-        if (!has_writer(path)) {
+        if (path != except && !has_writer(path)) {
             ::unlink(path.c_str());
         }
     }
@@ -138,8 +138,7 @@ std::unique_ptr<MemoryFile> MemoryFile::make(MemoryPlan plan, Problems& problems
     made->ids_.emplace(
         made->plan_.kept || !made->plan_.gives_ids ? std::string{} : made->ids_path(),
         made->plan_.trade_date, std::exchange(made->plan_.listed, {}));
-    made->linked_ = made->link(problems);
-    return made->linked_ ? std::move(made) : nullptr;
+    return made->plan_.linked_later || made->link(problems) ? std::move(made) : nullptr;
 }
 
 /// Creates and locks the file.
@@ -166,14 +165,14 @@ bool MemoryFile::create(Problems& problems) {
             Remedy::retry);
         return false;
     }
-    if (!before.empty()) {
+    if (!before.empty() && !plan_.linked_later) {
         ::unlink(before.c_str());
     }
     const std::string home = file_folder(plan_.memory, folder, problems);
     if (home.empty()) {
         return false;
     }
-    remove_dead(home, plan_.feed);
+    remove_dead(home, plan_.feed, plan_.linked_later ? before : "");
     path_ = fmt::format("{}/{}.{}", home, plan_.feed, start_ns_);
     descriptor_ =
         ::open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, new_mode);
@@ -279,6 +278,7 @@ void MemoryFile::write_header() {
 /// Replaces the link as a whole, so that a reader finds the old file or the new one.
 bool MemoryFile::link(Problems& problems) {
     const std::filesystem::path link{link_};
+    const std::string before = target_of(link_);
     const std::string fresh = beside(link.parent_path(), plan_.feed, "new");
     ::unlink(fresh.c_str());
     const std::filesystem::path file{path_};
@@ -291,12 +291,17 @@ bool MemoryFile::link(Problems& problems) {
                     remedy_of(errno));
         return false;
     }
+    linked_ = true;
+    if (!before.empty()) {
+        ::unlink(before.c_str());
+    }
     return true;
 }
 
-/// A start that failed has no readers. It may not have the page of the header, so it writes
-/// nothing.
+/// A start that failed before link() has no readers. It may not have the page of the header, so it
+/// writes nothing. One that was never live has nothing that is worth to be kept.
 MemoryFile::~MemoryFile() {
+    const bool stays = linked_ && plan_.kept && header().state == PINSTRIKE_LIVE;
     if (linked_) {
         end();
     }
@@ -304,7 +309,7 @@ MemoryFile::~MemoryFile() {
         ::munmap(at_, bytes_);
     }
     if (descriptor_ >= 0) {
-        if (!plan_.kept || !linked_) {
+        if (!stays) {
             ::unlink(path_.c_str());
             if (target_of(link_) == path_) {
                 ::unlink(link_.c_str());

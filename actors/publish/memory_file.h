@@ -34,8 +34,9 @@ struct MemoryPlan {
     bool by_underlying = false;      ///< the cores share the series by underlying
     std::uint32_t trade_date = 0;    ///< as 20261127; 0: unknown
     std::vector<feed::SeriesKey> listed =
-        {};                 ///< the day's list of series, by feed::comes_before()
-    bool kept = false;      ///< the file stays after the end
+        {};                     ///< the day's list of series, by feed::comes_before()
+    bool kept = false;          ///< the file stays after the end, if it was live
+    bool linked_later = false;  ///< an earlier file stays until link()
     bool gives_ids = true;  ///< series without an id get one here; false: another host gives them
 };
 
@@ -67,8 +68,9 @@ class NameLock {
 
 class MemoryFile {
   public:
-    /// Creates the file, and removes that of an earlier start which has no writer any more. Null,
-    /// with a Problem: another process publishes under this name, or there is too little space.
+    /// Creates the file, and removes that of an earlier start which has no writer any more, or
+    /// leaves that to link(). Null, with a Problem: another process publishes under this name, or
+    /// there is too little space.
     [[nodiscard]] static std::unique_ptr<MemoryFile> make(MemoryPlan plan, Problems& problems);
 
     /// Marks the feed as ended, and removes the file unless it is kept. Readers keep their mapping.
@@ -82,6 +84,10 @@ class MemoryFile {
 
     /// Readers may attach: all cores have started.
     void set_live();
+
+    /// For a plan with `linked_later`: readers find this file, and that of the earlier start is
+    /// removed. False, with a Problem.
+    [[nodiscard]] bool link(Problems& problems);
 
     /// To be called about every millisecond. Wakes readers that wait for the stream, if a core
     /// wrote to it since the last call.
@@ -127,7 +133,6 @@ class MemoryFile {
     bool map(Problems& problems);
     bool allocate(Problems& problems);
     void prefer_nodes();
-    bool link(Problems& problems);
     void end();
     void write_header();
     void give_ids(std::size_t core_index, std::size_t first, std::size_t end);
@@ -146,7 +151,7 @@ class MemoryFile {
     std::string path_;
     int descriptor_ = -1;
     std::byte* at_ = nullptr;
-    bool linked_ = false;           ///< the start succeeded: readers may map the file
+    bool linked_ = false;           ///< readers may map the file
     std::uint64_t seen_tails_ = 0;  ///< sum of the streams' positions at the last call
     std::atomic<std::uint64_t> woken_{0};
     std::optional<SeriesIds> ids_;

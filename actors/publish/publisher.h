@@ -27,6 +27,9 @@ class Publisher {
     /// All cores have started. The thread begins, with the calling thread's CPUs.
     void start();
 
+    /// As MemoryFile::link().
+    [[nodiscard]] bool link(Problems& problems) { return file_->link(problems); }
+
     [[nodiscard]] const MemoryFile& file() const { return *file_; }
 
   private:

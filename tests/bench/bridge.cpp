@@ -21,6 +21,7 @@
 #include "actors/book/book.h"
 #include "actors/bridge/bridge_client.h"
 #include "actors/bridge/bridge_server.h"
+#include "actors/runtime/executor_thread.h"
 #include "config/time_units.h"
 #include "config/wall_time.h"
 #include "tests/actors/events.h"
@@ -160,7 +161,7 @@ Times carry(const std::vector<feed::Event>& events, const peer::TlsConfig& tls) 
                 sent_at = Clock::now();
                 published.store(true);
             }
-            server.step(wall_ns());
+            server.step(runtime::steady_ns());
             if (published.load() && server.connections() == 0) {
                 ended.store(true);
                 return;
@@ -168,7 +169,7 @@ Times carry(const std::vector<feed::Event>& events, const peer::TlsConfig& tls) 
         }
     }};
     while (seconds_since(begin) < patience_s && !client.is_over()) {
-        client.step(wall_ns());
+        client.step(runtime::steady_ns());
         if (client.is_live() && !publishes.load()) {
             publishes.store(true);
         }
@@ -201,7 +202,7 @@ double seconds_to_publish(const std::vector<feed::Event>& events, const peer::Tl
         serving = std::thread{[&] {
             pinstrike::bench::place_on(1);
             while (serves.load(std::memory_order_relaxed)) {
-                if (server.step(wall_ns()) == 0) {
+                if (server.step(runtime::steady_ns()) == 0) {
                     server.wait(ms_ns);
                 }
             }
@@ -212,7 +213,7 @@ double seconds_to_publish(const std::vector<feed::Event>& events, const peer::Tl
                 fmt::print(stderr, "bench_bridge: the joining side is not live\n");
                 std::exit(1);
             }
-            client.step(wall_ns());
+            client.step(runtime::steady_ns());
         }
     }
     // At first the serving side reads, until the credit is used up. What it has read is in the

@@ -1,11 +1,15 @@
 #!/usr/bin/env python3
 """A feed on one host, a bridge to another, and faults between them: two network namespaces.
 
-    bridge_test.py PINSTRIKE cable|stopped_join|stopped_serve|killed_join|killed_serve|killed_both|slow
+    bridge_test.py PINSTRIKE SCENARIO MOVED_CLOCK
+
+    SCENARIO: cable|stopped_join|stopped_serve|killed_join|killed_serve|killed_both|slow|slow_cores|slow_clock
 
 cable: the interface goes down for longer than a side may be silent, and comes back. stopped_*: SIGSTOP for
 as long, then SIGCONT. killed_*: SIGKILL, and another start; both in either order. slow: the joining host is
-stopped so often that it misses events, while the serving host's feed and memory stay as they are.
+stopped so often that it misses events, while the serving host's feed and memory stay as they are. slow_cores: the
+same with a feed of two cores of unequal load. slow_clock: the same, and before it the clocks of both sides are set
+back by an hour.
 At the end both hosts publish the same, both sides end as agreed, the accounts balance, and the numbers of
 each line are the carried ones and those in gaps.
 """
@@ -14,6 +18,7 @@ import json
 import os
 import re
 import signal
+import struct
 import subprocess
 import sys
 import time
@@ -52,11 +57,19 @@ metrics_address: 127.0.0.1:9466
 """
 
 
+# Three underlyings, each on one of two cores.
+TWO_CORES = (FEED.replace("publish:", "  - {name: core1, wait: park, actors: [book]}\nsharding: underlying\npublish:")
+             .replace("roots_count: 50", "roots_count: 3"))
+
+
 class Hosts:
-    def __init__(self, pinstrike):
+    def __init__(self, pinstrike, scenario, moved_clock):
         self.pinstrike = pinstrike
+        self.scenario = scenario
+        self.moved_clock = os.path.abspath(moved_clock)
         self.wire = live.Wire()
         self.here = live.folder()
+        self.set_clocks(3600)
         self.folders = {}
         for host in ("serve", "join"):
             self.folders[host] = self.here / f"shm.{host}"
@@ -84,8 +97,18 @@ class Hosts:
     def environment(self, host):
         return dict(os.environ, PINSTRIKE_FOLDER=str(self.folders[host]))
 
+    def set_clocks(self, seconds):
+        """The time of day that both sides of the bridge read in slow_clock (moved_clock.cpp)."""
+        with open(self.here / "moved", "r+b" if (self.here / "moved").exists() else "wb", buffering=0) as file:
+            file.write(struct.pack("=q", seconds))
+
+    def side_environment(self, side):
+        if self.scenario != "slow_clock":
+            return self.environment(side)
+        return dict(self.environment(side), LD_PRELOAD=self.moved_clock, MOVED_CLOCK=str(self.here / "moved"))
+
     def run_feed(self):
-        (self.here / "feed.yaml").write_text(FEED)
+        (self.here / "feed.yaml").write_text(TWO_CORES if self.scenario == "slow_cores" else FEED)
         with open(self.here / "feed.log", "w", encoding="utf-8") as log:
             self.feed = self.wire.start(self.wire.sender, self.pinstrike, "run", self.here / "feed.yaml", stdout=log,
                                         stderr=subprocess.STDOUT, env=self.environment("serve"))
@@ -98,7 +121,7 @@ class Hosts:
         with open(self.log(side), "w", encoding="utf-8") as log:
             self.sides[side] = self.wire.start(
                 space, self.pinstrike, "bridge", *words, self.here / f"{side}.yaml", "--account",
-                self.account_file(side), stdout=log, stderr=subprocess.STDOUT, env=self.environment(side))
+                self.account_file(side), stdout=log, stderr=subprocess.STDOUT, env=self.side_environment(side))
 
     def log(self, side):
         return self.here / f"{side}.{self.starts[side]}.log"
@@ -166,10 +189,12 @@ class Hosts:
         return account
 
 
-def check_lines(account):
-    """Every number was carried or is in a gap. Returns how many were carried, and how many are in gaps."""
-    live.expect(len(account["lines"]) == 4, f"not four lines: {account['lines']}")
-    for line in account["lines"]:
+def check_lines(account, cores):
+    """Every number was carried or is in a gap. Of several cores, each has a part of the lines and of their numbers.
+    Returns how many were carried, and how many are in gaps."""
+    lines = {line["line"] for line in account["lines"]}
+    live.expect(len(lines) == 4, f"not four lines: {account['lines']}")
+    for line in account["lines"] if cores == 1 else []:
         span = line["last"] - line["first"] + 1
         live.expect(span == line["carried"] + line["lost"], f"numbers are missing without notice: {account}")
     carried, lost = (sum(line[which] for line in account["lines"]) for which in ("carried", "lost"))
@@ -194,7 +219,7 @@ def fault(hosts, scenario):
         hosts.wait_for_text("serve", "bridge_down")
         hosts.wait_for_text("join", "bridge_down")
         return {"serve": 1, "join": 1}
-    if scenario == "slow":
+    if scenario.startswith("slow"):
         for _ in range(2):
             hosts.send("join", signal.SIGSTOP)
             time.sleep(3.5)  # 105,000 messages, more than the ring and what is on the way hold
@@ -212,13 +237,15 @@ def fault(hosts, scenario):
 
 
 def main():
-    pinstrike, scenario = sys.argv[1:3]
-    hosts = Hosts(pinstrike)
+    pinstrike, scenario, moved_clock = sys.argv[1:4]
+    hosts = Hosts(pinstrike, scenario, moved_clock)
     hosts.run_feed()
     hosts.start("serve")
     hosts.start("join")
     hosts.wait_for_text("join", "bridge_state")
     time.sleep(2)
+    if scenario == "slow_clock":
+        hosts.set_clocks(0)
     hosts.compare()
     hosts.check_metrics()
     downs = fault(hosts, scenario)
@@ -240,14 +267,17 @@ def main():
     hosts.feed.send_signal(signal.SIGTERM)
     status = hosts.feed.wait(timeout=30)
     live.expect(status == 0, f"the feed ended with {status}: {(hosts.here / 'feed.log').read_text()[-2000:]}")
-    carried, lost = check_lines(joined)
+    carried, lost = check_lines(joined, 2 if scenario == "slow_cores" else 1)
+    live.expect(joined["join"]["malformed"] == 0, f"frames were refused: {joined['join']}")
     live.expect(carried > 0, "nothing was carried: the test shows nothing")
     live.expect(lost > 0 or restarted, f"no number is in a gap after {scenario}")
     for side, account in (("serve", served), ("join", joined)):
         found = account[side]["downs"]
         live.expect(found >= downs[side], f"{side}: {found} downs, expected {downs[side]} or more")
-    if scenario == "slow":
+    if scenario.startswith("slow"):
         live.expect(served["serve"]["missed"] > 0 or served["serve"]["downs"] > 0, "the slow host missed nothing")
+    if scenario == "slow_clock":  # the stops are shorter than a side may be silent
+        live.expect(joined["join"]["downs"] == 0, f"a side fell silent: {joined['join']}")
     live.expect(served["serve"]["left"] == 1, f"the last connection did not end as agreed: {served}")
     left = os.listdir(hosts.folders["join"])
     live.expect("copy" not in left, f"the joining host's memory is left: {left}")

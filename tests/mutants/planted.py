@@ -633,7 +633,8 @@ plant(("ctl",), [
 ])
 
 plant(("publish",), [
-    ("the memory of a failed start is kept", "if (!plan_.kept || !linked_) {", "if (!plan_.kept) {"),
+    ("the memory of a failed start is kept",
+     "const bool stays = linked_ && plan_.kept && header().state == PINSTRIKE_LIVE;", "const bool stays = plan_.kept;"),
     ("a failed start leaves the link to a removed file", "if (name_.taken() && !linked_ && ",
      "if (name_.taken() && linked_ && "),
     ("forget takes no lock", "if (locked != NameLock::Result::taken) {", "if (locked == NameLock::Result::failed) {"),
@@ -687,8 +688,12 @@ plant(("export_unit",), [
 plant(("bridge_unit",), [
     ("an event that the state has counts twice", "entry != nullptr && !stamp_after(stamp, entry->stamp)",
      "entry != nullptr && stamp_after(entry->stamp, entry->stamp)"),
-    ("a gap begins with a number that was carried", "const std::uint64_t first = goes_on ? before + 1 : 1;",
-     "const std::uint64_t first = goes_on ? before : 1;"),
+    ("a gap begins with a number that was carried", "const LostNumbers lost{goes_on ? next : 1, last};",
+     "const LostNumbers lost{goes_on ? before : 1, last};"),
+    ("a numbering that began anew is taken for the old one", "const bool goes_on = !anew_[line] && (wraps",
+     "const bool goes_on = (wraps"),
+    ("a core goes on before its events reach the state",
+     "&& !stamp_after(core->newest, core->cursor.clock().stamp());", ";"),
     ("more is sent than was granted", "granted >= writer.queued() + sizeof(FrameHeader) + body_bytes_max",
      "granted + writer.queued() >= sizeof(FrameHeader) + body_bytes_max"),
     ("records may be missing between two frames",

@@ -30,11 +30,6 @@ class CoreCursor {
     /// Position of the next record that take() will pass on.
     [[nodiscard]] std::uint64_t position() const { return copied_from_ + at_; }
 
-    /// The position of an event that take() passes on.
-    [[nodiscard]] std::uint64_t position_of(const feed::Event& event) const {
-        return copied_from_ + static_cast<std::uint64_t>(&event - records_.data());
-    }
-
     /// At the last event that was taken.
     [[nodiscard]] const actors::StampClock& clock() const { return clock_; }
 

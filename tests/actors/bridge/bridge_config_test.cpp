@@ -84,6 +84,21 @@ TEST_F(BridgeConfigTest, TheLimitsAreAllowed) {
     }
 }
 
+/// More of them would not fit in the first frame, and no connection would come about.
+TEST_F(BridgeConfigTest, OnlyAsManyUnderlyingsAreAllowedAsCanBeAskedFor) {
+    const auto with = [](std::size_t count) {
+        std::string text = std::string{least} + "underlyings:\n";
+        for (std::size_t i = 0; i < count; ++i) {
+            text += "  - A" + std::to_string(i) + '\n';
+        }
+        return text;
+    };
+    EXPECT_TRUE(load(with(roots_max)));
+    EXPECT_FALSE(load(with(roots_max + 1)));
+    ASSERT_EQ(problems.size(), 1U);
+    EXPECT_THAT(problems.front().text, HasSubstr("underlyings: found 2041 roots"));
+}
+
 TEST_F(BridgeConfigTest, TheConfigOfAGatewayIsAnother) {
     static_cast<void>(load("feed: opra\nkeys: k\n"));
     EXPECT_FALSE(is_bridge_config(path));

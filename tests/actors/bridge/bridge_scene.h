@@ -13,9 +13,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <memory>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -119,6 +121,58 @@ class BridgeScene {
         }
         return bytes;
     }
+};
+
+class BridgeSessions : public ::testing::Test, public BridgeScene {
+  protected:
+    /// Gives random events to all cores of the feed, as its router does, and ids to new series.
+    void trade(PublishedFeed& feed, unsigned steps) {
+        const auto records = day.next(steps);
+        const std::size_t cores = feed.books.size();
+        for (const feed::Event& event : EventBatch{records}) {
+            const std::span all{&event, event.header.records};
+            const bool of_line = feed::is_line_event(event.header.kind);
+            for (std::size_t core = 0; core < cores; ++core) {
+                if (of_line ||
+                    static_cast<std::size_t>(event.body.series.strike_e8 / 100'000'000) % cores ==
+                        core) {
+                    feed.books[core]->on_events(EventBatch{all});
+                }
+            }
+        }
+        for (unsigned i = 0; i < 4; ++i) {
+            feed.file->give_ids();
+        }
+    }
+
+    /// Gives events to a core of the feed, all with one time.
+    static void give(PublishedFeed& feed, Events& events, std::size_t core = 0) {
+        events.stamp(Day::start_ns);
+        events.play(*feed.books[core]);
+        feed.file->give_ids();
+    }
+
+    /// One quote with this number on line 9.
+    static void quote(PublishedFeed& feed, std::uint32_t number) {
+        Events events;
+        events.quote(key_of("AAPL"), 9, number);
+        give(feed, events);
+    }
+
+    static std::vector<pinstrike_record> events_of(client::stream& stream) {
+        std::vector<pinstrike_record> all;
+        for (unsigned empty = 0; empty < 3;) {
+            const auto some = stream.poll(1024);
+            all.insert(all.end(), some.begin(), some.end());
+            empty = some.empty() ? empty + 1 : 0;
+            if (some.empty()) {
+                std::this_thread::sleep_for(std::chrono::milliseconds{25});
+            }
+        }
+        return all;
+    }
+
+    Day day{7};
 };
 
 /// All series of a feed with messages, as bytes. Series that are only announced end with a start of

@@ -141,6 +141,67 @@ TEST(BridgeFrames, OnlyPossibleEventsAreTaken) {
         wrong.header.kind = feed::EventKind::gap;
         wrong.body.gap.cause = feed::GapCause{5};
     }));
+    EXPECT_FALSE(changed([](feed::Event& wrong) {
+        wrong.header.kind = feed::EventKind::series_map;
+        wrong.body.series_map.id = PINSTRIKE_INDEX + 1;
+    })) << "no series has so high an id";
+}
+
+TEST(BridgeFrames, OnlyPossibleGapsAreTaken) {
+    const auto is_taken = [](std::uint64_t first, std::uint64_t last) {
+        Events events;
+        events.gap(1, 1, 1);
+        feed::Event event = events.batch().records().front();
+        event.body.gap.first = first;
+        event.body.gap.last = last;
+        return is_possible(event, 1);
+    };
+    EXPECT_TRUE(is_taken(3, 3));
+    EXPECT_TRUE(is_taken(1, 3'000'000'000));
+    EXPECT_TRUE(is_taken(0xFFFF'FFF0, 5)) << "over the wrap";
+    EXPECT_TRUE(is_taken(0, 0)) << "messages without numbers";
+    EXPECT_FALSE(is_taken(5, 4));
+    EXPECT_FALSE(is_taken(0, 4));
+    EXPECT_FALSE(is_taken(4, 0));
+}
+
+/// A feed takes them as the venue sends them, so a bridge that refused them would break whenever
+/// they come.
+TEST(BridgeFrames, WhatAFeedTakesIsPossible) {
+    const feed::SeriesKey blank = key_of(" AB");
+    const feed::SeriesKey unprintable = key_of("A\x01");
+    const feed::SeriesKey negative = key_of("SPX", 'A', 16, 27, -100'000'000);
+    for (const feed::SeriesKey& key : {blank, unprintable, negative}) {
+        Events events;
+        events.quote(key, 1, 7, {.participant = '\x02'});
+        EXPECT_TRUE(is_possible(events.batch().records().front(), 1));
+        SeriesBody series{};
+        series.entry.name = key.name;
+        series.entry.strike_e8 = key.strike_e8;
+        series.entry.quotes = 1;
+        series.entry.bid.said =
+            2U | std::uint32_t{'B'} << 8 | (PINSTRIKE_KNOWN | PINSTRIKE_PRESENT) << 16;
+        series.entry.record = PINSTRIKE_TRADES;
+        series.trades.flags = PINSTRIKE_HAS_LAST;
+        series.trades.last_code = 'B';
+        series.trades.last_type = '\x03';
+        EXPECT_TRUE(is_possible(series));
+    }
+}
+
+TEST(BridgeFrames, OnlyPossibleLinesAreTaken) {
+    LineBody line{};
+    line.version = 65'535;
+    line.changed = line.gap = 5 * PINSTRIKE_STAMP_PLACE;
+    EXPECT_TRUE(is_possible(line));
+    for (const auto stamp : {&LineBody::changed, &LineBody::day, &LineBody::flush,
+                             &LineBody::late_flush, &LineBody::gap}) {
+        LineBody wrong = line;
+        wrong.*stamp |= PINSTRIKE_STAMP_WRITING;
+        EXPECT_FALSE(is_possible(wrong));
+    }
+    line.version = 65'536;
+    EXPECT_FALSE(is_possible(line));
 }
 
 TEST(BridgeFrames, OnlyPossibleStatesAreTaken) {

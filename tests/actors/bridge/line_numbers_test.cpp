@@ -15,6 +15,7 @@
 namespace pinstrike::actors::bridge::test {
 namespace {
 
+using pinstrike::test_events::control_of;
 using pinstrike::test_events::gap_of;
 using pinstrike::test_events::quote_of;
 using pinstrike::test_events::series_of;
@@ -80,6 +81,62 @@ TEST_F(LineNumbersTest, OfALineThatBeganAnewOnlyTheNewNumbersAreKnown) {
     EXPECT_EQ(numbers.see(quote(1000)), std::nullopt);
     numbers.interrupt();
     EXPECT_EQ(numbers.see(quote(4)), (LostNumbers{1, 3}));
+}
+
+/// The numbers alone would say that the line went on.
+TEST_F(LineNumbersTest, ALineThatBeganAnewMayHavePassedItsOldNumber) {
+    EXPECT_EQ(numbers.see(quote(1000)), std::nullopt);
+    numbers.interrupt();
+    numbers.begin_anew(1);
+    EXPECT_EQ(numbers.see(quote(3000)), (LostNumbers{1, 2999}));
+    numbers.interrupt();
+    EXPECT_EQ(numbers.see(quote(4000)), (LostNumbers{3001, 3999})) << "it went on this time";
+}
+
+TEST_F(LineNumbersTest, AControlThatForgetsBeginsAnotherNumbering) {
+    const feed::Event day = control_of('C', feed::Forget::day, 0);
+    EXPECT_EQ(numbers.see(quote(1000)), std::nullopt);
+    numbers.interrupt();
+    numbers.pass(quote(2000));
+    numbers.pass(day);
+    numbers.pass(quote(1500));
+    EXPECT_THAT(resumed(), ElementsAre(Pair(1, LostNumbers{1, 1500})));
+    numbers.interrupt();
+    numbers.pass(quote(1600));
+    numbers.pass(day);
+    EXPECT_THAT(resumed(), IsEmpty()) << "the new numbering has no number yet";
+    EXPECT_EQ(numbers.see(quote(1700)), (LostNumbers{1, 1699}));
+    numbers.interrupt();
+    EXPECT_EQ(numbers.see(day), std::nullopt);
+    EXPECT_EQ(numbers.see(quote(1800)), (LostNumbers{1, 1799}));
+    numbers.interrupt();
+    feed::Event late = control_of('K', feed::Forget::quotes, 1);
+    late.header.flags = feed::flag_late;
+    EXPECT_EQ(numbers.see(late), std::nullopt);
+    EXPECT_EQ(numbers.see(quote(1900)), (LostNumbers{1801, 1899})) << "a late one does not";
+}
+
+TEST_F(LineNumbersTest, NumbersAreMissingAcrossTheWrap) {
+    EXPECT_EQ(numbers.see(quote(0xFFFF'FFF0)), std::nullopt);
+    numbers.interrupt();
+    EXPECT_EQ(numbers.see(quote(6)), (LostNumbers{0xFFFF'FFF1, 5}));
+    EXPECT_EQ(numbers.line(1).lost, 20U) << "15 before the wrap, and 1 to 5";
+    EXPECT_EQ(numbers.see(quote(0xFFFF'FFF0, 2)), std::nullopt);
+    EXPECT_EQ(numbers.see(quote(0xFFFF'FFFF, 3)), std::nullopt);
+    EXPECT_EQ(numbers.see(quote(0xFFFF'FFFF, 4)), std::nullopt);
+    numbers.interrupt();
+    EXPECT_EQ(numbers.see(quote(1, 2)), (LostNumbers{0xFFFF'FFF1, 0xFFFF'FFFF}));
+    EXPECT_EQ(numbers.see(quote(1, 3)), std::nullopt) << "0 is no number";
+    EXPECT_EQ(numbers.see(quote(3, 4)), (LostNumbers{1, 2}));
+}
+
+/// A core whose ring was full may state its gap later than numbers behind it.
+TEST_F(LineNumbersTest, AGapThatBeginsBeforeTheLastNumberSaysNothing) {
+    EXPECT_EQ(numbers.see(quote(100)), std::nullopt);
+    numbers.interrupt();
+    EXPECT_EQ(numbers.see(gap_of(90, 105, feed::GapCause::ring_full)), std::nullopt);
+    EXPECT_EQ(numbers.see(quote(106)), std::nullopt);
+    EXPECT_EQ(numbers.line(1).lost, 0U);
 }
 
 TEST_F(LineNumbersTest, WhatTheFeedLostItselfIsInItsOwnGap) {

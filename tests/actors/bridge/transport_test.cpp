@@ -5,20 +5,25 @@
 #include "actors/bridge/bridge_client.h"
 #include "actors/bridge/bridge_server.h"
 #include "actors/runtime/executor.h"
-#include "config/wall_time.h"
+#include "actors/runtime/executor_thread.h"
 #include "tests/actors/bridge/bridge_scene.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 
+#include <array>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
+#include <memory>
 #include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 
 namespace pinstrike::actors::bridge::test {
 namespace {
@@ -79,8 +84,8 @@ class BridgeTransport : public ::testing::Test {
     bool until(Done&& done) {
         const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds{60};
         while (!done()) {
-            std::size_t work = server ? server->step(wall_ns()) : 0;
-            work += client && steps_client ? client->step(wall_ns()) : 0;
+            std::size_t work = server ? server->step(runtime::steady_ns()) : 0;
+            work += client && steps_client ? client->step(runtime::steady_ns()) : 0;
             if (work == 0) {
                 std::this_thread::sleep_for(std::chrono::microseconds{200});
             }
@@ -177,10 +182,80 @@ TEST_F(BridgeTransport, MoreThanTheMostConnectionsAreRefused) {
     Problems problems;
     ASSERT_TRUE(second.open(fmt::format("127.0.0.1:{}", server->port()), client_tls, problems));
     ASSERT_TRUE(until([&] {
-        second.step(wall_ns());
+        second.step(runtime::steady_ns());
         return noted_text(BridgeNote::refused, "connections_max");
     }));
     EXPECT_FALSE(second.is_live());
+}
+
+/// A joining host that takes no more bytes, and then ends the session.
+class Stuck {
+  public:
+    Stuck(const peer::TlsConfig& tls, std::uint16_t port) {
+        Problems problems;
+        certificates_ = peer::TlsCertificates::open(tls, "tls", problems);
+        const int descriptor = ::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+        const int bytes = 4096;
+        ::setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes);
+        sockaddr_in name{};
+        name.sin_family = AF_INET;
+        name.sin_port = htons(port);
+        name.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        const auto* const generic = reinterpret_cast<const sockaddr*>(&name);  // tidy: sockets' API
+        static_cast<void>(::connect(descriptor, generic, sizeof name));
+        socket_ = std::make_unique<peer::TlsSocket>(descriptor, *certificates_, false);
+        joiner_.connect("", runtime::steady_ns());
+    }
+
+    [[nodiscard]] bool is_open() { return socket_->advance() == peer::TlsSocket::State::open; }
+
+    /// Sends what the joiner has to say.
+    void say() { joiner_.sent(socket_->write(joiner_.output())); }
+
+    void leave() { joiner_.leave("enough"); }
+
+    /// Sends bytes behind the last frame.
+    void say_more() {
+        const std::array<std::byte, unit_bytes> more{};
+        static_cast<void>(socket_->write(more));
+    }
+
+  private:
+    JoinCounters counters_;
+    Joiner joiner_{{.name = "stuck"}, counters_, [](auto&&...) {}};
+    std::unique_ptr<peer::TlsCertificates> certificates_;
+    std::unique_ptr<peer::TlsSocket> socket_;
+};
+
+TEST_F(BridgeTransport, AnEndedSessionWhoseBytesNobodyTakesIsClosed) {
+    PublishedFeed feed{1, 1 << 18};
+    Day day{3};
+    serve();
+    Stuck stuck{client_tls, server->port()};
+    ASSERT_TRUE(until([&] { return stuck.is_open(); }));
+    stuck.say();
+    ASSERT_TRUE(until([&] { return server->current() == 1; }));
+    feed.books[0]->on_events(EventBatch{day.next(90'000)});
+    std::uint64_t bytes = 0;
+    ASSERT_TRUE(until([&] {
+        const std::uint64_t before = std::exchange(bytes, server->untaken_bytes());
+        return before == bytes && bytes > window_bytes / 2;
+    }));
+    ASSERT_GT(bytes, server->counters().read(ServeCount::bytes)) << "some wait to be sent";
+    stuck.leave();
+    stuck.say();
+    const std::int64_t left_ns = runtime::steady_ns();
+    for (unsigned i = 0; i < 10; ++i) {
+        server->step(runtime::steady_ns());
+    }
+    stuck.say_more();
+    ASSERT_EQ(server->connections(), 1U);
+    const std::int64_t begin_ns = runtime::steady_ns();
+    server->wait(100 * ms_ns);
+    EXPECT_GE(runtime::steady_ns() - begin_ns, 90 * ms_ns) << "the thread does not spin";
+    ASSERT_TRUE(until([&] { return server->connections() == 0; }));
+    EXPECT_GE(runtime::steady_ns() - left_ns, leave_within_ns);
+    EXPECT_EQ(server->counters().read(ServeCount::left), 1U);
 }
 
 /// An actor that watches the bridge.
@@ -202,12 +277,12 @@ TEST_F(BridgeTransport, AnActorIsToldThatTheBridgeIsDown) {
     auto& watcher = executor.add<Watcher>();
     actor.monitor(watcher.downs);
     ASSERT_TRUE(until([&] {
-        executor.step(wall_ns());
+        executor.step(runtime::steady_ns());
         return client->is_live();
     }));
     server.reset();
     ASSERT_TRUE(until([&] {
-        executor.step(wall_ns());
+        executor.step(runtime::steady_ns());
         return !watcher.reason.empty();
     }));
     EXPECT_THAT(watcher.reason, HasSubstr("the bridge is down"));
@@ -222,11 +297,11 @@ TEST_F(BridgeTransport, AnActorThatIsStoppedLeavesAsAgreed) {
     runtime::Executor executor;
     auto& actor = executor.add<BridgeActor>(*client);
     ASSERT_TRUE(until([&] {
-        executor.step(wall_ns());
+        executor.step(runtime::steady_ns());
         return client->is_live();
     }));
     actor.stop();
-    executor.step(wall_ns());
+    executor.step(runtime::steady_ns());
     ASSERT_TRUE(until([&] { return server->connections() == 0; }));
     EXPECT_TRUE(actor.ended());
     EXPECT_FALSE(actor.failed());

@@ -130,13 +130,47 @@ TEST(MemoryFiles, of_a_failed_start_leave_no_link_to_the_removed_file_of_the_las
     const PublishFolder folder;
     MemoryPlan plan = plan_of({});
     plan.kept = true;
-    const std::string kept = file_of(plan)->path();
+    auto last = file_of(plan);
+    last->set_live();
+    const std::string kept = last->path();
+    last.reset();
     ASSERT_TRUE(fs::exists(folder.path() + "/test"));
     fs::create_directories(folder.path() + "/.test.new/x");  // so that the link cannot be made
     Problems problems;
     EXPECT_EQ(MemoryFile::make(plan, problems), nullptr);
     EXPECT_FALSE(fs::exists(kept));
     EXPECT_FALSE(fs::is_symlink(folder.path() + "/test"));
+}
+
+/// Its values are not complete.
+TEST(MemoryFiles, that_were_never_live_are_not_kept) {
+    const PublishFolder folder;
+    MemoryPlan plan = plan_of({});
+    plan.kept = true;
+    file_of(plan).reset();
+    EXPECT_TRUE(fs::is_empty(folder.path()));
+}
+
+TEST(MemoryFiles, that_are_linked_later_leave_the_last_one_until_then) {
+    const PublishFolder folder;
+    const std::string link = folder.path() + "/test";
+    MemoryPlan plan = plan_of({});
+    plan.kept = plan.linked_later = true;
+    std::string before;
+    for (int i = 0; i < 2; ++i) {
+        file_of(plan).reset();  // a start that fails
+        EXPECT_EQ(files_of(folder.path(), "test").size(), before.empty() ? 0U : 1U);
+        EXPECT_EQ(target_of(link), before);
+        const auto file = file_of(plan);
+        EXPECT_EQ(target_of(link), before);
+        file->set_live();
+        Problems problems;
+        EXPECT_TRUE(file->link(problems)) << text_of(problems);
+        EXPECT_EQ(target_of(link), file->path());
+        EXPECT_EQ(files_of(folder.path(), "test").size(), 1U) << "the last one is removed";
+        before = file->path();
+    }
+    EXPECT_TRUE(fs::exists(before));
 }
 
 /// Small file systems end in the middle of the allocation, also before the first page.

@@ -25,8 +25,10 @@ class PublishedFeed {
     static constexpr BookConfig config{.series_capacity = 64};
 
     explicit PublishedFeed(std::size_t cores_count = 1, std::size_t stream_records = 4096,
-                           bool kept = false) {
-        MemoryPlan plan{.feed = "test", .cores = {}, .nodes = {}, .shape = book_shape(config, 1)};
+                           bool kept = false,
+                           std::size_t series_capacity = config.series_capacity) {
+        const BookConfig each{.series_capacity = series_capacity};
+        MemoryPlan plan{.feed = "test", .cores = {}, .nodes = {}, .shape = book_shape(each, 1)};
         plan.shape.stream_records = stream_records;
         plan.kept = kept;
         plan.trade_date = 20261127;
@@ -37,7 +39,7 @@ class PublishedFeed {
         file = MemoryFile::make(plan, problems);
         EXPECT_NE(file, nullptr) << (problems.empty() ? "" : problems.front().text);
         for (std::size_t i = 0; i < cores_count; ++i) {
-            books.push_back(std::make_unique<Book>(config, file->core(i)));
+            books.push_back(std::make_unique<Book>(each, file->core(i)));
             books.back()->on_start({});
         }
         show_life();
