@@ -170,11 +170,13 @@ class StateReplay {
     bool newer_written_ = false;
 };
 
-/// The config of the replay, whose only input is a part of the recording.
-actors::FeedConfig replay_of(const actors::FeedConfig& feed, const std::string& folder,
+/// The config of the replay, whose only input is a part of the recording. It takes the packets that
+/// the feed took, with the blocks that a peer repaired.
+actors::FeedConfig replay_of(actors::FeedConfig feed, const std::string& folder,
                              ReplayRange range) {
+    take_repairs(feed);
     actors::FeedConfig config = actors::recovery_config(feed);
-    config.ports = {capture_port({{folder}, nic::Pace{}, std::move(range.part)})};
+    config.ports = {capture_port({{folder}, nic::Pace{}, std::move(range.part)}, feed)};
     config.pollers.front().ports = {config.ports.front().name};
     config.replay_from = std::move(range.from);
     return config;
