@@ -152,7 +152,8 @@ std::string segment_to_remove(const std::string& folder, const KeepLimits& limit
             continue;
         }
         bytes += static_cast<std::uint64_t>(status.st_size);
-        if (!is_kept(path) && ::flock(file.get(), LOCK_SH | LOCK_NB) == 0) {
+        if (!is_kept(path) && !limits.left_out.contains(path) &&
+            ::flock(file.get(), LOCK_SH | LOCK_NB) == 0) {
             candidates.push_back(
                 {status.st_mtim.tv_sec * std::int64_t{1'000'000'000} + status.st_mtim.tv_nsec,
                  path});
@@ -175,11 +176,16 @@ std::string segment_to_remove(const std::string& folder, const KeepLimits& limit
     return beyond ? oldest->path : "";
 }
 
-void remove_segment(const std::string& path) {
+bool remove_segment(const std::string& path) {
     std::error_code error;
     fs::remove(path, error);
+    if (error) {
+        errno = error.value();
+        return false;
+    }
     fs::remove(plain_path(path), error);
     fs::remove(index_path(path), error);
+    return true;
 }
 
 bool mark_kept(const std::string& path, bool kept) {
@@ -341,7 +347,10 @@ std::string SegmentScan::repair(Problems& problems) {
         index_.chunks.push_back(record_of(*nic::load_chunk_head(last), last_at, last, numbers_of_));
     }
     if (index_.chunks.empty()) {
-        remove_segment(path);
+        if (!remove_segment(path)) {
+            add_error(problems, path, "cannot be removed, although it has no packet");
+            return {};
+        }
         return fmt::format("{}: removed, because it has no packet", path);
     }
     if (!file_.is_compressed() && !cut_behind(last, last_at)) {

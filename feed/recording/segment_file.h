@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -42,13 +43,15 @@ struct KeepLimits {
     std::int64_t oldest_ns = INT64_MIN;  ///< wall time of the last write
     std::uint64_t bytes = 0;             ///< of all segments and snapshots; 0: no limit
     std::uint64_t free_bytes = 0;        ///< that the file system must have
+    std::set<std::string> left_out{};    ///< paths that are not removed
 };
 
 /// The oldest segment, if the limits are exceeded; empty: none is to be removed. Segments that are
 /// marked as kept, or being written, are never removed.
 [[nodiscard]] std::string segment_to_remove(const std::string& folder, const KeepLimits& limits);
 
-void remove_segment(const std::string& path);
+/// Removes a segment with its index. False, with errno: the segment is still there.
+[[nodiscard]] bool remove_segment(const std::string& path);
 
 /// Marks a segment, so that it is never removed, or takes the mark away. False, with errno: it
 /// could not.

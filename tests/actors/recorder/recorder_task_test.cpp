@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -362,6 +363,51 @@ TEST_F(Damaged, oldest_segments_are_removed_beyond_the_limit_but_not_kept_ones) 
     finish();
     EXPECT_TRUE(segments().empty());
     EXPECT_FALSE(fs::exists(feed::index_path(old)));
+}
+
+/// A folder in the place of a segment is not removed, as is an immutable file.
+TEST_F(Damaged, segment_that_cannot_be_removed_does_not_keep_younger_ones) {
+    const std::string young = segments().front();
+    const std::string old = feed::segment_path(folder_, "poller0", begin_ns - 1);
+    fs::create_directories(old + "/content");
+    fs::last_write_time(old, fs::last_write_time(young) - std::chrono::hours{1});
+    RecordConfig config;
+    config.keep_bytes = 1;
+    open(config);
+    std::size_t busy = 0;
+    for (int second = 0; second < 50; ++second) {
+        now_ns_ += 1000 * ms_ns;
+        busy += task_->step(now_ns_);
+    }
+    EXPECT_EQ(segments(), std::vector<std::string>{old});
+    EXPECT_EQ(count(RecorderCount::removed), 1U);
+    EXPECT_LT(busy, 10U) << "the thread sleeps between";
+    ASSERT_EQ(not_removed_.size(), 1U);
+    EXPECT_EQ(not_removed_[0], old + ": Directory not empty");
+    fs::remove(old + "/content");
+    for (int second = 0; second < 50; ++second) {
+        now_ns_ += 1000 * ms_ns;
+        task_->step(now_ns_);
+    }
+    EXPECT_TRUE(segments().empty());
+    finish();
+}
+
+TEST_F(Damaged, segments_are_removed_if_the_clock_is_set_back) {
+    RecordConfig config;
+    config.keep_bytes = 1;
+    ASSERT_TRUE(feed::mark_kept(segments().front(), true));
+    open(config);
+    while (task_->step(now_ns_) != 0) {
+    }
+    ASSERT_TRUE(feed::mark_kept(segments().front(), false));
+    now_ns_ -= 3'600'000 * ms_ns;
+    for (int second = 0; second < 5; ++second) {
+        now_ns_ += 1000 * ms_ns;
+        task_->step(now_ns_);
+    }
+    EXPECT_TRUE(segments().empty());
+    finish();
 }
 
 /// A crash of the host: of the chunks that were under way, the disk has some whole, some in part
