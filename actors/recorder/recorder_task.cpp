@@ -11,6 +11,8 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <iterator>
+#include <set>
 #include <system_error>
 #include <thread>
 
@@ -29,6 +31,20 @@ constexpr std::int64_t unremovable_interval_ns = 60'000'000'000;
 constexpr std::int64_t idle_ns_min = 10'000'000'000;
 /// How long finish() waits for a disk that answers nothing.
 constexpr std::int64_t patience_ns = 10'000'000'000;
+
+/// What a crash left of segments that were removed.
+void remove_lost_indexes(const std::string& folder, const std::vector<std::string>& segments) {
+    std::set<std::string> indexes;
+    std::ranges::transform(segments, std::inserter(indexes, indexes.end()), feed::index_path);
+    std::error_code error;
+    for (fs::directory_iterator entry{folder, error}; !error && entry != fs::directory_iterator{};
+         entry.increment(error)) {
+        const std::string path = entry->path().string();
+        if (path.ends_with(".pcapng.index") && !indexes.contains(path)) {
+            static_cast<void>(::unlink(path.c_str()));
+        }
+    }
+}
 
 }  // namespace
 
@@ -95,6 +111,7 @@ std::unique_ptr<RecorderTask> RecorderTask::open(RecorderSetup setup,
     if (problems.size() != problems_before) {
         return nullptr;  // segments of earlier starts could be neither repaired nor removed
     }
+    remove_lost_indexes(folder, segments);
     task->unfinished_.assign(segments.begin(), segments.end());
     if (const int level = task->setup_.config.compress_level; level != 0) {
         task->compressor_ = std::make_unique<CompressorTask>(folder, level, task->counters_);

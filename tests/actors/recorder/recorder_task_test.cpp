@@ -5,6 +5,7 @@
 #include "feed/recording/segment_file.h"
 #include "tests/actors/recorder/recorder_fixture.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -221,6 +222,30 @@ TEST_F(Recorder, is_followed_while_it_writes) {
     EXPECT_TRUE(followed.damage().empty());
 }
 
+TEST_F(Recorder, is_followed_if_the_clock_is_set_back) {
+    open();
+    record();
+    write_all();
+    feed::FollowedRecording followed{folder_, {}};
+    Problems problems;
+    ASSERT_TRUE(followed.look(problems));
+    now_ns_ -= 3'600'000 * ms_ns;
+    lines_.push_back(9);  // another segment, whose name is older
+    record();
+    write_all();
+    ASSERT_EQ(segments().size(), 2U);
+    feed::FollowedRecording other{folder_, {}};
+    ASSERT_TRUE(other.look(problems));
+    record();
+    write_all();
+    for (feed::FollowedRecording* const each : {&followed, &other}) {
+        ASSERT_TRUE(each->look(problems));
+        const std::vector<std::size_t> found = numbers_of(*each, begin_ns + 10'000 * ms_ns);
+        EXPECT_THAT(found, testing::IsSupersetOf({1U, 2U}));
+    }
+    finish();
+}
+
 /// A poller that is quiet must not hold the others back.
 TEST_F(Recorder, is_followed_in_the_order_of_time) {
     open();
@@ -318,6 +343,14 @@ TEST_F(Damaged, lost_index_is_made_again) {
     start_again();
     EXPECT_EQ(index().chunks, whole_.chunks);
     EXPECT_EQ(repaired_.size(), 1U);
+}
+
+TEST_F(Damaged, index_without_its_segment_is_removed) {
+    const std::string lost = feed::segment_path(folder_, "poller0", begin_ns - 1);
+    fs::copy(feed::index_path(segments().front()), feed::index_path(lost));
+    start_again();
+    EXPECT_FALSE(fs::exists(feed::index_path(lost)));
+    EXPECT_TRUE(fs::exists(feed::index_path(segments().front())));
 }
 
 TEST_F(Damaged, wrong_index_is_made_again) {
