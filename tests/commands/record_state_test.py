@@ -60,6 +60,15 @@ def sealed(head):
     return head + struct.pack("<I", crc32c(head))
 
 
+def series_of(strike, reset_ns, ts_ns):
+    """A frame: a series of line 4 with a quote, at the place of the first message."""
+    place = struct.pack("<IIqq", 1, 0, reset_ns, ts_ns)
+    name = b"SPY  A" + bytes((19, 24))
+    body = struct.pack("<QHB", 0, 4, 0) + place + name + struct.pack("<q", strike * STRIKE_UNIT) + bytes(30)
+    body += struct.pack("<I", 1)
+    return struct.pack("<2sBBI", b"PS", 2, SERIES_FRAME, len(body)) + body
+
+
 class RecordState(unittest.TestCase):
     def setUp(self):
         holder = tempfile.TemporaryDirectory(prefix="pinstrike-record-state-")
@@ -150,6 +159,26 @@ class RecordState(unittest.TestCase):
         self.assertEqual(self.state()[0], [4500])
         self.write_config(port=", udp_checksum: off")
         self.assertEqual(self.state()[0], [4500, 4510])
+
+    def test_series_of_an_earlier_day(self):
+        """A series is of the day of its line's last reset, or without one of the last message."""
+        for number in range(1, 4):
+            self.quote(number, 4500)
+        self.record()
+        today, yesterday, month_ago = (self.start_ns - days * 86400 * 10**9 for days in (0, 1, 30))
+        self.write_snapshot([series_of(4110, today, today), series_of(4120, yesterday, today),
+                             series_of(4130, 0, today), series_of(4140, 0, yesterday), series_of(4150, 0, 0),
+                             series_of(4160, month_ago, month_ago)])
+        strikes, said = self.state()
+        self.assertEqual(strikes, [4110, 4130, 4150, 4160, 4500], said)
+        self.assertIn("; the states of 2 series are of an earlier day", said)
+
+    def test_a_folder_of_another_feed(self):
+        self.quote(1, 4500)
+        self.record()
+        self.write_config(name="another")
+        said = self.pinstrike("record", "state", self.folder, "--config", self.config, status=1).stderr.decode()
+        self.assertIn('is of the feed recorded: the folder of a recording can have one feed only', said)
 
 
 if __name__ == "__main__":
