@@ -52,7 +52,7 @@ def segment_of(packets):
     head += filler(ALIGNMENT - len(head))
     content = b"".join(captures.pcapng_packet(1, *packet) for packet in packets)
     content += filler(ALIGNMENT - HEAD - len(content))
-    begin = struct.pack("<II4s4xIIIIQQ8x", LOCAL_BLOCK, HEAD, b"CHK1", ALIGNMENT, crc32c(content), len(packets), 0, 0, 0)
+    begin = struct.pack("<II4s4xIII28x", LOCAL_BLOCK, HEAD, b"CHK1", ALIGNMENT, crc32c(content), len(packets))
     return head + sealed(begin) + struct.pack("<I", HEAD) + content
 
 
