@@ -121,7 +121,7 @@ class PartsBuilder {
     bool open_publisher(Problems& problems);
     bool open_peers(peer::PeerListener listener, Problems& problems);
     void make_state_recovery(RecoveredListener listener);
-    bool make_recorder(std::function<void(std::string)> listener, Problems& problems);
+    bool make_recorder(RecorderListener listener, Problems& problems);
 
     void make_threads();
 
@@ -402,7 +402,7 @@ void PartsBuilder::make_pollers(const std::vector<Parking*>& wakers) {
     }
 }
 
-bool PartsBuilder::make_recorder(std::function<void(std::string)> listener, Problems& problems) {
+bool PartsBuilder::make_recorder(RecorderListener listener, Problems& problems) {
     if (recorder_inputs_.empty()) {
         return true;
     }
@@ -416,7 +416,7 @@ bool PartsBuilder::make_recorder(std::function<void(std::string)> listener, Prob
         };
     }
     if (!listener) {
-        listener = [](const std::string& /*nobody listens*/) {};
+        listener = [](RecorderNote /*note*/, const std::string& /*nobody listens*/) {};
     }
     RecorderSetup setup{config_.name, config_.record, feed::venue_services(config_.kind).numbers_of,
                         std::move(listener)};

@@ -76,8 +76,8 @@ struct RecorderThread {
 struct FeedListeners {
     nic::dpdk::LogSink device;  ///< DPDK's messages, on any thread; empty: errors to standard error
     peer::PeerListener peer;    ///< on the recovery thread
-    std::function<void(std::string)> recorder;  ///< what was repaired on disk
-    RecoveredListener recovered;                ///< on the recovery thread
+    RecorderListener recorder;  ///< on the recorder's thread
+    RecoveredListener recovered;  ///< on the recovery thread
 };
 
 struct FeedParts {

@@ -178,8 +178,8 @@ void run_poller(PollerTask& poller, CpuIndex cpu, WaitStrategy wait, bool live,
             frozen.emplace();
         }
         poll_until_stopped(poller, wait, clock, control);
-        poller.finish_recording();
         poller.finish();
+        poller.finish_recording();  // also the repairs that were processed just now
         while (!poller.flush_pending()) {
             ::sched_yield();  // a core's thread may need this CPU
         }

@@ -101,13 +101,6 @@ void be_idle() {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
 }
 
-/// The begin of the present trade date.
-std::int64_t day_begin_ns(std::int64_t now_ns) {
-    constexpr std::int64_t hour_ns = 3'600'000'000'000;
-    constexpr std::int64_t day_ns = 24 * hour_ns;
-    return (now_ns + hour_ns) / day_ns * day_ns - hour_ns;
-}
-
 struct Beginning {
     feed::PacketRange range;
     nic::CapturePart part;
@@ -117,7 +110,7 @@ struct Beginning {
 
 /// Where the replay of these records begins.
 Beginning beginning_of(const ReplayRequest& request) {
-    const std::int64_t day_ns = day_begin_ns(wall_ns());
+    const std::int64_t day_ns = feed::trade_date_begin_ns(wall_ns());
     const std::uint32_t date = feed::trade_date_of(wall_ns());
     std::int64_t start_ns = std::numeric_limits<std::int64_t>::max();
     for (const ReplayWanted& wanted : request.wanted) {

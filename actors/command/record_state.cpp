@@ -72,8 +72,9 @@ void stand_back(const actors::FeedConfig& feed) {
 /// Poller, core and the loader of the snapshot on one thread, because there may be one processor.
 class StateReplay {
   public:
-    explicit StateReplay(actors::FeedParts& parts)
+    StateReplay(actors::FeedParts& parts, std::int64_t trade_date_begin_ns)
         : parts_(parts),
+          trade_date_begin_ns_(trade_date_begin_ns),
           poller_(*parts.pollers.front().task),
           core_(*parts.cores.front().core),
           loader_(*parts.recovery.loader) {}
@@ -131,6 +132,13 @@ class StateReplay {
             write_newer();
         }
         if (!newer_.contains({record.key.name, record.key.strike_e8})) {
+            give(record);
+        }
+    }
+
+    /// The last messages of a day may come after the snapshot.
+    void give(const actors::StateRecord& record) {
+        if (is_of_date(record.place, trade_date_begin_ns_)) {
             put(frames_, actors::peer::StateFrame{0, record});
         }
     }
@@ -143,7 +151,7 @@ class StateReplay {
             if (record.kind == actors::StateRecord::Kind::series && place != places_.end() &&
                 actors::sequence_after(record.place.sequence, place->second)) {
                 newer_.emplace(record.key.name, record.key.strike_e8);
-                put(frames_, actors::peer::StateFrame{0, record});
+                give(record);
             }
         }
     }
@@ -161,6 +169,7 @@ class StateReplay {
     }
 
     actors::FeedParts& parts_;
+    std::int64_t trade_date_begin_ns_;
     actors::PollerTask& poller_;
     actors::Core& core_;
     actors::SnapshotLoader& loader_;
@@ -170,14 +179,23 @@ class StateReplay {
     bool newer_written_ = false;
 };
 
-/// The config of the replay, whose only input is a part of the recording.
-actors::FeedConfig replay_of(const actors::FeedConfig& feed, const std::string& folder,
+/// The config of the replay, whose only input is a part of the recording. It takes the packets that
+/// the feed took, with the blocks that a peer repaired.
+actors::FeedConfig replay_of(actors::FeedConfig feed, const std::string& folder,
                              ReplayRange range) {
+    take_repairs(feed);
     actors::FeedConfig config = actors::recovery_config(feed);
-    config.ports = {capture_port({{folder}, nic::Pace{}, std::move(range.part)})};
+    config.ports = {capture_port({{folder}, nic::Pace{}, std::move(range.part)}, feed)};
     config.pollers.front().ports = {config.ports.front().name};
     config.replay_from = std::move(range.from);
     return config;
+}
+
+/// As the end of a sentence; empty: there are none.
+std::string outdated_text(const actors::SnapshotLoader& loader) {
+    const std::uint64_t series = loader.outdated().read();
+    return series == 0 ? ""
+                       : fmt::format("; the states of {} series are of an earlier day", series);
 }
 
 /// What the recording lacks behind its snapshot, as the end of a sentence; empty: nothing. Says
@@ -211,26 +229,27 @@ Exit give_state(const RecordStateArguments& given) {
     }
     stand_back(*feed);
     Exit status = Exit::ok;
-    auto range = range_behind_snapshot(given.folder,
+    auto range = range_behind_snapshot(given.folder, feed->name,
                                        given.until_ns == 0 ? wall_ns() : given.until_ns, status);
     if (!range) {
         return status;
     }
     const std::int64_t end_ns = range->part.from_ns;
+    const std::int64_t trade_date_begin_ns = range->from->trade_date_begin_ns;
     const auto parts =
         actors::make_parts(replay_of(*feed, given.folder, std::move(*range)), problems, {});
     print_problems(problems);
     if (parts == nullptr) {
         return exit_of(problems);
     }
-    StateReplay replay{*parts};
+    StateReplay replay{*parts, trade_date_begin_ns};
     replay.run();
     if (!replay.write_state()) {
         complain("nobody reads the state");
         return Exit::failed;
     }
-    complain("of the recording up to {}{}", actors::time_text(end_ns),
-             missing_text(*parts->pollers.front().task));
+    complain("of the recording up to {}{}{}", actors::time_text(end_ns),
+             outdated_text(*parts->recovery.loader), missing_text(*parts->pollers.front().task));
     return Exit::ok;
 }
 

@@ -99,26 +99,11 @@ void print_replay(const actors::FeedConfig& config, const nic::PortConfig& captu
         senders.empty() ? "all" : senders, unused);
 }
 
-/// In a recording, the blocks that recovery brought are packets of the retransmission groups.
-void take_repairs(actors::FeedConfig& config) {
-    const auto published_line = feed::venue_services(config.kind).published_line;
-    if (config.recovery.sources.empty() || published_line == nullptr) {
-        return;
-    }
-    for (feed::LineConfig& line : config.lines) {
-        const auto published = published_line(line.number);
-        if (published && line.retransmission[0].port == 0) {
-            line.retransmission = published->retransmission;
-        }
-    }
-}
-
 /// Keeps the config's threads and lines, and makes the captures its only input.
 void feed_from(actors::FeedConfig& config, const ReplaySource& source) {
-    nic::PortConfig port = capture_port({source.files, source.pace, source.range.part});
+    const nic::PortConfig port =
+        capture_port({source.files, source.pace, source.range.part}, config);
     if (!source.config.empty()) {
-        port.udp_checksum = check_of(config.ports);
-        port.sources = senders_of(config.ports);
         print_replay(config, port, source.config);
     }
     take_repairs(config);
@@ -157,12 +142,27 @@ bool readable(const std::vector<std::string>& files) {
 
 }  // namespace
 
-nic::PortConfig capture_port(nic::CaptureConfig capture) {
+nic::PortConfig capture_port(nic::CaptureConfig capture, const actors::FeedConfig& feed) {
     nic::PortConfig port;
     port.name = "capture";
     port.kind = nic::PortKind::capture;
     port.own.get<nic::CaptureConfig>() = std::move(capture);
+    port.udp_checksum = check_of(feed.ports);
+    port.sources = senders_of(feed.ports);
     return port;
+}
+
+void take_repairs(actors::FeedConfig& config) {
+    const auto published_line = feed::venue_services(config.kind).published_line;
+    if (config.recovery.sources.empty() || published_line == nullptr) {
+        return;
+    }
+    for (feed::LineConfig& line : config.lines) {
+        const auto published = published_line(line.number);
+        if (published && line.retransmission[0].port == 0) {
+            line.retransmission = published->retransmission;
+        }
+    }
 }
 
 std::optional<actors::FeedConfig> replay_config(const ReplaySource& source, Exit& status) {

@@ -1,7 +1,6 @@
 // path: cold
 //
-// The config of an appliance that gets only captures as input. `replay` and `latency --replay` use
-// it.
+// The config of an appliance that gets only captures as input.
 #pragma once
 
 #include "actors/command/replay_range.h"
@@ -25,8 +24,13 @@ struct ReplaySource {
     ReplayRange range{};  ///< without frames: all packets of the files
 };
 
-/// The port that replays captures.
-[[nodiscard]] nic::PortConfig capture_port(nic::CaptureConfig capture);
+/// The port that replays captures. It checks packets as the ports of the feed do.
+[[nodiscard]] nic::PortConfig capture_port(nic::CaptureConfig capture,
+                                           const actors::FeedConfig& feed);
+
+/// In a recording, the blocks that recovery brought are packets of the retransmission groups. Adds
+/// these groups to the lines of a feed that has recovery.
+void take_repairs(actors::FeedConfig& config);
 
 /// If a file or the config is wrong, prints all problems on standard error, sets `status` and
 /// returns nothing.

@@ -85,7 +85,7 @@ std::optional<SnapshotPlace> snapshot_before(const std::string& folder, std::int
         }
         if (const auto end_ns = end_of(*file); end_ns && *end_ns <= from_ns) {
             print_problems(problems);
-            return SnapshotPlace{state.path, file->head().begin_ns};
+            return SnapshotPlace{state.path, file->head().begin_ns, file->head().feed};
         }
     }
     print_problems(problems);
@@ -128,7 +128,7 @@ std::optional<ReplayRange> replay_range(const std::vector<std::string>& files,
     return found;
 }
 
-std::optional<ReplayRange> range_behind_snapshot(const std::string& folder,
+std::optional<ReplayRange> range_behind_snapshot(const std::string& folder, const std::string& feed,
                                                  std::int64_t begun_before_ns, Exit& status) {
     const std::uint32_t trade_date = feed::trade_date_of(begun_before_ns);
     const auto no_snapshot = [trade_date] {
@@ -156,13 +156,20 @@ std::optional<ReplayRange> range_behind_snapshot(const std::string& folder,
     if (!snapshot) {
         return no_snapshot();
     }
+    if (snapshot->feed != feed) {
+        complain("{} is of the feed {}: the folder of a recording can have one feed only",
+                 snapshot->path, snapshot->feed);
+        status = Exit::failed;
+        return std::nullopt;
+    }
     feed::PacketRange range;
     range.from_ns = snapshot->begin_ns - before_snapshot_ns;
     span.since_ns = range.from_ns;
     ReplayRange found;
     found.part.from_ns = packets->last_ns() + 1;
     found.part.gate = std::make_shared<nic::ReplayGate>();
-    found.from = actors::ReplayFrom{snapshot->path, found.part.from_ns, found.part.gate};
+    found.from = actors::ReplayFrom{snapshot->path, found.part.from_ns, found.part.gate,
+                                    feed::trade_date_begin_ns(begun_before_ns)};
     found.part.frames = std::make_shared<feed::RecordingPart>(folder, std::move(range), span);
     return found;
 }

@@ -41,6 +41,7 @@ inline constexpr std::int64_t before_snapshot_ns = 1'000'000'000;
 struct SnapshotPlace {
     std::string path;
     std::int64_t begin_ns = 0;
+    std::string feed;  ///< that it is of
 };
 
 /// The last snapshot of the trade date of `from_ns` that was complete by then.
@@ -59,8 +60,10 @@ struct SnapshotPlace {
 [[nodiscard]] Exit finish_snapshot(const actors::SnapshotLoader* loader);
 
 /// The recording behind its last snapshot of the trade date of `begun_before_ns`, with segments
-/// that were begun before. Nothing, with the status and a printed reason, if there is none.
+/// that were begun before. Of the snapshot, states of this date are taken. Nothing, with the status
+/// and a printed reason, if there is none, or if it is of another feed.
 [[nodiscard]] std::optional<ReplayRange> range_behind_snapshot(const std::string& folder,
+                                                               const std::string& feed,
                                                                std::int64_t begun_before_ns,
                                                                Exit& status);
 

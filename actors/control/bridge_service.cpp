@@ -17,7 +17,6 @@
 
 #include <array>
 #include <atomic>
-#include <csignal>
 #include <optional>
 #include <string>
 
@@ -78,7 +77,6 @@ class BridgeService {
     }
 
     Exit run() {
-        std::signal(SIGPIPE, SIG_IGN);
         Problems problems;
         const bool opened = server_ ? server_->open(config_.listen, config_.tls, problems)
                                     : client_->open(options_.connect, config_.tls, problems);

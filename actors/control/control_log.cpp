@@ -88,9 +88,11 @@ peer::PeerListener ControlLog::peer_sink() const {
     };
 }
 
-std::function<void(std::string)> ControlLog::recorder_sink() const {
-    return [queue = queue_](std::string text) {
-        queue->put({LogCode::recording_repaired, "recorder", std::move(text)});
+RecorderListener ControlLog::recorder_sink() const {
+    return [queue = queue_](RecorderNote note, std::string sentence) {
+        queue->put({note == RecorderNote::repaired ? LogCode::recording_repaired
+                                                   : LogCode::segment_not_removed,
+                    "recorder", std::move(sentence)});
     };
 }
 

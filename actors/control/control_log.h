@@ -39,8 +39,8 @@ class ControlLog {
     /// The same for events of peers.
     [[nodiscard]] peer::PeerListener peer_sink() const;
 
-    /// The same for repaired segments of the recording.
-    [[nodiscard]] std::function<void(std::string)> recorder_sink() const;
+    /// The same for segments of the recording.
+    [[nodiscard]] RecorderListener recorder_sink() const;
 
     /// Whether the books took recorded state.
     [[nodiscard]] RecoveredListener recovered_sink() const;

@@ -33,6 +33,7 @@ SideProcess::SideProcess(SideParts parts)
         ::sigaddset(&signals_, signal);
     }
     ::pthread_sigmask(SIG_BLOCK, &signals_, nullptr);
+    std::signal(SIGPIPE, SIG_IGN);
 }
 
 void SideProcess::log(LogCode code, std::string subject, std::string sentence) {

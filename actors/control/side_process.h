@@ -40,7 +40,8 @@ struct SideParts {
 
 class SideProcess {
   public:
-    /// Blocks the signals that it waits for, before any thread is made.
+    /// Blocks the signals that it waits for, before any thread is made. Ignores SIGPIPE, so that
+    /// writing to a closed pipe or connection is an error and does not end the process.
     explicit SideProcess(SideParts parts);
 
     /// Adds an entry to the log. Any thread: the main thread writes it, because a pipe that nobody

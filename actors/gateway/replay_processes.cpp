@@ -41,8 +41,8 @@ struct Pipe {
     }
 };
 
-/// Starts the command with these as its standard input and output, and with all signals allowed.
-/// Returns an errno.
+/// Starts the command with these as its standard input and output. It handles all signals as usual,
+/// although the gateway blocks and ignores some. Returns an errno.
 int spawn(const std::vector<std::string>& command, int input, int output, pid_t& pid) {
     std::vector<char*> arguments;
     for (const std::string& word : command) {
@@ -59,7 +59,10 @@ int spawn(const std::vector<std::string>& command, int input, int output, pid_t&
     sigset_t none;
     ::sigemptyset(&none);
     ::posix_spawnattr_setsigmask(&attributes, &none);
-    ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+    sigset_t all;
+    ::sigfillset(&all);
+    ::posix_spawnattr_setsigdefault(&attributes, &all);
+    ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
     const int error =
         ::posix_spawn(&pid, arguments[0], &files, &attributes, arguments.data(), environ);
     ::posix_spawnattr_destroy(&attributes);

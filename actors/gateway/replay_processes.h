@@ -5,7 +5,8 @@
 // neither.
 //
 // Both threads take a mutex for each block of frames. The queue holds a few blocks; while it is
-// full, the thread does not read the pipe, and the process waits.
+// full, the thread does not read the pipe, and the process waits. SIGPIPE must be ignored, because
+// a process may end before it has read its input.
 #pragma once
 
 #include "actors/gateway/replay_source.h"

@@ -110,7 +110,8 @@ class PollerTask {
         recorder_->close_if_old(now_ns);
     }
 
-    /// Called after the last step: gives the recorder what it has not got yet.
+    /// Called after the last step and after finish(), which may process repairs: gives the recorder
+    /// what it has not got yet.
     void finish_recording() {
         if (recorder_ != nullptr) {
             record(0);

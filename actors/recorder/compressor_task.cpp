@@ -3,7 +3,11 @@
 
 #include "feed/recording/segment_file.h"
 
+#include <algorithm>
+#include <cstdint>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace pinstrike::actors {
 
@@ -18,15 +22,13 @@ CompressorTask::CompressorTask(std::string folder, int level, RecorderCounters& 
     : folder_(std::move(folder)), level_(level), counters_(counters) {}
 
 bool CompressorTask::step(std::int64_t now_ns) {
+    clock_.step(now_ns);
     if (!current_) {
-        if (now_ns < next_look_ns_) {
+        if (clock_.now_ns() < next_look_ns_) {
             return false;
         }
-        next_look_ns_ = now_ns + search_interval_ns;
+        next_look_ns_ = clock_.now_ns() + search_interval_ns;
         begin_next();
-        if (!problems_.empty()) {
-            fail(now_ns);
-        }
         return current_.has_value();
     }
     if (current_->step(problems_)) {
@@ -36,9 +38,9 @@ bool CompressorTask::step(std::int64_t now_ns) {
         counters_.bump(RecorderCount::compressed);
         counters_.bump(RecorderCount::compressed_from, current_->bytes());
         counters_.bump(RecorderCount::compressed_to, current_->compressed_bytes());
-        next_look_ns_ = now_ns;
+        next_look_ns_ = clock_.now_ns();
     } else {
-        fail(now_ns);
+        fail(current_->path());
     }
     current_.reset();
     return true;
@@ -48,8 +50,12 @@ bool CompressorTask::step(std::int64_t now_ns) {
 /// unfinished is repaired by the recorder's thread first.
 void CompressorTask::begin_next() {
     Problems unread;
-    for (const std::string& path : feed::segments_in(folder_, unread)) {
-        if (feed::plain_path(path) != path) {
+    std::vector<std::string> paths = feed::segments_in(folder_, unread);
+    std::ranges::stable_sort(paths, {}, [](const std::string& path) {
+        return feed::time_in_name(path).value_or(INT64_MAX);
+    });
+    for (const std::string& path : paths) {
+        if (feed::plain_path(path) != path || failed_.contains(path)) {
             continue;
         }
         auto segment = feed::SegmentFile::open(path, unread);
@@ -59,21 +65,26 @@ void CompressorTask::begin_next() {
         if (const auto index = segment->index()) {
             current_ =
                 feed::SegmentCompressor::begin(std::move(*segment), *index, level_, problems_);
+            if (!current_) {
+                fail(path);
+            }
             return;
         }
     }
+    failed_.clear();  // nothing else is left to compress
 }
 
 /// For example because the disk is full. The segment stays as it is.
-void CompressorTask::fail(std::int64_t now_ns) {
+void CompressorTask::fail(const std::string& path) {
     if (!problems_.empty()) {
         const std::lock_guard lock{failure_mutex_};
         const Problem& problem = problems_.front();
         failure_ = problem.place.text() + ": " + problem.text;
     }
     problems_.clear();
+    failed_.insert(path);
     counters_.bump(RecorderCount::compress_failures);
-    next_look_ns_ = now_ns + failed_interval_ns;
+    next_look_ns_ = clock_.now_ns() + failed_interval_ns;
 }
 
 }  // namespace pinstrike::actors

@@ -1,17 +1,20 @@
 // path: cold
 //
 // The work of the compressor's thread: compresses the closed segments of a recording, the oldest
-// first, one chunk at a time. The thread has the idle priority, and sleeps after each chunk so that
-// it takes no more than its share of a processor.
+// first, one chunk at a time. One that cannot be compressed is tried again after all others. The
+// thread has the idle priority, and sleeps after each chunk so that it takes no more than its share
+// of a processor.
 #pragma once
 
 #include "actors/recorder/recorder_counts.h"
+#include "actors/threads/step_free_clock.h"
 #include "config/problem.h"
 #include "feed/recording/segment_compressor.h"
 
 #include <cstdint>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 
 namespace pinstrike::actors {
@@ -40,14 +43,16 @@ class CompressorTask {
 
   private:
     void begin_next();
-    void fail(std::int64_t now_ns);
+    void fail(const std::string& path);
 
     std::string folder_;
     int level_;
     RecorderCounters& counters_;
     std::optional<feed::SegmentCompressor> current_;
     Problems problems_;
-    std::int64_t next_look_ns_ = 0;
+    StepFreeClock clock_;
+    std::int64_t next_look_ns_ = 0;  ///< in step-free time
+    std::set<std::string> failed_;   ///< segments that are tried again after all others
     mutable std::mutex failure_mutex_;
     std::string failure_;
 };

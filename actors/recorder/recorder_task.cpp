@@ -13,6 +13,7 @@
 #include <cstring>
 #include <filesystem>
 #include <iterator>
+#include <set>
 #include <system_error>
 #include <thread>
 
@@ -25,10 +26,26 @@ namespace fs = std::filesystem;
 constexpr std::size_t writes_max = 8;  ///< of each poller at a time
 constexpr std::int64_t retry_interval_ns = 1'000'000'000;
 constexpr std::int64_t look_interval_ns = 1'000'000'000;
+/// A segment that could not be removed is left out for this time, and others are removed.
+constexpr std::int64_t unremovable_interval_ns = 60'000'000'000;
 /// A poller hands over a chunk each second while it records.
 constexpr std::int64_t idle_ns_min = 10'000'000'000;
 /// How long finish() waits for a disk that answers nothing.
 constexpr std::int64_t patience_ns = 10'000'000'000;
+
+/// What a crash left of segments that were removed.
+void remove_lost_indexes(const std::string& folder, const std::vector<std::string>& segments) {
+    std::set<std::string> indexes;
+    std::ranges::transform(segments, std::inserter(indexes, indexes.end()), feed::index_path);
+    std::error_code error;
+    for (fs::directory_iterator entry{folder, error}; !error && entry != fs::directory_iterator{};
+         entry.increment(error)) {
+        const std::string path = entry->path().string();
+        if (path.ends_with(".pcapng.index") && !indexes.contains(path)) {
+            static_cast<void>(::unlink(path.c_str()));
+        }
+    }
+}
 
 }  // namespace
 
@@ -96,6 +113,7 @@ std::unique_ptr<RecorderTask> RecorderTask::open(RecorderSetup setup,
     if (problems.size() != problems_before) {
         return nullptr;  // segments of earlier starts could be neither repaired nor removed
     }
+    remove_lost_indexes(folder, segments);
     task->unfinished_.assign(segments.begin(), segments.end());
     std::ranges::move(feed::foreign_captures_in(folder), std::back_inserter(task->unfinished_));
     if (const int level = task->setup_.config.compress_level; level != 0) {
@@ -127,6 +145,7 @@ std::size_t RecorderTask::step(std::int64_t now_ns) {
         counters_.longest_pause_ns.raise_to(static_cast<std::uint64_t>(pause_ns));
     }
     stepped_ns_ = now_ns;
+    clock_.step(now_ns);
     std::size_t work = collect(now_ns);
     for (std::size_t i = 0; i < inputs_.size(); ++i) {
         work += write_chunks(i, now_ns);
@@ -138,9 +157,9 @@ std::size_t RecorderTask::step(std::int64_t now_ns) {
 
 /// Gives back the space that is reserved for a segment which gets no packets, because the lines are
 /// quiet or recording was stopped (`ctl record stop`).
-void RecorderTask::release_idle(std::int64_t now_ns) {
+void RecorderTask::release_idle() {
     for (Output& output : outputs_) {
-        if (output.writes.empty() && now_ns - output.begun_ns >= idle_ns_min) {
+        if (output.writes.empty() && clock_.now_ns() - output.begun_ns >= idle_ns_min) {
             output.writer.set_reserved(false);
         }
     }
@@ -148,22 +167,31 @@ void RecorderTask::release_idle(std::int64_t now_ns) {
 
 /// Removes at most one segment beyond the limits of the config.
 bool RecorderTask::remove_old(std::int64_t now_ns) {
-    if (now_ns < next_look_ns_) {
+    if (clock_.now_ns() < removal_.next_look_ns) {
         return false;
     }
-    next_look_ns_ = now_ns + look_interval_ns;
-    release_idle(now_ns);
+    removal_.next_look_ns = clock_.now_ns() + look_interval_ns;
+    release_idle();
+    if (clock_.now_ns() >= removal_.again_ns) {
+        removal_.left_out.clear();
+        removal_.again_ns = clock_.now_ns() + unremovable_interval_ns;
+    }
     const RecordConfig& config = setup_.config;
     const std::int64_t oldest_ns = config.keep_ns == 0 ? INT64_MIN : now_ns - config.keep_ns;
-    const std::string path =
-        feed::segment_to_remove(folder_, {oldest_ns, config.keep_bytes, config.free_bytes});
+    const std::string path = feed::segment_to_remove(
+        folder_, {oldest_ns, config.keep_bytes, config.free_bytes, removal_.left_out});
     if (path.empty()) {
         return false;
     }
-    feed::remove_segment(path);
+    if (!feed::remove_segment(path)) {
+        setup_.listener(RecorderNote::not_removed,
+                        fmt::format("{}: {}", path, std::strerror(errno)));
+        removal_.left_out.insert(path);
+        return false;
+    }
     feed::remove_unneeded_states(folder_);
     counters_.bump(RecorderCount::removed);
-    next_look_ns_ = now_ns;
+    removal_.next_look_ns = clock_.now_ns();
     return true;
 }
 
@@ -175,7 +203,7 @@ std::size_t RecorderTask::collect(std::int64_t now_ns) {
         ++count;
         if (ended->result <= 0) {
             write.failed = outputs_[write.input].broken = true;
-            fail(outputs_[write.input], ended->result == 0 ? ENOSPC : -ended->result, now_ns);
+            fail(outputs_[write.input], ended->result == 0 ? ENOSPC : -ended->result);
         } else {
             write.done_bytes += static_cast<std::size_t>(ended->result);
             // A short write with O_DIRECT goes on at a multiple of the alignment.
@@ -252,12 +280,12 @@ bool RecorderTask::ready(std::size_t input, std::int64_t now_ns) {
     }
     writer.close();
     output.broken = false;
-    if (now_ns < output.retry_ns) {
+    if (clock_.now_ns() < output.retry_ns) {
         return false;
     }
     const std::string path = feed::segment_path(folder_, inputs_[input].poller, now_ns);
     if (!writer.open(path, head, setup_.config.segment_bytes)) {
-        fail(output, errno, now_ns);
+        fail(output, errno);
         return false;
     }
     counters_.bump(RecorderCount::segments);
@@ -271,7 +299,7 @@ void RecorderTask::begin_write(std::size_t input, const FilledChunk& chunk, std:
     feed::write_statistics(bytes, {chunk.first_ts_ns, chunk.received, chunk.filtered,
                                    chunk.not_recorded, chunk.not_recorded_before});
     writer.set_reserved(true);
-    output.begun_ns = now_ns;
+    output.begun_ns = clock_.now_ns();
     nic::ChunkHead head;
     head.packets = chunk.packets;
     head.number = writer.chunks();
@@ -297,9 +325,9 @@ void RecorderTask::submit(Write& write) {
     disk_->add(order);
 }
 
-void RecorderTask::fail(Output& output, int error, std::int64_t now_ns) {
+void RecorderTask::fail(Output& output, int error) {
     output.error = error;
-    output.retry_ns = now_ns + retry_interval_ns;
+    output.retry_ns = clock_.now_ns() + retry_interval_ns;
     counters_.bump(RecorderCount::failures);
     show_error();
 }
@@ -320,18 +348,19 @@ bool RecorderTask::repair_step() {
             const std::string text = scan_->repair(problems);
             scan_.reset();
             if (!text.empty()) {
-                setup_.on_repair(text);
+                setup_.listener(RecorderNote::repaired, text);
             }
         }
     } else if (!unfinished_.empty()) {
         const std::string path = std::move(unfinished_.front());
         unfinished_.pop_front();
         if (!feed::is_segment(path)) {
-            setup_.on_repair(fmt::format("{}: {}", path, feed::foreign_capture));
+            setup_.listener(RecorderNote::repaired,
+                            fmt::format("{}: {}", path, feed::foreign_capture));
             return true;
         }
         if (const std::string text = feed::remove_headless(path); !text.empty()) {
-            setup_.on_repair(text);
+            setup_.listener(RecorderNote::repaired, text);
             return true;
         }
         auto file = feed::SegmentFile::open(path, problems);
@@ -347,7 +376,8 @@ bool RecorderTask::repair_step() {
         return false;
     }
     for (const Problem& problem : problems) {
-        setup_.on_repair(fmt::format("{}: {}", problem.place.text(), problem.text));
+        setup_.listener(RecorderNote::repaired,
+                        fmt::format("{}: {}", problem.place.text(), problem.text));
     }
     return true;
 }

@@ -7,7 +7,8 @@
 // A chunk that the disk does not take stays in memory, and is tried again each second in a new
 // segment. So nothing that reached a chunk is lost while the program runs. Meanwhile the poller
 // runs out of chunks and counts what it cannot record. A segment ends before the first chunk that
-// the disk did not take, so the chunks of a poller are in their order, each once.
+// the disk did not take, so the chunks of a poller are in their order, each once. Waits are
+// measured in step-free time, because the wall clock may be set back.
 #pragma once
 
 #include "actors/poller/packet_recorder.h"
@@ -18,6 +19,7 @@
 #include "actors/recorder/segment_writer.h"
 #include "actors/recorder/state_chunks.h"
 #include "actors/recorder/state_writer.h"
+#include "actors/threads/step_free_clock.h"
 #include "config/problem.h"
 #include "feed/event/block_numbers.h"
 #include "feed/recording/segment_file.h"
@@ -29,6 +31,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -53,12 +56,19 @@ struct RecorderInput {
     std::string poller, const RecordConfig& config, std::span<const std::uint16_t> lines,
     const RepairRoute& repairs = {});
 
+/// What the recorder states in sentences, on its thread.
+enum class RecorderNote : std::uint8_t {
+    repaired,     ///< about a segment that an earlier start left
+    not_removed,  ///< a segment beyond the limits of the config is still there
+};
+
+using RecorderListener = std::function<void(RecorderNote note, std::string sentence)>;
+
 struct RecorderSetup {
     std::string feed;
     RecordConfig config;
     feed::NumbersOf numbers_of = nullptr;
-    /// Gets sentences about segments that an earlier start left, on the recorder's thread.
-    std::function<void(std::string)> on_repair;
+    RecorderListener listener;
     /// The chunks of snapshots; nullopt: none are taken.
     std::optional<Consumer<FilledStateChunk>> states{};
     std::unique_ptr<DiskQueue> disk{};  ///< writes the chunks; null: by io_uring
@@ -108,8 +118,16 @@ class RecorderTask {
         std::deque<FilledChunk> failed;             ///< to be tried again, in their order
         bool broken = false;  ///< a write of the segment failed, so it gets no more
         int error = 0;        ///< errno of the latest failure; 0: it writes
+        // In step-free time.
         std::int64_t retry_ns = 0;
         std::int64_t begun_ns = 0;  ///< when the latest write began
+    };
+
+    /// Of segments beyond the limits of the config; in step-free time.
+    struct Removal {
+        std::int64_t next_look_ns = 0;
+        std::set<std::string> left_out;  ///< could not be removed
+        std::int64_t again_ns = 0;       ///< when these are tried again
     };
 
     RecorderTask(RecorderSetup setup, std::vector<RecorderInput> inputs);
@@ -117,11 +135,11 @@ class RecorderTask {
     std::size_t collect(std::int64_t now_ns);
     std::size_t write_chunks(std::size_t input, std::int64_t now_ns);
     [[nodiscard]] bool ready(std::size_t input, std::int64_t now_ns);
-    void release_idle(std::int64_t now_ns);
+    void release_idle();
     void begin_write(std::size_t input, const FilledChunk& chunk, std::int64_t now_ns);
     void submit(Write& write);
     void end_writes(Output& output, std::int64_t now_ns);
-    void fail(Output& output, int error, std::int64_t now_ns);
+    void fail(Output& output, int error);
     void show_error();
     bool repair_step();
     bool remove_old(std::int64_t now_ns);
@@ -134,7 +152,8 @@ class RecorderTask {
     std::deque<std::string> unfinished_;  ///< segments of earlier starts that are yet to be checked
     std::optional<feed::SegmentScan> scan_;
     std::int64_t stepped_ns_ = 0;
-    std::int64_t next_look_ns_ = 0;  ///< for segments to remove
+    StepFreeClock clock_;  ///< for all that waits
+    Removal removal_;
     RecorderCounters counters_;
     std::unique_ptr<CompressorTask> compressor_;
     std::unique_ptr<StateWriter> states_;  ///< null: no snapshots are taken

@@ -10,8 +10,10 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <memory>
+#include <thread>
 #include <utility>
 
 namespace pinstrike::actors {
@@ -57,6 +59,19 @@ bool write_head(int fd, const std::vector<std::byte>& head) {
     return written == static_cast<ssize_t>(head.size());
 }
 
+/// Shows who writes. A tool that looks at the segment holds the lock for a moment, and not every
+/// file system has locks.
+bool lock(int fd) {
+    constexpr int tries_max = 100;
+    for (int tries = 0; tries < tries_max; ++tries) {
+        if (::flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) {
+            return true;
+        }
+        std::this_thread::sleep_for(std::chrono::microseconds{100});
+    }
+    return false;
+}
+
 }  // namespace
 
 bool SegmentWriter::open(const std::string& path, const feed::SegmentHead& head,
@@ -70,7 +85,8 @@ bool SegmentWriter::open(const std::string& path, const feed::SegmentHead& head,
     // whose recorder is gone.
     static_cast<void>(::flock(file.get(), LOCK_EX | LOCK_NB));
     nic::FileDescriptor index = make_file(feed::index_path(path), 0);
-    if (!index.valid() || !reserve(file.get(), bytes) || !write_head(file.get(), first)) {
+    if (!index.valid() || !lock(file.get()) || !reserve(file.get(), bytes) ||
+        !write_head(file.get(), first)) {
         const int error = errno;
         static_cast<void>(::unlink(path.c_str()));
         static_cast<void>(::unlink(feed::index_path(path).c_str()));

@@ -1,6 +1,8 @@
 // path: cold
 #include "actors/snapshot/snapshot_loader.h"
 
+#include "config/time_units.h"
+
 #include <algorithm>
 #include <iterator>
 #include <utility>
@@ -15,6 +17,8 @@ constexpr std::int64_t group_ns = 20'000'000;
 /// of the recording, until this much has passed.
 constexpr std::int64_t repeat_ns = 50'000'000;
 constexpr std::int64_t repeat_ns_max = 2'000'000'000;
+/// Books keep the state of a day for no longer than this, also over holidays.
+constexpr std::int64_t oldest_stamp_ns = 7 * 24 * 3600 * second_ns;
 
 }  // namespace
 
@@ -26,6 +30,12 @@ bool SnapshotSelection::selects(const StateRecord& record) const {
            std::ranges::find(lines, record.line) != lines.end() &&
            (record.kind != StateRecord::Kind::series || underlyings.empty() ||
             std::ranges::any_of(underlyings, is_of_record));
+}
+
+bool is_of_date(const CoveredPlace& place, std::int64_t trade_date_begin_ns) {
+    const std::int64_t ts_ns = place.reset_ts_ns != 0 ? place.reset_ts_ns : place.ts_ns;
+    return ts_ns == 0 || ts_ns >= trade_date_begin_ns ||
+           ts_ns < trade_date_begin_ns - oldest_stamp_ns;
 }
 
 SnapshotLoader::SnapshotLoader(SnapshotReader snapshot, ReplayFrom from,
@@ -77,9 +87,13 @@ std::size_t SnapshotLoader::read_group() {
     std::int64_t group_end_ns = 0;
     for (auto records = snapshot_.next(); !records.empty(); records = snapshot_.next()) {
         for (const StateRecord& record : records) {
-            if (selection_.selects(record)) {
+            if (!selection_.selects(record)) {
+                continue;
+            }
+            const bool taken = is_of_date(record.place, from_.trade_date_begin_ns);
+            (taken ? series_ : outdated_).add(record.kind == StateRecord::Kind::series ? 1 : 0);
+            if (taken) {
                 round_.records.push_back(record);
-                series_.add(record.kind == StateRecord::Kind::series ? 1 : 0);
             }
         }
         group_end_ns = group_end_ns == 0 ? snapshot_.end_ns() + group_ns : group_end_ns;

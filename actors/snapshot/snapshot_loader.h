@@ -43,6 +43,12 @@ struct SnapshotSelection {
     [[nodiscard]] bool selects(const StateRecord& record) const;
 };
 
+/// Whether a state is of the trade date that begins at this time. That is the date of the last
+/// reset of its line, which forgot what was before, or else of the last message that it covers.
+/// True if neither is known, or if the exchange's stamps are a week older, so that they do not say
+/// the present date: somebody sends the traffic of another day.
+[[nodiscard]] bool is_of_date(const CoveredPlace& place, std::int64_t trade_date_begin_ns);
+
 class SnapshotLoader {
   public:
     /// `exchange` must outlive the loader.
@@ -67,6 +73,9 @@ class SnapshotLoader {
 
     /// States of series in the snapshot that were selected.
     [[nodiscard]] const Counter& series() const { return series_; }
+
+    /// Those that were left out because they are of an earlier trade date.
+    [[nodiscard]] const Counter& outdated() const { return outdated_; }
 
     /// Of these, those that the books did not take.
     [[nodiscard]] const Counter& refused() const { return refused_; }
@@ -104,6 +113,7 @@ class SnapshotLoader {
     Round round_;
     std::vector<StateRecord> unjoined_;
     Counter series_;
+    Counter outdated_;
     Counter refused_;
     std::atomic<bool> begins_{false};
 };

@@ -58,7 +58,7 @@ class FollowedFrames final : public nic::FrameStream {
         std::optional<RecordedPacket> packet = recording_.next(now_ns_);
         if (!packet) {
             now_ns_ = wall_ns_();
-            if (now_ns_ - looked_ns_ < look_interval_ns) {
+            if (now_ns_ >= looked_ns_ && now_ns_ - looked_ns_ < look_interval_ns) {
                 return false;
             }
             looked_ns_ = now_ns_;
@@ -108,7 +108,8 @@ bool FollowedRecording::look(Problems& problems) {
     return true;
 }
 
-/// The paths of a poller's segments come in the order of their times.
+/// The first paths of a poller's segments come in the order of their times. One that comes later
+/// was begun later, also if the time in its name is earlier because the clock was set back.
 void FollowedRecording::add(const std::string& path) {
     const std::string name = poller_of(path);
     auto poller = std::ranges::find(pollers_, name, &Poller::name);
@@ -120,7 +121,7 @@ void FollowedRecording::add(const std::string& path) {
         poller->name = name;
         latest_ = has_latest ? &pollers_[latest] : nullptr;  // the poller may have moved
     }
-    if (path > poller->newest) {
+    if (poller->known.insert(path).second) {
         poller->newest = path;
         poller->segments.push_back({path, {}, 0, false});
     }
@@ -141,7 +142,7 @@ void FollowedRecording::read_index(Segment& segment, bool is_newest) {
     }
     const std::uint64_t first_chunk_at = file->head().bytes;
     std::optional<SegmentIndex> index;
-    if (is_newest) {
+    if (is_newest || file->is_being_written()) {
         index = file->growing_index();
     } else {
         index = file->index();

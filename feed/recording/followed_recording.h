@@ -22,6 +22,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -73,7 +74,8 @@ class FollowedRecording {
     /// The segments of one poller that have packets to return.
     struct Poller {
         std::string name;
-        std::string newest;  ///< path of the segment that was added last
+        std::string newest;           ///< path of the segment that was added last
+        std::set<std::string> known;  ///< paths of all that were added
         std::deque<Segment> segments;
         std::optional<SegmentFile> file;  ///< the first segment, if a chunk of it was read
         ChunkPackets packets{{}};

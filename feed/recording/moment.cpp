@@ -61,6 +61,9 @@ date::local_days day_of(std::int64_t ns, bool utc) {
     return date::floor<date::days>(local);
 }
 
+/// From the begin of a trade date to midnight UTC.
+constexpr std::chrono::minutes before_midnight{40};
+
 }  // namespace
 
 std::optional<Moment> parse_moment(std::string_view text) {
@@ -108,9 +111,16 @@ std::optional<std::int64_t> ns_of(const Moment& moment, std::int64_t first_ns,
 std::uint32_t trade_date_of(std::int64_t wall_ns) {
     using namespace std::chrono;
     const sys_time<nanoseconds> time{nanoseconds{wall_ns}};
-    const year_month_day day{floor<days>(time + hours{1})};
+    const year_month_day day{floor<days>(time + before_midnight)};
     return static_cast<std::uint32_t>(static_cast<int>(day.year())) * 10000 +
            static_cast<unsigned>(day.month()) * 100 + static_cast<unsigned>(day.day());
+}
+
+std::int64_t trade_date_begin_ns(std::int64_t wall_ns) {
+    using namespace std::chrono;
+    const sys_time<nanoseconds> time{nanoseconds{wall_ns}};
+    const sys_time<nanoseconds> begin = floor<days>(time + before_midnight) - before_midnight;
+    return begin.time_since_epoch().count();
 }
 
 }  // namespace pinstrike::feed

@@ -24,8 +24,12 @@ struct Moment {
 [[nodiscard]] std::optional<std::int64_t> ns_of(const Moment& moment, std::int64_t first_ns,
                                                 std::int64_t last_ns);
 
-/// The trade date of a moment, as 20261127. From 23:00 UTC on it is the next day: New York's
-/// regular session has ended by then, and its overnight session has not begun.
+/// The trade date of a moment, as 20261127. From 23:20 UTC on it is the next day: the last message
+/// of New York's regular session has come by then (18:15 in winter), and the first one of its
+/// overnight session has not (19:30 in summer).
 [[nodiscard]] std::uint32_t trade_date_of(std::int64_t wall_ns);
+
+/// The moment at which the trade date of a moment began.
+[[nodiscard]] std::int64_t trade_date_begin_ns(std::int64_t wall_ns);
 
 }  // namespace pinstrike::feed

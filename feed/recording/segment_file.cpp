@@ -177,7 +177,7 @@ std::string segment_to_remove(const std::string& folder, const KeepLimits& limit
             continue;
         }
         bytes += static_cast<std::uint64_t>(status.st_size);
-        if (!is_kept(path)) {
+        if (!is_kept(path) && !limits.left_out.contains(path)) {
             candidates.push_back(
                 {status.st_mtim.tv_sec * std::int64_t{1'000'000'000} + status.st_mtim.tv_nsec,
                  path});
@@ -205,11 +205,18 @@ std::string segment_to_remove(const std::string& folder, const KeepLimits& limit
     return {};
 }
 
-void remove_segment(const std::string& path) {
+bool remove_segment(const std::string& path) {
     std::error_code error;
-    fs::remove(plain_path(path), error);
-    fs::remove(std::string{plain_path(path)} + std::string{compressed_suffix}, error);
+    const std::string plain{plain_path(path)};
+    for (const std::string& form : {plain, plain + std::string{compressed_suffix}}) {
+        fs::remove(form, error);
+        if (error) {
+            errno = error.value();
+            return false;
+        }
+    }
     fs::remove(index_path(path), error);
+    return true;
 }
 
 std::string remove_headless(const std::string& path) {
@@ -231,7 +238,9 @@ std::string remove_headless(const std::string& path) {
             return {};  // its head is damaged
         }
     }
-    remove_segment(path);
+    if (!remove_segment(path)) {
+        return {};
+    }
     return fmt::format("{}: removed, because its head was not written", path);
 }
 
@@ -428,7 +437,10 @@ std::string SegmentScan::repair(Problems& problems) {
         index_.chunks.push_back(record_of(*nic::load_chunk_head(last), last_at, last, numbers_of_));
     }
     if (index_.chunks.empty() && may_cut) {
-        remove_segment(path);
+        if (!remove_segment(path)) {
+            add_error(problems, path, "cannot be removed, although it has no packet");
+            return {};
+        }
         return fmt::format("{}: removed, because it has no packet", path);
     }
     if (index_.chunks.empty()) {

@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -53,13 +54,15 @@ struct KeepLimits {
     std::int64_t oldest_ns = INT64_MIN;  ///< wall time of the last write
     std::uint64_t bytes = 0;             ///< of all segments and snapshots; 0: no limit
     std::uint64_t free_bytes = 0;        ///< that the file system must have
+    std::set<std::string> left_out{};    ///< paths that are not removed
 };
 
 /// The oldest segment, if the limits are exceeded; empty: none is to be removed. Segments that are
 /// marked as kept, being written or read (which their locks show) are never removed.
 [[nodiscard]] std::string segment_to_remove(const std::string& folder, const KeepLimits& limits);
 
-void remove_segment(const std::string& path);
+/// Removes a segment with its index. False, with errno: the segment is still there.
+[[nodiscard]] bool remove_segment(const std::string& path);
 
 /// Removes a segment whose recorder was killed before it had written the head, so that it has no
 /// packet. Returns what was done; empty: it is no such segment, or marked as kept.

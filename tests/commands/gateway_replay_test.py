@@ -147,12 +147,9 @@ class Replays(unittest.TestCase):
     def check_end(self):
         """No process of a replay is left, and the account says what was replayed."""
         deadline = time.monotonic() + 20
-        children = Path(f"/proc/{self.gateway.process.pid}/task").glob("*/children")
-        while time.monotonic() < deadline and any(path.read_text().split() for path in children):
+        while time.monotonic() < deadline and self.children():
             time.sleep(0.2)
-            children = Path(f"/proc/{self.gateway.process.pid}/task").glob("*/children")
-        left = [path.read_text() for path in Path(f"/proc/{self.gateway.process.pid}/task").glob("*/children")]
-        self.assertFalse(any(text.split() for text in left), left)
+        self.assertEqual(self.children(), [])
         type(self).end_feed()
         self.assertGreater(self.gateway.metric("gateway_user_replayed_records_total", 'user="trial"'), 100)
 
@@ -206,6 +203,31 @@ class Replays(unittest.TestCase):
             self.assertIn(text, error.text)
             session.close()
 
+    def test_a_client_that_leaves_ends_its_replay_alone(self):
+        """Its process has not read the request, which does not fit into the pipe."""
+        self.wait_until(2)
+        session = Client(self.gateway.port)
+        for part in range(3):
+            symbols = ",".join(f"SPY   261218C{2000 * part + number:08}" for number in range(1, 2001))
+            session.send(f"schema=trades|stype_in=raw_symbol|symbols={symbols}|start=0|id=0|is_last={part // 2}\n")
+        session.start()
+        deadline = time.monotonic() + 20
+        while not (children := self.children()):
+            self.assertLess(time.monotonic(), deadline)
+        os.kill(int(children[0]), signal.SIGSTOP)
+        time.sleep(1)  # the gateway writes meanwhile
+        session.close()
+        while self.children() and self.gateway.process.poll() is None:
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.05)
+        time.sleep(0.5)
+        self.assertIsNone(self.gateway.process.poll(), self.gateway.text()[-2000:])
+
+    def children(self):
+        """Of the gateway."""
+        tasks = Path(f"/proc/{self.gateway.process.pid}/task").glob("*/children")
+        return [child for path in tasks for child in path.read_text().split()]
+
     def test_each_key_has_its_number_of_replays(self):
         self.wait_until(2)
         sessions = []
@@ -233,6 +255,7 @@ class Replays(unittest.TestCase):
 if __name__ == "__main__":
     # The last test ends the feed.
     order = unittest.TestSuite(Replays(name) for name in ("test_what_cannot_be_replayed_is_said",
+                                                          "test_a_client_that_leaves_ends_its_replay_alone",
                                                           "test_each_key_has_its_number_of_replays",
                                                           "test_records_are_those_of_an_export_of_the_recording"))
     sys.exit(not unittest.TextTestRunner(verbosity=2).run(order).wasSuccessful())

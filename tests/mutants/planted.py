@@ -477,11 +477,17 @@ plant(("account",), [
      "return queue.to_lines == 0 && dropped_for", "return dropped_for"),
 ])
 
+plant(("record_state",), [
+    ("a start does not take what a peer repaired", "take_repairs(feed);", ""),
+    ("a start takes the state of yesterday", "ts_ns >= trade_date_begin_ns ||", "true ||"),
+    ("a start takes the state of another feed", "snapshot->feed != feed", "false"),
+])
+
 plant(("field_captures",), [
-    ("a replay believes all senders", "port.sources = senders_of(config.ports);",
-     "static_cast<void>(senders_of(config.ports));"),
+    ("a replay believes all senders", "port.sources = senders_of(feed.ports);",
+     "static_cast<void>(senders_of(feed.ports));"),
     ("a replay verifies checksums whatever the config says",
-     "port.udp_checksum = check_of(config.ports);", "static_cast<void>(check_of(config.ports));"),
+     "port.udp_checksum = check_of(feed.ports);", "static_cast<void>(check_of(feed.ports));"),
     ("decode does not count what holds no block", "drops_.bump(drop);", ""),
 ])
 

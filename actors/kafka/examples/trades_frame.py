@@ -59,8 +59,8 @@ def records(brokers, topic, layout):
 
 
 def trade_days(records):
-    """A feed's ids are those of a trade date, which begins at 23:00 UTC."""
-    return (records["ts_recv"].astype("i8") + 3600 * 10**9) // (86400 * 10**9)
+    """A feed's ids are those of a trade date, which begins at 23:20 UTC."""
+    return (records["ts_recv"].astype("i8") + 2400 * 10**9) // (86400 * 10**9)
 
 
 brokers, feed, prefix = [*sys.argv[1:], *["127.0.0.1:9092", "demo", "pinstrike"][len(sys.argv) - 1:]]

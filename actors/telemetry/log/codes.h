@@ -135,10 +135,13 @@ namespace pinstrike::actors {
         "earlier one. The next is tried after record.snapshot_interval") \
     ROW(compression_failed, warning, 1, \
         "a closed segment of the recording could not be compressed and stays as it is, which " \
-        "takes more of the disk. It is tried again each minute") \
+        "takes more of the disk. It is tried again after all others, at most once a minute") \
     ROW(recording_repaired, warning, 100, \
         "a segment that an earlier start left unfinished, or whose index was lost or wrong, was " \
         "checked: what of it is whole, and what is missing") \
+    ROW(segment_not_removed, warning, 1, \
+        "a segment beyond the limits of the config could not be removed: younger ones are " \
+        "removed instead. It is tried again each minute") \
     ROW(core_slow, error, 1, \
         "a core's ring was full and refused messages, which were reported to the core as a gap: " \
         "its actors take too long, or the ring is too small for the bursts") \

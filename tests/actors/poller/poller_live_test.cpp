@@ -35,16 +35,16 @@ std::string tapped(Scene& scene) {
 TEST(Tap, copies_the_next_packets_of_a_line_and_no_more) {
     Scene scene;
     scene.scripts[0]->give(block_frame(11, 1));
-    scene.step_to(1 * ms);
+    scene.step_to(1 * ms_ns);
     scene.poller->tap()->order({1, 0, 3});
     scene.scripts[0]->give(block_frame(12, 1));
     scene.scripts[0]->give(block_frame(12, 1, group_b));
     scene.scripts[0]->give(block_frame(99, 1, group_other));
     scene.scripts[0]->give(igmp_frame());
-    scene.step_to(2 * ms);
+    scene.step_to(2 * ms_ns);
     scene.scripts[0]->give(block_frame(13, 1));
     scene.scripts[0]->give(block_frame(14, 1));
-    scene.step_to(3 * ms);
+    scene.step_to(3 * ms_ns);
     EXPECT_EQ(tapped(scene), "12 12 13");
     EXPECT_EQ(scene.reported(), "11 12 13 14") << "the line has all of it";
     EXPECT_EQ(scene.poller->tap()->skipped().read(), 0U);
@@ -56,7 +56,7 @@ TEST(Tap, has_what_cannot_be_decoded_too) {
     std::array<std::byte, Toy::header_bytes + 1> odd{};
     nic::store_be32(odd.data() + 1, 77);  // the block's end, which tapped() reads
     scene.scripts[0]->give(frame_of(odd, group_a));
-    scene.step_to(1 * ms);
+    scene.step_to(1 * ms_ns);
     EXPECT_EQ(tapped(scene), "77");
 }
 
@@ -64,14 +64,14 @@ TEST(Tap, follows_its_last_order) {
     Scene scene;
     scene.poller->tap()->order({1, 0, 100});
     scene.scripts[0]->give(block_frame(11, 1));
-    scene.step_to(1 * ms);
+    scene.step_to(1 * ms_ns);
     scene.poller->tap()->order({2, 0, 1});
     scene.scripts[0]->give(block_frame(12, 1));
     scene.scripts[0]->give(block_frame(13, 1));
-    scene.step_to(2 * ms);
+    scene.step_to(2 * ms_ns);
     scene.poller->tap()->order({3, 0, 0});
     scene.scripts[0]->give(block_frame(14, 1));
-    scene.step_to(3 * ms);
+    scene.step_to(3 * ms_ns);
     EXPECT_EQ(tapped(scene), "11 12(2)");
 }
 
@@ -95,22 +95,22 @@ TEST(Tap, counts_what_finds_no_room_and_copies_as_many_as_were_asked_for) {
 }
 
 PollerSettings settings() {
-    return {2 * ms, {}, true, false, {{nic::Subnet{{0xA245'2C00}, 0xFFFF'FF00}}}, nullptr};
+    return {2 * ms_ns, {}, true, false, {{nic::Subnet{{0xA245'2C00}, 0xFFFF'FF00}}}, nullptr};
 }
 
 TEST(Settings, are_taken_with_the_next_housekeeping) {
     Scene scene;
     scene.scripts[0]->give(block_frame(60, 1));
-    scene.step_to(10 * ms);
+    scene.step_to(10 * ms_ns);
     EXPECT_EQ(scene.reported(), "") << "a test, and nobody wants tests";
     PollerSettings given = settings();
     given.test_symbols = true;
     scene.poller->settings().offer(given);
     EXPECT_FALSE(scene.poller->settings().adopted());
-    scene.step_to(20 * ms);
+    scene.step_to(20 * ms_ns);
     EXPECT_TRUE(scene.poller->settings().adopted());
     scene.scripts[0]->give(block_frame(61, 1));
-    scene.step_to(21 * ms);
+    scene.step_to(21 * ms_ns);
     EXPECT_EQ(scene.reported(), "61");
 }
 
@@ -119,9 +119,9 @@ TEST(Settings, change_who_may_send_and_give_back_who_might) {
     PollerSettings given = settings();
     given.sources = {{nic::Subnet{{0x0A00'0000}, 0xFF00'0000}}};
     scene.poller->settings().offer(given);
-    scene.step_to(10 * ms);
+    scene.step_to(10 * ms_ns);
     scene.scripts[0]->give(block_frame(11, 1));
-    scene.step_to(11 * ms);
+    scene.step_to(11 * ms_ns);
     EXPECT_EQ(scene.reported(), "");
     EXPECT_EQ(scene.dropped(nic::Drop::foreign_source), 1U);
     ASSERT_EQ(given.sources[0].size(), 1U) << "who offered them frees what the poller had";
@@ -131,22 +131,22 @@ TEST(Settings, change_who_may_send_and_give_back_who_might) {
 TEST(Settings, change_how_long_holes_wait_and_streams_may_be_silent) {
     Scene scene;
     PollerSettings given = settings();
-    given.window_ns = 50 * ms;
-    given.silence = {100 * ms, 1'000'000 * ms};
+    given.window_ns = 50 * ms_ns;
+    given.silence = {100 * ms_ns, 1'000'000 * ms_ns};
     scene.poller->settings().offer(given);
-    scene.step_to(10 * ms);
+    scene.step_to(10 * ms_ns);
     scene.scripts[0]->give(block_frame(11, 1));
     scene.scripts[0]->give(block_frame(13, 1));
-    auto look_until = [&scene, at_ns = 10 * ms](std::int64_t end_ns) mutable {
+    auto look_until = [&scene, at_ns = 10 * ms_ns](std::int64_t end_ns) mutable {
         while (at_ns < end_ns) {
-            scene.poller->step(at_ns += ms / 2);
+            scene.poller->step(at_ns += ms_ns / 2);
         }
     };
-    look_until(40 * ms);
+    look_until(40 * ms_ns);
     EXPECT_EQ(scene.reported(), "11") << "2 ms are over, 50 are not";
-    look_until(70 * ms);
+    look_until(70 * ms_ns);
     EXPECT_EQ(scene.reported(), "gap12-12 13");
-    look_until(600 * ms);
+    look_until(600 * ms_ns);
     EXPECT_NE(scene.reported().find("A:1"), std::string::npos) << "silent for more than 100 ms";
 }
 
@@ -168,7 +168,7 @@ TEST(MoreLines, come_without_a_message_lost_on_the_others) {
     Scene scene;
     scene.scripts[0]->give(block_frame(11, 1));
     scene.scripts[0]->give(block_frame(7, 1, group_other));
-    scene.step_to(10 * ms);
+    scene.step_to(10 * ms_ns);
     EXPECT_EQ(scene.reported(), "11");
     EXPECT_EQ(scene.dropped(nic::Drop::unknown_group), 1U) << "nobody's yet";
     PollerSettings given = settings();
@@ -179,19 +179,19 @@ TEST(MoreLines, come_without_a_message_lost_on_the_others) {
     EXPECT_EQ(scene.scripts[0]->joined.size(), 0U) << "not before the poller has the line";
     scene.poller->settings().offer(given);
     scene.scripts[0]->give(block_frame(12, 1));
-    scene.step_to(20 * ms);
+    scene.step_to(20 * ms_ns);
     ASSERT_EQ(scene.poller->lines_count(), 2U);
     EXPECT_EQ(scene.poller->line(1).number, 2U);
     EXPECT_EQ(scene.scripts[0]->joined, std::vector{group_other});
     scene.scripts[0]->give(block_frame(8, 2, group_other));
     scene.scripts[0]->give(block_frame(13, 1, group_b));
-    scene.step_to(21 * ms);
+    scene.step_to(21 * ms_ns);
     EXPECT_EQ(scene.reported(), "12 8 9 13");
     EXPECT_EQ(scene.dropped(nic::Drop::unknown_group), 1U);
     scene.scripts[0]->give(block_frame(11, 1, group_other));
     scene.scripts[0]->give(block_frame(14, 1));
-    scene.step_to(22 * ms);
-    scene.step_to(40 * ms);
+    scene.step_to(22 * ms_ns);
+    scene.step_to(40 * ms_ns);
     EXPECT_EQ(scene.reported(), "14 gap10-10 11") << "arbitration as for any line";
     using feed::LineCount;
     EXPECT_EQ(scene.poller->line(0).arbiter.counters().read(LineCount::lost), 0U);
@@ -201,25 +201,25 @@ TEST(MoreLines, come_without_a_message_lost_on_the_others) {
 
 TEST(MoreLines, come_again_and_again_while_there_is_room) {
     Scene scene;
-    scene.step_to(1 * ms);
+    scene.step_to(1 * ms_ns);
     std::vector<PollerSettings> given(2);
     const std::array third{nic::Group{{0xE000'CC03}, 45003}};
     Problems problems;
     given[0] = settings();
     given[0].lines = scene.poller->prepare_lines(more_lines(group_other), {{}}, problems);
     scene.poller->settings().offer(given[0]);
-    scene.step_to(10 * ms);
+    scene.step_to(10 * ms_ns);
     PollerSetup setup = more_lines(group_other, third[0]);
     setup.lines.erase(setup.lines.begin());
     given[1] = settings();
     given[1].lines = scene.poller->prepare_lines(setup, {{}}, problems);
     scene.poller->settings().offer(given[1]);
-    scene.step_to(20 * ms);
+    scene.step_to(20 * ms_ns);
     EXPECT_EQ(scene.poller->lines_count(), scene.poller->router().lines_max());
     scene.scripts[0]->give(block_frame(8, 1, group_other));
     scene.scripts[0]->give(block_frame(31, 1, third[0]));
     scene.scripts[0]->give(block_frame(11, 1));
-    scene.step_to(21 * ms);
+    scene.step_to(21 * ms_ns);
     EXPECT_EQ(scene.reported(), "8 31 11");
     EXPECT_EQ(scene.poller->line(2).number, 3U);
 }
@@ -243,7 +243,7 @@ TEST(MoreLines, are_seen_whole_by_whoever_reads_meanwhile) {
     Scene scene;
     std::atomic<bool> over{false};
     std::thread polls([&] {
-        for (std::int64_t now_ns = 1; !over.load(); now_ns += ms) {
+        for (std::int64_t now_ns = 1; !over.load(); now_ns += ms_ns) {
             scene.poller->step(now_ns);
         }
     });
@@ -284,13 +284,13 @@ TEST(Maxima, begin_anew_when_cleared) {
     for (std::uint32_t i = 0; i < 5; ++i) {
         scene.scripts[0]->give(block_frame(11 + i, 1));
     }
-    scene.step_to(1 * ms);
+    scene.step_to(1 * ms_ns);
     EXPECT_EQ(scene.reported(), "11 12 13 14 15");
     EXPECT_EQ(scene.poller->router().high_water(0).read(), 5U);
     scene.poller->clear_maxima();
     EXPECT_EQ(scene.poller->router().high_water(0).read(), 0U);
     scene.scripts[0]->give(block_frame(16, 1));
-    scene.step_to(2 * ms);
+    scene.step_to(2 * ms_ns);
     EXPECT_EQ(scene.reported(), "16");
     EXPECT_EQ(scene.poller->router().high_water(0).read(), 1U);
 }

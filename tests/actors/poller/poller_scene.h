@@ -311,7 +311,8 @@ struct Scene {
     static constexpr std::size_t lines_max = 3;
 
     explicit Scene(bool replays = false, std::size_t ports = 1, LineHours hours = {},
-                   Keeps keeps = Keeps::nothing, bool marks = false) {
+                   Keeps keeps = Keeps::nothing, bool marks = false,
+                   std::unique_ptr<PacketRecorder> recorder = nullptr) {
         auto ring = Ring<Event>::make(1024);
         consumer = std::make_unique<Consumer<Event>>(std::move(ring.consumer));
         std::vector<Producer<Event>> rings;
@@ -320,6 +321,7 @@ struct Scene {
         setup.name = "poll0";
         setup.hours = std::move(hours);
         setup.marks = marks;
+        setup.recorder = std::move(recorder);
         for (std::size_t i = 0; i < ports; ++i) {
             auto script = std::make_unique<Script>(replays, keeps == Keeps::by_reference);
             scripts.push_back(script.get());

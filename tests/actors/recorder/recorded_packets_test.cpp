@@ -130,7 +130,7 @@ TEST_F(RecordedPackets, segments_may_be_compressed_and_removed_while_a_range_is_
     EXPECT_EQ(feed::segment_to_remove(folder_, {INT64_MAX, 0, 0}), "");
     compress(paths[1]);
     for (const std::string& path : segments()) {
-        feed::remove_segment(path);
+        ASSERT_TRUE(feed::remove_segment(path));
     }
     std::size_t count = 0;
     while (packets->next()) {

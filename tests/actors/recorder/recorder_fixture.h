@@ -62,7 +62,10 @@ class Recorder : public testing::Test {
         inputs.push_back(std::move(input));
         Problems problems;
         RecorderSetup setup{"test", config, feed::venue_services("opra").numbers_of,
-                            [this](const std::string& text) { repaired_.push_back(text); }};
+                            [this](RecorderNote note, const std::string& text) {
+                                const bool repaired = note == RecorderNote::repaired;
+                                (repaired ? repaired_ : not_removed_).push_back(text);
+                            }};
         setup.disk = std::move(disk);
         task_ = RecorderTask::open(std::move(setup), std::move(inputs), problems);
         ASSERT_TRUE(problems.empty());
@@ -164,6 +167,7 @@ class Recorder : public testing::Test {
     std::unique_ptr<PacketRecorder> recorder_;
     std::unique_ptr<RecorderTask> task_;
     std::vector<std::string> repaired_;
+    std::vector<std::string> not_removed_;
     std::string complaint_;
     std::size_t sent_ = 0;
     std::int64_t now_ns_ = begin_ns;

@@ -77,9 +77,10 @@ class Snapshots : public testing::Test {
         std::vector<RecorderInput> inputs;
         inputs.push_back(std::move(input));
         Problems problems;
-        recorder_ = RecorderTask::open({"test", config, feed::venue_services("opra").numbers_of,
-                                        [](const std::string&) {}, std::move(written)},
-                                       std::move(inputs), problems);
+        recorder_ =
+            RecorderTask::open({"test", config, feed::venue_services("opra").numbers_of,
+                                [](RecorderNote, const std::string&) {}, std::move(written)},
+                               std::move(inputs), problems);
         ASSERT_TRUE(problems.empty());
         make_segment();
     }

@@ -194,10 +194,15 @@ TEST_F(StateFiles, count_among_the_bytes_that_are_kept) {
 }
 
 TEST(TradeDate, changes_when_the_regular_session_has_ended) {
-    constexpr std::int64_t hour_ns = 3600 * second_ns;
+    constexpr std::int64_t minute_ns = 60 * second_ns;
+    constexpr std::int64_t day_ns = 24 * 60 * minute_ns;
     constexpr std::int64_t midnight_ns = 1'764'374'400 * second_ns;  // 2025-11-29 00:00 UTC
-    EXPECT_EQ(trade_date_of(midnight_ns + 23 * hour_ns - 1), 20251129U);
-    EXPECT_EQ(trade_date_of(midnight_ns + 23 * hour_ns), 20251130U);
+    constexpr std::int64_t change_ns = midnight_ns + day_ns - 40 * minute_ns;
+    EXPECT_EQ(trade_date_of(change_ns - 1), 20251129U);
+    EXPECT_EQ(trade_date_of(change_ns), 20251130U);
+    EXPECT_EQ(trade_date_begin_ns(change_ns - 1), change_ns - day_ns);
+    EXPECT_EQ(trade_date_begin_ns(change_ns), change_ns);
+    EXPECT_EQ(trade_date_begin_ns(change_ns + day_ns - 1), change_ns);
 }
 
 }  // namespace
