@@ -51,7 +51,7 @@ bool CompressorTask::step(std::int64_t now_ns) {
 void CompressorTask::begin_next() {
     Problems unread;
     std::vector<std::string> paths = feed::segments_in(folder_, unread);
-    std::ranges::stable_sort(paths, {}, [](const std::string& path) {
+    std::ranges::sort(paths, {}, [](const std::string& path) {
         return feed::time_in_name(path).value_or(INT64_MAX);
     });
     for (const std::string& path : paths) {
