@@ -31,7 +31,7 @@ class Compressor : public Recorder {
         constexpr std::array<const char*, 3> pollers{"c", "b", "a"};
         for (std::size_t i = 0; i < paths_.size(); ++i) {
             paths_[i] = feed::segment_path(folder_, pollers[i],
-                                           begin_ns + static_cast<std::int64_t>(i) * ms_ns);
+                                           first_packet_ns + static_cast<std::int64_t>(i) * ms_ns);
             fs::copy(made, paths_[i]);
             fs::copy(feed::index_path(made), feed::index_path(paths_[i]));
         }

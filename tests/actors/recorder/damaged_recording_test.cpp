@@ -85,7 +85,7 @@ TEST_F(Damaged, lost_index_is_made_again) {
 }
 
 TEST_F(Damaged, index_without_its_segment_is_removed) {
-    const std::string lost = feed::segment_path(folder_, "poller0", begin_ns - 1);
+    const std::string lost = feed::segment_path(folder_, "poller0", first_packet_ns - 1);
     fs::copy(feed::index_path(segments().front()), feed::index_path(lost));
     start_again();
     EXPECT_FALSE(fs::exists(feed::index_path(lost)));
@@ -154,8 +154,8 @@ TEST_F(Damaged, whole_segment_is_left_alone) {
 /// A recorder that is killed between the making of a segment and the write of its head leaves an
 /// empty one. What only looks like a segment is not touched.
 TEST_F(Damaged, segment_without_a_head_is_removed_at_the_start) {
-    const std::string headless = feed::segment_path(folder_, "poller0", begin_ns + 1);
-    const std::string kept = feed::segment_path(folder_, "poller0", begin_ns + 2);
+    const std::string headless = feed::segment_path(folder_, "poller0", first_packet_ns + 1);
+    const std::string kept = feed::segment_path(folder_, "poller0", first_packet_ns + 2);
     const std::string foreign = folder_ + "/ticket.pcapng";
     std::ofstream{headless};
     std::ofstream{kept};
@@ -308,7 +308,7 @@ TEST_F(Damaged, oldest_segments_are_removed_beyond_the_limit_but_not_kept_ones) 
 /// A folder in the place of a segment is not removed, as is an immutable file.
 TEST_F(Damaged, segment_that_cannot_be_removed_does_not_keep_younger_ones) {
     const std::string young = segments().front();
-    const std::string old = feed::segment_path(folder_, "poller0", begin_ns - 1);
+    const std::string old = feed::segment_path(folder_, "poller0", first_packet_ns - 1);
     fs::create_directories(old + "/content");
     fs::last_write_time(old, fs::last_write_time(young) - std::chrono::hours{1});
     RecordConfig config;

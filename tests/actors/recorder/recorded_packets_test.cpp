@@ -18,7 +18,8 @@ class RecordedPackets : public recorder_fixture::Recorder {
     /// Four segments, each of three frames and a minute behind the one before.
     void record_segments() {
         for (std::size_t segment = 0; segment < 4; ++segment) {
-            now_ns_ = recorder_fixture::begin_ns + static_cast<std::int64_t>(segment) * apart_ns;
+            now_ns_ =
+                recorder_fixture::first_packet_ns + static_cast<std::int64_t>(segment) * apart_ns;
             sent_ = segment * static_cast<std::size_t>(apart_ns / ms_ns);
             open();
             for (int i = 0; i < 3; ++i) {
@@ -42,15 +43,15 @@ class RecordedPackets : public recorder_fixture::Recorder {
         packets->select(range);
         std::vector<std::size_t> found;
         while (const auto packet = packets->next()) {
-            found.push_back(
-                static_cast<std::size_t>((packet->ts_ns - recorder_fixture::begin_ns) / ms_ns));
+            found.push_back(static_cast<std::size_t>(
+                (packet->ts_ns - recorder_fixture::first_packet_ns) / ms_ns));
         }
         damage_ = packets->damage();
         return found;
     }
 
     static std::int64_t time_of(std::size_t segment) {
-        return recorder_fixture::begin_ns + static_cast<std::int64_t>(segment) * apart_ns;
+        return recorder_fixture::first_packet_ns + static_cast<std::int64_t>(segment) * apart_ns;
     }
 
     /// Overwrites a part of the index of a segment, from `at` on.
@@ -70,7 +71,7 @@ TEST_F(RecordedPackets, a_range_has_the_packets_of_its_segments) {
     record_segments();
     EXPECT_EQ(frames(1, 3),
               (std::vector<std::size_t>{60'000, 60'001, 60'002, 120'000, 120'001, 120'002}));
-    EXPECT_EQ(first_ns_, recorder_fixture::begin_ns);
+    EXPECT_EQ(first_ns_, recorder_fixture::first_packet_ns);
     EXPECT_EQ(last_ns_, time_of(3) + 2 * ms_ns);
     EXPECT_EQ(frames(3, 4), (std::vector<std::size_t>{180'000, 180'001, 180'002}));
     EXPECT_EQ(frames(0, 1), (std::vector<std::size_t>{0, 1, 2}));

@@ -27,7 +27,7 @@
 
 namespace pinstrike::actors::recorder_fixture {
 
-constexpr std::int64_t begin_ns = 1'764'426'600'123'456'789;
+constexpr std::int64_t first_packet_ns = 1'764'426'600'123'456'789;
 
 /// A frame whose bytes identify it.
 inline std::vector<std::byte> frame_of(std::size_t number, std::size_t bytes) {
@@ -78,7 +78,7 @@ class Recorder : public testing::Test {
         nic::Packet packet;
         packet.bytes = frame.data();
         packet.length_bytes = static_cast<std::uint32_t>(bytes);
-        packet.ts_receive_ns = begin_ns + static_cast<std::int64_t>(sent_++) * ms_ns;
+        packet.ts_receive_ns = first_packet_ns + static_cast<std::int64_t>(sent_++) * ms_ns;
         recorder_->record({&packet, 1}, {&interface, 1});
     }
 
@@ -119,7 +119,8 @@ class Recorder : public testing::Test {
             EXPECT_TRUE(reader) << path;
             nic::CapturedFrame frame;
             while (reader && reader->next(frame)) {
-                const auto number = static_cast<std::size_t>((frame.ts_ns - begin_ns) / ms_ns);
+                const auto number =
+                    static_cast<std::size_t>((frame.ts_ns - first_packet_ns) / ms_ns);
                 const auto expected = frame_of(number, frame.bytes.size());
                 EXPECT_TRUE(std::equal(frame.bytes.begin(), frame.bytes.end(), expected.begin()));
                 numbers.push_back(number);
@@ -170,7 +171,7 @@ class Recorder : public testing::Test {
     std::vector<std::string> not_removed_;
     std::string complaint_;
     std::size_t sent_ = 0;
-    std::int64_t now_ns_ = begin_ns;
+    std::int64_t now_ns_ = first_packet_ns;
 };
 
 /// 0, 1, ... count - 1

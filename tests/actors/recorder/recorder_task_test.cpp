@@ -51,12 +51,12 @@ TEST_F(Recorder, writes_every_packet_as_it_came) {
 TEST_F(Recorder, hands_over_a_chunk_that_is_old) {
     open();
     record();
-    recorder_->close_if_old(begin_ns + PacketRecorder::oldest_ns - 1);
+    recorder_->close_if_old(first_packet_ns + PacketRecorder::oldest_ns - 1);
     for (int i = 0; i < 100; ++i) {
         task_->step(now_ns_);
     }
     EXPECT_EQ(count(RecorderCount::written), 0U);
-    recorder_->close_if_old(begin_ns + PacketRecorder::oldest_ns);
+    recorder_->close_if_old(first_packet_ns + PacketRecorder::oldest_ns);
     while (count(RecorderCount::written) == 0) {
         task_->step(now_ns_);
     }
@@ -181,7 +181,7 @@ TEST_F(Recorder, gives_back_the_space_of_a_segment_that_gets_no_packets) {
 std::vector<std::size_t> numbers_of(feed::FollowedRecording& followed, std::int64_t now_ns) {
     std::vector<std::size_t> numbers;
     while (const auto packet = followed.next(now_ns)) {
-        numbers.push_back(static_cast<std::size_t>((packet->ts_ns - begin_ns) / ms_ns));
+        numbers.push_back(static_cast<std::size_t>((packet->ts_ns - first_packet_ns) / ms_ns));
     }
     return numbers;
 }
@@ -191,7 +191,7 @@ TEST_F(Recorder, is_followed_while_it_writes) {
     config.segment_bytes = std::size_t{16} << 20;
     open(config);
     feed::PacketRange from_the_second;
-    from_the_second.from_ns = begin_ns + ms_ns;
+    from_the_second.from_ns = first_packet_ns + ms_ns;
     feed::FollowedRecording followed{folder_, from_the_second};
     const auto looked = [&followed](std::int64_t now_ns) {
         Problems problems;
@@ -202,18 +202,20 @@ TEST_F(Recorder, is_followed_while_it_writes) {
     record();
     record();
     write_all();
-    EXPECT_EQ(looked(begin_ns), Numbers{1}) << "the only poller has one, so nothing is earlier";
-    EXPECT_EQ(looked(begin_ns + 10'000 * ms_ns), Numbers{});
-    EXPECT_EQ(followed.complete_ns(), begin_ns + 10'000 * ms_ns - feed::FollowedRecording::lag_ns);
+    EXPECT_EQ(looked(first_packet_ns), Numbers{1})
+        << "the only poller has one, so nothing is earlier";
+    EXPECT_EQ(looked(first_packet_ns + 10'000 * ms_ns), Numbers{});
+    EXPECT_EQ(followed.complete_ns(),
+              first_packet_ns + 10'000 * ms_ns - feed::FollowedRecording::lag_ns);
     record();
     write_all();
     lines_.push_back(9);  // another segment
     record();
     write_all();
-    EXPECT_EQ(looked(begin_ns + 10'000 * ms_ns), (Numbers{2, 3}));
+    EXPECT_EQ(looked(first_packet_ns + 10'000 * ms_ns), (Numbers{2, 3}));
     record();
     finish();
-    EXPECT_EQ(looked(begin_ns + 10'000 * ms_ns), Numbers{4});
+    EXPECT_EQ(looked(first_packet_ns + 10'000 * ms_ns), Numbers{4});
     EXPECT_TRUE(followed.damage().empty());
 }
 
@@ -235,7 +237,7 @@ TEST_F(Recorder, is_followed_if_the_clock_is_set_back) {
     write_all();
     for (feed::FollowedRecording* const each : {&followed, &other}) {
         ASSERT_TRUE(each->look(problems));
-        const std::vector<std::size_t> found = numbers_of(*each, begin_ns + 10'000 * ms_ns);
+        const std::vector<std::size_t> found = numbers_of(*each, first_packet_ns + 10'000 * ms_ns);
         EXPECT_THAT(found, testing::IsSupersetOf({1U, 2U}));
     }
     finish();
@@ -255,9 +257,10 @@ TEST_F(Recorder, is_followed_in_the_order_of_time) {
     ASSERT_TRUE(followed.look(problems));
     using Numbers = std::vector<std::size_t>;
     // Both have packets until one has returned its last.
-    EXPECT_EQ(numbers_of(followed, begin_ns), (Numbers{0, 0, 1}));
-    EXPECT_EQ(numbers_of(followed, begin_ns + ms_ns + feed::FollowedRecording::lag_ns), Numbers{});
-    EXPECT_EQ(numbers_of(followed, begin_ns + ms_ns + feed::FollowedRecording::lag_ns + 1),
+    EXPECT_EQ(numbers_of(followed, first_packet_ns), (Numbers{0, 0, 1}));
+    EXPECT_EQ(numbers_of(followed, first_packet_ns + ms_ns + feed::FollowedRecording::lag_ns),
+              Numbers{});
+    EXPECT_EQ(numbers_of(followed, first_packet_ns + ms_ns + feed::FollowedRecording::lag_ns + 1),
               Numbers{1});
 }
 

@@ -14,7 +14,7 @@ namespace pinstrike::actors {
 namespace {
 
 using Words = Ring<std::uint64_t>;
-constexpr std::size_t slots = 512;  // a page of words
+constexpr std::size_t ring_slots = 512;  // a page of words
 
 static_assert(!std::is_copy_constructible_v<Producer<std::uint64_t>>);
 static_assert(!std::is_copy_constructible_v<Consumer<std::uint64_t>>);
@@ -47,18 +47,18 @@ TEST(MirroredMemory, lives_until_its_last_handle) {
 }
 
 TEST(Ring, starts_empty_and_takes_exactly_its_capacity) {
-    auto [producer, consumer] = Words::make(slots);
+    auto [producer, consumer] = Words::make(ring_slots);
     EXPECT_TRUE(consumer.empty());
     EXPECT_TRUE(consumer.peek(1).empty());
-    EXPECT_FALSE(producer.try_push(counting(slots + 1)));
-    EXPECT_TRUE(producer.try_push(counting(slots)));
+    EXPECT_FALSE(producer.try_push(counting(ring_slots + 1)));
+    EXPECT_TRUE(producer.try_push(counting(ring_slots)));
     EXPECT_FALSE(producer.try_push(counting(1)));
-    EXPECT_EQ(consumer.peek(2 * slots).size(), slots);
-    EXPECT_EQ(producer.high_water().read(), slots);
+    EXPECT_EQ(consumer.peek(2 * ring_slots).size(), ring_slots);
+    EXPECT_EQ(producer.high_water().read(), ring_slots);
 }
 
 TEST(Ring, nothing_is_seen_before_publish) {
-    auto [producer, consumer] = Words::make(slots);
+    auto [producer, consumer] = Words::make(ring_slots);
     producer.claim(1)[0] = 1;
     producer.claim(2)[1] = 3;
     EXPECT_TRUE(consumer.peek(8).empty());
@@ -68,13 +68,13 @@ TEST(Ring, nothing_is_seen_before_publish) {
 }
 
 TEST(Ring, a_refused_push_leaves_nothing_behind) {
-    auto [producer, consumer] = Words::make(slots);
-    ASSERT_TRUE(producer.try_push(counting(slots - 1)));
+    auto [producer, consumer] = Words::make(ring_slots);
+    ASSERT_TRUE(producer.try_push(counting(ring_slots - 1)));
     EXPECT_EQ(producer.claim(2), nullptr);
     EXPECT_EQ(producer.claim(1, 1), nullptr) << "would leave no spare slot";
     ASSERT_NE(producer.claim(1), nullptr);
     producer.publish();
-    EXPECT_EQ(consumer.peek(slots).size(), slots);
+    EXPECT_EQ(consumer.peek(ring_slots).size(), ring_slots);
 }
 
 TEST(Ring, slots_for_gives_a_capacity_that_make_takes) {
@@ -97,28 +97,28 @@ TEST(Ring, batches_stay_contiguous_across_the_end) {
     const std::uint64_t seed = std::random_device{}();
     SCOPED_TRACE(seed);
     std::mt19937_64 random{seed};
-    auto [producer, consumer] = Words::make(slots);
+    auto [producer, consumer] = Words::make(ring_slots);
     std::uint64_t pushed = 0;
     std::uint64_t popped = 0;
-    while (popped < 40 * slots) {
-        const std::size_t count = 1 + random() % (slots - 1);
+    while (popped < 40 * ring_slots) {
+        const std::size_t count = 1 + random() % (ring_slots - 1);
         if (std::uint64_t* batch = producer.claim(count)) {
             for (std::size_t i = 0; i < count; ++i) {
                 batch[i] = pushed++;
             }
             producer.publish();
         }
-        const auto records = consumer.peek(1 + random() % slots);
+        const auto records = consumer.peek(1 + random() % ring_slots);
         for (const std::uint64_t record : records) {
             ASSERT_EQ(record, popped++);
         }
         consumer.release(records.size());
-        ASSERT_LE(pushed - popped, slots);
+        ASSERT_LE(pushed - popped, ring_slots);
     }
 }
 
 void pop_all(Consumer<std::uint64_t>& consumer, std::uint64_t& next) {
-    const auto records = consumer.peek(slots);
+    const auto records = consumer.peek(ring_slots);
     for (const std::uint64_t value : records) {
         EXPECT_EQ(value, next++);
     }
@@ -126,7 +126,7 @@ void pop_all(Consumer<std::uint64_t>& consumer, std::uint64_t& next) {
 }
 
 TEST(Ring, begins_anew_at_its_first_slot_once_it_is_empty) {
-    auto [producer, consumer] = Words::make(slots, 8);
+    auto [producer, consumer] = Words::make(ring_slots, 8);
     const std::uint64_t* const first_slot = producer.next_slots(1);
     std::uint64_t next = 0;
     ASSERT_TRUE(producer.try_push(counting(7)));
@@ -138,17 +138,18 @@ TEST(Ring, begins_anew_at_its_first_slot_once_it_is_empty) {
     ASSERT_TRUE(producer.try_push(counting(1, 8)));  // the tail is read after one more
     pop_all(consumer, next);
     EXPECT_EQ(producer.next_slots(1), first_slot);
-    EXPECT_TRUE(producer.try_push(counting(slots, 9))) << "all slots are free, wherever it begins";
+    EXPECT_TRUE(producer.try_push(counting(ring_slots, 9)))
+        << "all slots are free, wherever it begins";
     EXPECT_FALSE(producer.try_push(counting(1)));
     pop_all(consumer, next);
-    EXPECT_EQ(next, 9 + slots);
+    EXPECT_EQ(next, 9 + ring_slots);
 }
 
 TEST(Ring, does_not_begin_anew_in_the_middle_of_a_batch) {
-    auto [producer, consumer] = Words::make(slots, 8);
+    auto [producer, consumer] = Words::make(ring_slots, 8);
     std::uint64_t* const first_slot = producer.claim(8);
     std::iota(first_slot, first_slot + 8, std::uint64_t{0});
-    EXPECT_EQ(producer.claim(slots), nullptr) << "it looked, and nothing is published";
+    EXPECT_EQ(producer.claim(ring_slots), nullptr) << "it looked, and nothing is published";
     EXPECT_EQ(producer.next_slots(1), first_slot + 8);
     producer.publish();
     std::uint64_t next = 0;
@@ -157,7 +158,7 @@ TEST(Ring, does_not_begin_anew_in_the_middle_of_a_batch) {
 }
 
 TEST(Ring, drained_when_all_published_is_released) {
-    auto [producer, consumer] = Words::make(slots);
+    auto [producer, consumer] = Words::make(ring_slots);
     EXPECT_TRUE(producer.drained());
     ASSERT_TRUE(producer.try_push(counting(3)));
     EXPECT_FALSE(producer.drained());
