@@ -157,8 +157,8 @@ TEST_F(Damaged, segment_without_a_head_is_removed_at_the_start) {
     const std::string headless = feed::segment_path(folder_, "poller0", first_packet_ns + 1);
     const std::string kept = feed::segment_path(folder_, "poller0", first_packet_ns + 2);
     const std::string foreign = folder_ + "/ticket.pcapng";
-    std::ofstream{headless};
-    std::ofstream{kept};
+    const std::ofstream made{headless};
+    const std::ofstream marked{kept};
     ASSERT_TRUE(feed::mark_kept(kept, true));
     fs::copy(segments().front(), foreign);
     fs::resize_file(foreign, fs::file_size(foreign) - 100);

@@ -112,7 +112,7 @@ TEST_F(RecordedPackets, a_segment_that_cannot_be_read_hides_no_other) {
 TEST_F(RecordedPackets, a_segment_without_a_head_that_is_being_written_is_no_damage) {
     record_segments();
     const std::string begun = feed::segment_path(folder_, "poller0", time_of(5));
-    std::ofstream{begun};
+    const std::ofstream made{begun};
     const nic::FileDescriptor file{::open(begun.c_str(), O_RDONLY | O_CLOEXEC)};
     ASSERT_EQ(::flock(file.get(), LOCK_EX), 0);
     EXPECT_EQ(frames(0, 1), (std::vector<std::size_t>{0, 1, 2}));
