@@ -27,14 +27,15 @@ TEST(PollerThread, gives_the_recorder_what_came_at_the_end) {
     Scene scene{false, 1, {}, Keeps::nothing, false, std::move(recorder)};
     scene.scripts[0]->give(block_frame(11, 1));
     scene.scripts[0]->give(block_frame(13, 1));
-    scene.poller->step(ms_ns);
-    scene.bring(12, 1);  // no step reads this block
     const nic::Clock clock;
     ThreadControl control;
     control.stop = true;
-    std::thread{[&] {
+    std::thread{[&] {  // one thread uses a half of a ring
+        scene.poller->step(ms_ns);
+        scene.bring(12, 1);  // no step reads this block
         run_poller(*scene.poller, -1, WaitStrategy::park, false, clock, control);
-    }}.join();
+    }}
+        .join();
     EXPECT_EQ(scene.reported(), "11 12! 13");
     EXPECT_EQ(scene.poller->recorder()->recorded().read(), 3U);
     std::uint32_t handed_over = 0;
