@@ -30,26 +30,11 @@ namespace fs = std::filesystem;
 
 using namespace recorder_fixture;
 
-/// A recording of several chunks, whose frames are 1000 bytes long.
-class Damaged : public Recorder {
+class Damaged : public RecordedChunks {
   protected:
-    void SetUp() override {
-        Recorder::SetUp();
-        open();
-        for (std::size_t i = 0; i < 4000; ++i) {
-            record();
-            task_->step(now_ns_);
-        }
-        finish();
-        whole_ = index();
-        ASSERT_GE(whole_.chunks.size(), 3U);
-    }
-
     [[nodiscard]] std::uint64_t packets_of(std::size_t chunk) const {
         return whole_.chunks[chunk].packets;
     }
-
-    feed::SegmentIndex whole_;
 };
 
 TEST_F(Damaged, chunk_is_skipped_and_reported) {

@@ -183,4 +183,22 @@ inline std::vector<std::size_t> first_numbers(std::size_t count) {
     return numbers;
 }
 
+/// A recording of several chunks, whose frames are 1000 bytes long.
+class RecordedChunks : public Recorder {
+  protected:
+    void SetUp() override {
+        Recorder::SetUp();
+        open();
+        for (std::size_t i = 0; i < 4000; ++i) {
+            record();
+            task_->step(now_ns_);
+        }
+        finish();
+        whole_ = index();
+        ASSERT_GE(whole_.chunks.size(), 4U);
+    }
+
+    feed::SegmentIndex whole_;
+};
+
 }  // namespace pinstrike::actors::recorder_fixture

@@ -50,24 +50,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class UnreadableDisk : public recorder_fixture::Recorder {
+class UnreadableDisk : public recorder_fixture::RecordedChunks {
   protected:
     void SetUp() override {
-        Recorder::SetUp();
-        open();
-        for (std::size_t i = 0; i < 4000; ++i) {
-            record();
-            task_->step(now_ns_);
-        }
-        finish();
-        whole_ = index();
-        ASSERT_GE(whole_.chunks.size(), 4U);
+        RecordedChunks::SetUp();
         path_ = segments().front();
     }
 
     void TearDown() override {
         unreadable = {};
-        Recorder::TearDown();
+        RecordedChunks::TearDown();
     }
 
     /// From now on the disk cannot read these bytes of the segment.
@@ -91,7 +83,6 @@ class UnreadableDisk : public recorder_fixture::Recorder {
     void remove_index() const { fs::remove(feed::index_path(path_)); }
 
     std::string path_;
-    feed::SegmentIndex whole_;
 };
 
 TEST_F(UnreadableDisk, a_sector_costs_one_chunk) {
