@@ -71,6 +71,16 @@ class KafkaProcessTest : public testing::Test {
         return process->market_counters().read(which);
     }
 
+    /// Stops or starts all brokers.
+    void set_brokers(bool up) {
+        rd_kafka_mock_cluster_t* const brokers =
+            ::rd_kafka_handle_mock_cluster(process->producer().handle());
+        for (const int broker : {1, 2, 3}) {
+            up ? ::rd_kafka_mock_broker_set_up(brokers, broker)
+               : ::rd_kafka_mock_broker_set_down(brokers, broker);
+        }
+    }
+
     bool waits(const std::function<bool()>& done) {
         return wait([] {}, done);
     }
@@ -162,11 +172,7 @@ TEST_F(KafkaProcessTest, brokers_that_are_gone_cost_the_feed_nothing_and_records
     PublishedFeed feed{1, std::size_t{1} << 16};
     start();
     ASSERT_TRUE(waits([&] { return process->status().feed_live; }));
-    rd_kafka_mock_cluster_t* const brokers =
-        ::rd_kafka_handle_mock_cluster(process->producer().handle());
-    for (const int broker : {1, 2, 3}) {
-        ::rd_kafka_mock_broker_set_down(brokers, broker);
-    }
+    set_brokers(false);
     ASSERT_TRUE(waits([&] {
         for (int i = 0; i < 2000; ++i) {
             quote(feed, "SPY");
@@ -176,9 +182,7 @@ TEST_F(KafkaProcessTest, brokers_that_are_gone_cost_the_feed_nothing_and_records
     }));
     EXPECT_LE(process->status().waiting_bytes, config.queue_bytes);
     EXPECT_EQ(events(MarketCount::missed), 0U) << "it reads on";
-    for (const int broker : {1, 2, 3}) {
-        ::rd_kafka_mock_broker_set_up(brokers, broker);
-    }
+    set_brokers(true);
     ASSERT_TRUE(waits([&] {
         return count(KafkaCount::acknowledged) + count(KafkaCount::dropped) ==
                count(KafkaCount::made);
@@ -209,21 +213,13 @@ TEST_F(KafkaProcessTest, brokers_are_down_only_while_records_wait_for_them) {
     PublishedFeed feed{1, 4096};
     start();
     ASSERT_TRUE(waits([&] { return process->status().feed_live; }));
-    rd_kafka_mock_cluster_t* const brokers =
-        ::rd_kafka_handle_mock_cluster(process->producer().handle());
-    for (const int broker : {1, 2, 3}) {
-        ::rd_kafka_mock_broker_set_down(brokers, broker);
-    }
+    set_brokers(false);
     quote(feed, "SPY");
     feed.file->give_ids();
     ASSERT_TRUE(waits([&] { return process->status().brokers_down; }));
-    for (const int broker : {1, 2, 3}) {
-        ::rd_kafka_mock_broker_set_up(brokers, broker);
-    }
+    set_brokers(true);
     ASSERT_TRUE(waits([&] { return count(KafkaCount::acknowledged) != 0; }));
-    for (const int broker : {1, 2, 3}) {
-        ::rd_kafka_mock_broker_set_down(brokers, broker);
-    }
+    set_brokers(false);
     ASSERT_TRUE(waits([&] {
         const std::lock_guard lock{mutex};
         return std::count(notes.begin(), notes.end(), KafkaNote::brokers_down) == 2;
