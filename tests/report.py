@@ -53,7 +53,9 @@ def count(folder, row):
         return
     ok, bad, skips = cases or (0, 1, 0)
     say("FAILED", f"{folder} {name}", result)
-    for line in text.strip().splitlines()[-SHOWN_LINES:]:
+    lines = text.strip().splitlines()
+    begin = next((i for i, line in enumerate(lines) if re.match(r"(FAIL|ERROR): ", line)), None)  # of unittest
+    for line in lines[-SHOWN_LINES:] if begin is None else lines[begin:begin + SHOWN_LINES]:
         print("    " + line)
     passed, failed, skipped = passed + ok, failed + max(bad, 1), skipped + skips
 

@@ -46,11 +46,19 @@ def whole(a, b):
     live.expect(lost > 0, "the streams lost nothing together: the test shows nothing")
     live.compare_account(account, full)
     repaired = sum(line["repaired"] for line in account["lines"])
-    live.expect(repaired == lost, f"{repaired} repaired of {lost} lost on both streams")
+    dropped = received(lossy) - received(account)  # by the kernel, if the machine is busy; repaired as well
+    live.expect(lost <= repaired <= lost + dropped,
+                f"{repaired} repaired of {lost} lost on both streams; the kernel dropped {dropped}")
     series = live.compare_books(a.file("book.json"), b.file("truth.book.json"))
     live.compare_account(b.account(), full)
     expect_recorded(a, account)
-    print(f"whole: {lost} messages lost on both streams, all repaired by the peer; {series} series")
+    print(f"whole: {lost} messages lost on both streams and {dropped} dropped by the kernel; the peer repaired "
+          f"{repaired}, and nothing is missing; {series} series")
+
+
+def received(account):
+    """Messages of all streams."""
+    return sum(stream["messages"] for line in account["lines"] for stream in line["streams"].values())
 
 
 def expect_recorded(a, account):

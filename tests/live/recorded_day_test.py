@@ -31,7 +31,7 @@ ports: [{{name: wire0, kind: dpdk, vdev: "net_af_xdp0,iface=receiver", hugepages
   udp_checksum: software}}]
 pollers: [{{name: poller0, wait: park}}]
 cores: [{{name: core0, wait: park}}, {{name: core1, wait: park}}]
-arbitration: {{window: 20ms, hold: 64MiB}}
+arbitration: {{window: {window}, hold: 64MiB}}
 retransmission: true
 book: {{series_capacity: 100000}}
 record: {{folder: {folder}, segment: 16MiB, free: 0B, snapshot_interval: 2s}}
@@ -42,6 +42,8 @@ DAY = ["--lines", "1-4", "--messages", str(SECONDS * RATE), "--rate", str(RATE),
 FAULTS = {"repaired": ["--loss-a", "0.05"],
           "lossy": ["--loss-a", "0.04", "--loss-b", "0.04", "--reorder-a", "0.02", "--retransmit", "0.6",
                     "--retransmit-others", "0.02", "--retransmit-after", "50000"]}
+# A busy machine may take the other stream's copy late. Of the lossy day, late messages are a part.
+WINDOW = {"repaired": "2s", "lossy": "20ms"}
 ENDS = 10  # different ends of the ranges
 
 
@@ -94,10 +96,10 @@ def expect_equal(book, expected, what, late=0):
     return uncounted
 
 
-def record(feed, folder, faults, seed):
+def record(feed, folder, scenario, seed):
     """Runs the feed for the day."""
-    feed.run(CONFIG.format(folder=folder))
-    generator = feed.generate(*faults, "--seed", str(seed), traffic=DAY)
+    feed.run(CONFIG.format(folder=folder, window=WINDOW[scenario]))
+    generator = feed.generate(*FAULTS[scenario], "--seed", str(seed), traffic=DAY)
     print(finish(generator).strip())
     wait_for(lambda: len(list(folder.glob("STATE-*.state"))) >= 2, lambda: f"too few snapshots: {feed.tail()}")
     time.sleep(1)
@@ -134,7 +136,7 @@ def main():
     chance = random.Random(options.seed)
     feed = Instance("a", live.folder(), options.pinstrike)
     folder = feed.here / "record"
-    account = record(feed, folder, FAULTS[options.scenario], options.seed)
+    account = record(feed, folder, options.scenario, options.seed)
     total = expect_faults(account, options.scenario, feed.said())
     recorded = Recorded(feed, folder)
     book, again = recorded.replay()
