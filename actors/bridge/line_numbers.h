@@ -71,21 +71,19 @@ class LineNumbers {
             note_control(event);
             return std::nullopt;
         }
+        if (feed::is_line_event(event.header.kind)) [[unlikely]] {
+            return see_line_event(event, number);
+        }
         const std::uint16_t line = event.header.line;
         std::optional<LostNumbers> lost;
-        // A gap that the feed itself states has numbers of its own; a mark has none.
-        const std::uint64_t first = event.header.kind == feed::EventKind::gap ? event.body.gap.first
-                                    : event.header.kind == feed::EventKind::line_mark ? number + 1
-                                                                                      : number;
         if (open_count_ != 0 && open_[line]) [[unlikely]] {
-            note_control(event);
-            lost = close(line, first - 1, event.header.kind == feed::EventKind::gap);
+            lost = close(line, number - 1, false);
         }
         Line& known = lines_[line];
         if (known.last == 0) [[unlikely]] {
-            known.first = first;
+            known.first = number;
         }
-        known.carried += number + 1 - first;
+        ++known.carried;
         known.last = number;
         return lost;
     }
@@ -101,17 +99,22 @@ class LineNumbers {
         if (passed_.empty()) {
             passed_ = std::vector<std::uint64_t>(feed::line_numbers);
         }
-        passed_[line] = number;
+        const std::uint64_t before = passed_[line] != 0 ? passed_[line]
+                                     : is_anew(line)    ? 0
+                                                        : lines_[line].last;
+        const bool is_gap = event.header.kind == feed::EventKind::gap;
+        if (!is_gap || before == 0 || is_after(number, before)) {
+            passed_[line] = number;
+        }
     }
 
-    /// The numbering of a line began anew since the interruption.
-    void begin_anew(std::uint16_t line) { anew_[line] = true; }
+    /// The numbering of a line began anew since its last number.
+    void begin_anew(std::uint16_t line) { anew_[line] = lines_[line].carried + 1; }
 
     /// Another state begins: from here on numbers may be left out.
     void interrupt() {
         open_count_ = 0;
         passed_.clear();
-        anew_.assign(anew_.size(), false);
         for (std::size_t line = 0; line < lines_.size(); ++line) {
             open_[line] = lines_[line].last != 0;
             open_count_ += open_[line] ? 1 : 0;
@@ -134,6 +137,7 @@ class LineNumbers {
                 lines_[line].first = passed_[line] + 1;
             }
             lines_[line].last = passed_[line];
+            anew_[line] = 0;
         }
         passed_.clear();
     }
@@ -144,6 +148,43 @@ class LineNumbers {
     [[nodiscard]] std::size_t open() const { return open_count_; }
 
   private:
+    [[nodiscard]] bool is_anew(std::uint16_t line) const {
+        return anew_[line] == lines_[line].carried + 1;
+    }
+
+    /// Whether a number comes after another one of the same numbering, which may wrap.
+    [[nodiscard]] static bool is_after(std::uint64_t number, std::uint64_t before) {
+        return static_cast<std::int32_t>(static_cast<std::uint32_t>(number - before)) > 0;
+    }
+
+    /// A control, a gap or a mark. A gap of a core whose ring refused late messages may begin, or
+    /// end, before numbers that have come.
+    [[gnu::noinline]] std::optional<LostNumbers> see_line_event(const feed::Event& event,
+                                                                std::uint64_t number) {
+        const std::uint16_t line = event.header.line;
+        const bool is_gap = event.header.kind == feed::EventKind::gap;
+        const bool is_mark = event.header.kind == feed::EventKind::line_mark;
+        // A gap that the feed itself states has numbers of its own; a mark has none.
+        std::uint64_t first = is_gap ? event.body.gap.first : is_mark ? number + 1 : number;
+        std::optional<LostNumbers> lost;
+        if (open_[line]) {
+            note_control(event);
+            lost = close(line, first - 1, is_gap);
+        }
+        Line& known = lines_[line];
+        if (is_gap && known.last != 0 && !is_anew(line)) {
+            if (!is_after(number, known.last)) {
+                return lost;
+            }
+            first = is_after(first, known.last) ? first : known.last + 1;
+        }
+        known.first = known.last == 0 ? first : known.first;
+        known.carried += is_mark ? 0 : LostNumbers{first, number}.count();
+        known.last = number;
+        anew_[line] = 0;
+        return lost;
+    }
+
     /// A start of day or a flush that came in order begins another numbering, or may. Returns
     /// whether the event is one.
     [[gnu::noinline]] bool note_control(const feed::Event& event) {
@@ -166,13 +207,13 @@ class LineNumbers {
         constexpr std::uint64_t most = LostNumbers::number_max;
         const std::uint64_t before = lines_[line].last;
         const bool wraps = last < before && before <= most;
-        const bool goes_on = !anew_[line] && (wraps || last >= before) &&
+        const bool goes_on = !is_anew(line) && (wraps || last >= before) &&
                              static_cast<std::int32_t>(static_cast<std::uint32_t>(last) -
                                                        static_cast<std::uint32_t>(before)) >= 0;
         if (goes_on && wraps && last == 0) {
             last = most;  // 0 is no number
         }
-        if (goes_on ? last == before : last == 0 || (of_gap && !anew_[line])) {
+        if (goes_on ? last == before : last == 0 || (of_gap && !is_anew(line))) {
             return std::nullopt;
         }
         const std::uint64_t next = wraps && before == most ? 1 : before + 1;
@@ -183,7 +224,8 @@ class LineNumbers {
 
     std::vector<Line> lines_;
     std::vector<bool> open_;
-    std::vector<bool> anew_;             ///< since the interruption
+    /// Line::carried + 1 when the numbering began anew. It counts until another number is carried.
+    std::vector<std::uint64_t> anew_;
     std::vector<std::uint64_t> passed_;  ///< empty: no event passed
     std::size_t open_count_ = 0;
 };

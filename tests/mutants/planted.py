@@ -696,7 +696,7 @@ plant(("bridge_unit",), [
      "entry != nullptr && stamp_after(entry->stamp, entry->stamp)"),
     ("a gap begins with a number that was carried", "const LostNumbers lost{goes_on ? next : 1, last};",
      "const LostNumbers lost{goes_on ? before : 1, last};"),
-    ("a numbering that began anew is taken for the old one", "const bool goes_on = !anew_[line] && (wraps",
+    ("a numbering that began anew is taken for the old one", "const bool goes_on = !is_anew(line) && (wraps",
      "const bool goes_on = (wraps"),
     ("a core goes on before its events reach the state",
      "&& !stamp_after(core->newest, core->cursor.clock().stamp());", ";"),

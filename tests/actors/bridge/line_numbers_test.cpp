@@ -116,6 +116,33 @@ TEST_F(LineNumbersTest, AControlThatForgetsBeginsAnotherNumbering) {
     EXPECT_EQ(numbers.see(quote(1900)), (LostNumbers{1801, 1899})) << "a late one does not";
 }
 
+/// The line was quiet between two interruptions.
+TEST_F(LineNumbersTest, ALineThatBeganAnewIsKnownUntilItsNextNumber) {
+    EXPECT_EQ(numbers.see(quote(20)), std::nullopt);
+    numbers.interrupt();
+    numbers.begin_anew(1);
+    EXPECT_THAT(resumed(), IsEmpty());
+    numbers.interrupt();
+    EXPECT_EQ(numbers.see(quote(30)), (LostNumbers{1, 29}));
+    EXPECT_EQ(numbers.see(control_of('C', feed::Forget::day, 0)), std::nullopt);
+    numbers.interrupt();
+    EXPECT_EQ(numbers.see(quote(50)), (LostNumbers{1, 49}));
+    EXPECT_EQ(numbers.see(control_of('C', feed::Forget::day, 0)), std::nullopt);
+    EXPECT_EQ(numbers.see(quote(60)), std::nullopt);
+    numbers.interrupt();
+    EXPECT_EQ(numbers.see(quote(63)), (LostNumbers{61, 62}));
+}
+
+TEST_F(LineNumbersTest, ALineThatBeganAnewInAStateGoesOnBehindIt) {
+    EXPECT_EQ(numbers.see(quote(1000)), std::nullopt);
+    numbers.interrupt();
+    numbers.pass(control_of('C', feed::Forget::day, 0));
+    numbers.pass(quote(30));
+    EXPECT_THAT(resumed(), ElementsAre(Pair(1, LostNumbers{1, 30})));
+    numbers.interrupt();
+    EXPECT_EQ(numbers.see(quote(40)), (LostNumbers{31, 39}));
+}
+
 TEST_F(LineNumbersTest, NumbersAreMissingAcrossTheWrap) {
     EXPECT_EQ(numbers.see(quote(0xFFFF'FFF0)), std::nullopt);
     numbers.interrupt();
@@ -137,6 +164,24 @@ TEST_F(LineNumbersTest, AGapThatBeginsBeforeTheLastNumberSaysNothing) {
     EXPECT_EQ(numbers.see(gap_of(90, 105, feed::GapCause::ring_full)), std::nullopt);
     EXPECT_EQ(numbers.see(quote(106)), std::nullopt);
     EXPECT_EQ(numbers.line(1).lost, 0U);
+}
+
+/// A full ring refuses late messages too, and states them like others.
+TEST_F(LineNumbersTest, AGapOfOldNumbersDoesNotTurnTheLineBack) {
+    EXPECT_EQ(numbers.see(quote(99)), std::nullopt);
+    EXPECT_EQ(numbers.see(quote(100)), std::nullopt);
+    EXPECT_EQ(numbers.see(gap_of(20, 20, feed::GapCause::ring_full)), std::nullopt);
+    EXPECT_EQ(numbers.see(gap_of(30, 102, feed::GapCause::ring_full)), std::nullopt);
+    EXPECT_EQ(numbers.line(1).last, 102U);
+    EXPECT_EQ(numbers.line(1).carried, 4U);
+    numbers.interrupt();
+    numbers.pass(gap_of(40, 41, feed::GapCause::ring_full));
+    EXPECT_THAT(resumed(), IsEmpty());
+    EXPECT_EQ(numbers.see(quote(105)), (LostNumbers{103, 104}));
+    numbers.interrupt();
+    numbers.pass(quote(110));
+    numbers.pass(gap_of(42, 42, feed::GapCause::ring_full));
+    EXPECT_THAT(resumed(), ElementsAre(Pair(1, LostNumbers{106, 110})));
 }
 
 TEST_F(LineNumbersTest, WhatTheFeedLostItselfIsInItsOwnGap) {
