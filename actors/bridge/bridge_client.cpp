@@ -33,7 +33,8 @@ bool BridgeClient::open(const std::string& address, const peer::TlsConfig& tls,
     address_ = address;
     name_.sin_family = AF_INET;
     name_.sin_port = htons(at.port);
-    if (::inet_pton(AF_INET, at.host.c_str(), &name_.sin_addr) != 1 || at.port == 0) {
+    const bool whole = at.host + ':' + std::to_string(at.port) == address;  // the port has 16 bits
+    if (::inet_pton(AF_INET, at.host.c_str(), &name_.sin_addr) != 1 || at.port == 0 || !whole) {
         add_problem(problems, "",
                     "\"" + address + "\" is no IPv4 address and port such as 192.0.2.7:9480");
         return false;
@@ -47,7 +48,7 @@ std::size_t BridgeClient::step(std::int64_t now_ns) {
     if (socket_ == nullptr && !leaves_ && now_ns >= times_.connect_due_ns) {
         connect(now_ns);
     }
-    if (socket_ != nullptr) {
+    if (socket_ != nullptr && (joined_ || !leaves_)) {  // no handshake is completed for leaving
         move_bytes(now_ns, done);
     }
     done += joiner_.step(now_ns);
@@ -65,8 +66,8 @@ std::size_t BridgeClient::step(std::int64_t now_ns) {
         if (ends && times_.ended_ns == 0) {
             times_.ended_ns = now_ns;
         }
-        const bool flushed = !ends || broken || joiner_.output().empty() ||
-                             joiner_.end() == Joiner::End::down ||
+        const bool flushed = !ends || broken || joiner_.end() == Joiner::End::down ||
+                             (joiner_.output().empty() && !said_last_) ||
                              now_ns - times_.ended_ns > leave_within_ns;
         if (late || (broken && !joined_) || (ends && flushed)) {
             close(now_ns);
@@ -79,12 +80,16 @@ std::size_t BridgeClient::step(std::int64_t now_ns) {
 
 void BridgeClient::connect(std::int64_t now_ns) {
     const int descriptor = ::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    if (descriptor < 0) {
+    const auto* const generic = reinterpret_cast<const sockaddr*>(&name_);  // tidy: sockets' API
+    if (descriptor < 0 ||
+        (::connect(descriptor, generic, sizeof name_) != 0 && errno != EINPROGRESS)) {
+        note_failure(std::strerror(errno));
         times_.connect_due_ns = now_ns + connect_every_ns;
+        if (descriptor >= 0) {
+            ::close(descriptor);
+        }
         return;
     }
-    const auto* const generic = reinterpret_cast<const sockaddr*>(&name_);  // tidy: sockets' API
-    static_cast<void>(::connect(descriptor, generic, sizeof name_));
     socket_ = std::make_unique<peer::TlsSocket>(descriptor, *tls_, false);
     times_.since_ns = now_ns;
     times_.ended_ns = 0;
@@ -105,6 +110,8 @@ void BridgeClient::move_bytes(std::int64_t now_ns, std::size_t& done) {
             joiner_.receive(received, now_ns);
             done += received;
         }
+    } else if (said_last_) {
+        done += socket_->skip();
     }
     if (!joiner_.output().empty()) {
         const std::size_t sent = socket_->write(joiner_.output());
@@ -113,19 +120,25 @@ void BridgeClient::move_bytes(std::int64_t now_ns, std::size_t& done) {
     }
 }
 
-/// The same reason is not noted again with each attempt to connect.
-void BridgeClient::close(std::int64_t now_ns) {
-    const bool failed = !joined_;
-    why_ = joined_                    ? joiner_.why()
-           : socket_->fault().empty() ? "no connection, or no handshake, within 5 s"
-                                      : socket_->fault();
-    const BridgeNote note = failed || joiner_.end() == Joiner::End::down ? BridgeNote::down
-                            : joiner_.end() == Joiner::End::refused      ? BridgeNote::refused
-                                                                         : BridgeNote::left;
-    if (!failed || why_ != noted_) {
-        note_(note, address_, why_);
+/// No connection came about. The same reason is not noted again with each attempt.
+void BridgeClient::note_failure(const std::string& why) {
+    if (why != noted_) {
+        note_(BridgeNote::down, address_, why);
     }
-    noted_ = why_;
+    why_ = noted_ = why;
+}
+
+void BridgeClient::close(std::int64_t now_ns) {
+    if (joined_) {
+        why_ = noted_ = joiner_.why();
+        note_(joiner_.end() == Joiner::End::down      ? BridgeNote::down
+              : joiner_.end() == Joiner::End::refused ? BridgeNote::refused
+                                                      : BridgeNote::left,
+              address_, why_);
+    } else if (!leaves_) {
+        note_failure(socket_->fault().empty() ? "no connection, or no handshake, within 5 s"
+                                              : socket_->fault());
+    }
     socket_.reset();
     if (std::exchange(joined_, false)) {
         joiner_.disconnect();
@@ -154,6 +167,7 @@ void BridgeClient::wait(std::int64_t timeout_ns) {
 void BridgeClient::leave() {
     leaves_ = true;
     if (joined_) {
+        said_last_ = said_last_ || joiner_.end() == Joiner::End::none;
         joiner_.leave("the joining side ended");
     }
 }

@@ -68,6 +68,7 @@ class BridgeClient {
 
     void connect(std::int64_t now_ns);
     void move_bytes(std::int64_t now_ns, std::size_t& done);
+    void note_failure(const std::string& why);
     void close(std::int64_t now_ns);
 
     JoinCounters counters_;
@@ -79,7 +80,8 @@ class BridgeClient {
     std::unique_ptr<peer::TlsSocket> socket_;
     bool joined_ = false;  ///< the joiner has the connection
     bool leaves_ = false;
-    bool ended_ = false;  ///< since take_end()
+    bool said_last_ = false;  ///< by leave(); the other side closes the connection
+    bool ended_ = false;      ///< since take_end()
     std::string why_;
     std::string noted_;  ///< the latest reason in the log, which is not repeated
     Times times_;

@@ -132,6 +132,8 @@ std::size_t BridgeServer::step(Connection& connection, std::int64_t now_ns) {
                   "joined, with a certificate of the authority");
         }
         note_obstacle(connection);
+    } else if (session.said_last()) {
+        done += socket.skip();
     }
     if (session.end() != ServeSession::End::down && !session.output().empty()) {
         const std::size_t sent = socket.write(session.output());
@@ -158,7 +160,8 @@ bool BridgeServer::is_over(const Connection& connection, std::int64_t now_ns) co
                (!connection.greeted && (now_ns - connection.since_ns > greet_within_ns || leaves_));
     }
     const bool broken = connection.socket.state() != peer::TlsSocket::State::open;
-    return session.end() == ServeSession::End::down || session.output().empty() || broken ||
+    const bool flushed = session.output().empty() && !session.said_last();
+    return session.end() == ServeSession::End::down || flushed || broken ||
            now_ns - connection.ended_ns > leave_within_ns;
 }
 
@@ -211,7 +214,7 @@ void BridgeServer::take_gauges() {
 
 /// What comes on a connection whose session has ended is not read, so nothing waits for it.
 void BridgeServer::wait(std::int64_t timeout_ns) {
-    std::vector<pollfd> waits{{listener_, POLLIN, 0}};
+    std::vector<pollfd> waits{{leaves_ ? -1 : listener_, POLLIN, 0}};
     for (const auto& connection : connections_) {
         const bool reads = connection->session.end() == ServeSession::End::none;
         const bool writes =

@@ -91,13 +91,13 @@ void ServeSession::finish(End end, const std::string& why) {
 }
 
 void ServeSession::refuse(const std::string& why) {
-    static_cast<void>(outlet_.writer.put_text(FrameType::refused, why));
+    said_last_ = outlet_.writer.put_text(FrameType::refused, why);
     finish(End::refused, why);
 }
 
 void ServeSession::leave(const std::string& why) {
     if (end_ == End::none) {
-        static_cast<void>(outlet_.writer.put_text(FrameType::bye, why));
+        said_last_ = outlet_.writer.put_text(FrameType::bye, why);
         finish(End::left, why);
     }
 }
@@ -111,7 +111,7 @@ std::size_t ServeSession::produce(std::int64_t now_ns) {
         finish(End::down, "the joining host was silent for 5 s");
         return 0;
     }
-    if (now_ns - spoke_ns_ >= alive_every_ns) {
+    if (now_ns - spoke_ns_ >= alive_every_ns && outlet_.writer.waiting().empty()) {
         spoke_ns_ = now_ns;
         static_cast<void>(outlet_.writer.put({}));
     }

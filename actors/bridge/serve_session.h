@@ -51,6 +51,9 @@ class ServeSession {
     /// The socket failed.
     void lose(const std::string& why) { finish(End::down, why); }
 
+    /// Whether this side sent the last frame. Then the other side closes the connection.
+    [[nodiscard]] bool said_last() const { return said_last_; }
+
     /// Bytes that were sent and that the other side has not taken yet.
     [[nodiscard]] std::uint64_t untaken() const { return outlet_.writer.queued() - taken_; }
 
@@ -79,6 +82,7 @@ class ServeSession {
     std::int64_t heard_ns_ = 0;  ///< 0: produce() has not been called
     std::int64_t spoke_ns_ = 0;
     End end_ = End::none;
+    bool said_last_ = false;
     std::string why_;
 };
 

@@ -112,6 +112,11 @@ std::size_t TlsSocket::read(std::span<std::byte> into) {
     return count;
 }
 
+std::size_t TlsSocket::skip() {
+    std::array<std::byte, std::size_t{16} << 10> bytes;
+    return read(bytes);
+}
+
 std::size_t TlsSocket::write(std::span<const std::byte> from) {
     std::size_t count = 0;
     waits_to_write_ = false;

@@ -57,6 +57,11 @@ class TlsSocket {
     /// Returns how many bytes were received; 0: none now, or see state().
     std::size_t read(std::span<std::byte> into);
 
+    /// Receives bytes that nobody wants, until the other side closes the connection: one that is
+    /// closed with bytes that nobody has read is reset, and the reset discards what was sent last.
+    /// Returns how many.
+    std::size_t skip();
+
     /// Returns how many bytes were sent; 0: none now, or see state().
     std::size_t write(std::span<const std::byte> from);
 

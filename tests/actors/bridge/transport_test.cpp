@@ -84,8 +84,9 @@ class BridgeTransport : public ::testing::Test {
     bool until(Done&& done) {
         const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds{60};
         while (!done()) {
-            std::size_t work = server ? server->step(runtime::steady_ns()) : 0;
-            work += client && steps_client ? client->step(runtime::steady_ns()) : 0;
+            const std::int64_t now_ns = frozen_ns.value_or(runtime::steady_ns());
+            std::size_t work = server ? server->step(now_ns) : 0;
+            work += client && steps_client ? client->step(now_ns) : 0;
             if (work == 0) {
                 std::this_thread::sleep_for(std::chrono::microseconds{200});
             }
@@ -109,6 +110,7 @@ class BridgeTransport : public ::testing::Test {
     std::optional<BridgeServer> server;
     std::optional<BridgeClient> client;
     bool steps_client = true;
+    std::optional<std::int64_t> frozen_ns;  ///< the time of both sides, if it does not pass
 };
 
 TEST_F(BridgeTransport, AFeedIsCarriedAndBothSidesEnd) {
@@ -131,6 +133,94 @@ TEST_F(BridgeTransport, AFeedIsCarriedAndBothSidesEnd) {
     EXPECT_EQ(server->counters().read(ServeCount::left), 1U);
     EXPECT_EQ(client->counters().read(JoinCount::left), 1U);
     EXPECT_TRUE(client->joiner().carried().balances());
+}
+
+/// Otherwise the last frame could be lost: a connection that is closed while bytes wait to be read
+/// is reset.
+TEST_F(BridgeTransport, AHostThatLeavesWaitsUntilTheServingSideCloses) {
+    PublishedFeed feed;
+    serve();
+    join(client_tls);
+    ASSERT_TRUE(until([&] { return client->is_live(); }));
+    frozen_ns = runtime::steady_ns();
+    client->leave();
+    for (unsigned i = 0; i < 10; ++i) {
+        client->step(*frozen_ns);
+    }
+    EXPECT_FALSE(client->is_over());
+    ASSERT_TRUE(until([&] { return client->is_over() && server->connections() == 0; }));
+    EXPECT_EQ(client->counters().read(JoinCount::left), 1U);
+    EXPECT_EQ(server->counters().read(ServeCount::left), 1U);
+}
+
+TEST_F(BridgeTransport, AServingSideThatEndsAmidEventsEndsBothAsAgreed) {
+    PublishedFeed feed{1, 1 << 18};
+    Day day{3};
+    serve();
+    join(client_tls);
+    ASSERT_TRUE(until([&] { return client->is_live(); }));
+    frozen_ns = runtime::steady_ns();
+    feed.books[0]->on_events(EventBatch{day.next(20'000)});
+    for (unsigned i = 0; i < 100; ++i) {
+        server->step(*frozen_ns);
+    }
+    *frozen_ns += alive_every_ns;
+    for (unsigned i = 0; i < 2; ++i) {
+        client->step(*frozen_ns);  // what it says waits to be read
+    }
+    server->leave();
+    for (unsigned i = 0; i < 100; ++i) {
+        server->step(*frozen_ns);
+    }
+    ASSERT_TRUE(until([&] { return !client->is_live() && server->connections() == 0; }));
+    EXPECT_EQ(client->counters().read(JoinCount::left), 1U);
+    EXPECT_EQ(client->counters().read(JoinCount::downs), 0U);
+    EXPECT_EQ(server->counters().read(ServeCount::left), 1U);
+}
+
+/// The certificate of the serving side waits to be read when the host leaves.
+TEST_F(BridgeTransport, AHostThatLeavesDuringTheHandshakeEnds) {
+    PublishedFeed feed;
+    serve();
+    join(client_tls);
+    const auto step = [](auto& side) {
+        for (unsigned i = 0; i < 20; ++i) {
+            side.step(runtime::steady_ns());
+            std::this_thread::sleep_for(std::chrono::milliseconds{2});
+        }
+    };
+    step(*client);
+    step(*server);
+    client->leave();
+    ASSERT_TRUE(until([&] { return client->is_over() && server->connections() == 0; }));
+}
+
+/// The system refuses to connect to a group of hosts.
+TEST_F(BridgeTransport, TheReasonWhyThereIsNoConnectionIsLogged) {
+    client.emplace(JoinConfig{.name = "copy"}, noted.taker());
+    Problems problems;
+    ASSERT_TRUE(client->open("224.0.0.1:9480", client_tls, problems));
+    ASSERT_TRUE(until([&] { return noted.has(BridgeNote::down); }));
+    EXPECT_TRUE(noted_text(BridgeNote::down, "unreachable")) << noted.of(BridgeNote::down).front();
+}
+
+TEST_F(BridgeTransport, AnAddressThatIsNoneIsRefused) {
+    for (const char* address : {"", "192.0.2.7", "192.0.2.7:0", "192.0.2.7:70000", "host:9480"}) {
+        client.emplace(JoinConfig{.name = "copy"}, noted.taker());
+        Problems problems;
+        EXPECT_FALSE(client->open(address, client_tls, problems)) << address;
+        EXPECT_EQ(problems.size(), 1U) << address;
+    }
+}
+
+TEST_F(BridgeTransport, AnAddressInUseIsAProblem) {
+    serve();
+    BridgeServer second{"test", 8, noted.taker()};
+    Problems problems;
+    EXPECT_FALSE(second.open(fmt::format("127.0.0.1:{}", server->port()), server_tls, problems));
+    ASSERT_EQ(problems.size(), 1U);
+    EXPECT_THAT(problems.front().text, HasSubstr("in use"));
+    EXPECT_EQ(exit_of(problems), Exit::failed) << "another start may succeed";
 }
 
 TEST_F(BridgeTransport, TheServingSideLogsWhyAHostGetsNoFeed) {
