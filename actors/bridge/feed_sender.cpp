@@ -1,6 +1,7 @@
 // path: mixed, hot: events
 #include "actors/bridge/feed_sender.h"
 
+#include "actors/core/series_fields.h"
 #include "actors/publish/reader/error.h"
 #include "actors/publish/reader/series_reader.h"
 #include "actors/publish/reader/shared_words.h"
@@ -22,6 +23,8 @@ constexpr std::int64_t attach_every_ns = 50'000'000;
 constexpr std::int64_t begin_every_ns = 1'000'000'000;
 constexpr std::size_t asked_max = 65'536;
 constexpr std::uint32_t series_each_frame = 64;
+/// For a series that is being written. It is tried again, so nothing else waits for it for long.
+constexpr unsigned patience_tries = 4096;
 constexpr std::size_t lines_each_frame = 128;
 
 // Where a frame has room, `ready` of all cores has.
@@ -87,14 +90,16 @@ std::size_t FeedSender::produce(std::int64_t now_ns) {
             look_for_end();
         }
     } catch (const reader::Error& error) {
+        outlet_.writer.drop();  // the frame that was being made
         detach(error.what());
     }
     return done;
 }
 
-/// The events before the end were published before it, and are taken first.
+/// The events before the end were published before it, and are taken first. If some of them were
+/// missed, the last state is sent first.
 void FeedSender::look_for_end() {
-    if (!outlet_.has_room() || now_ns_ < attach_due_ns_) {
+    if (waits_ || !outlet_.has_room() || now_ns_ < attach_due_ns_) {
         return;
     }
     attach_due_ns_ = now_ns_ + attach_every_ns;
@@ -173,7 +178,7 @@ void FeedSender::begin() {
     }
     outlet_.writer.end(header);
     begin_due_ns_ = now_ns_ + begin_every_ns;
-    over_ = false;
+    over_ = waits_ = false;
     counters_.bump(ServeCount::states);
 }
 
@@ -251,9 +256,10 @@ std::size_t FeedSender::put_series(Core& core) {
     header.type = FrameType::series;
     header.core = view.index;
     outlet_.writer.begin(header);
-    Patience patience;
-    const std::uint32_t stop = std::min(end, core.next_series + series_each_frame);
-    for (std::uint32_t i = core.next_series; i < stop; ++i) {
+    Patience patience{patience_tries};
+    const std::uint32_t first = core.next_series;
+    std::uint32_t stop = std::min(end, first + series_each_frame);
+    for (std::uint32_t i = first; i < stop; ++i) {
         const pinstrike_series& listed = view.series[i];
         const feed::SeriesKey key{reader::load_acquire(listed.name),
                                   reader::load_relaxed(listed.strike_e8)};
@@ -263,8 +269,8 @@ std::size_t FeedSender::put_series(Core& core) {
         }
         const reader::ReadResult result = reader::read_series(view, key, patience, parts);
         if (result == reader::ReadResult::unreadable) {
-            outlet_.writer.drop();
-            throw reader::WriteUnfinished("the writer stopped in the middle of a write");
+            stop = i;  // the writer does not run in the middle of a write: this one comes later
+            break;
         }
         const bool forgotten = stamp_after(parts.line.day, parts.entry.stamp);
         const std::uint32_t bits = parts.entry.record & ~std::uint32_t{PINSTRIKE_INDEX};
@@ -291,7 +297,7 @@ std::size_t FeedSender::put_series(Core& core) {
     if (stop == end) {
         core.stage = Stage::catching_up;
     }
-    return series_each_frame;
+    return stop - first;
 }
 
 /// Values that no event will keep current are not sent.
@@ -307,10 +313,12 @@ void FeedSender::clear_unwanted(SeriesBody& series) const {
             static_cast<std::uint16_t>(trades.flags & ~unsigned{PINSTRIKE_HAS_OPEN_INTEREST});
     }
     if ((kinds_ & feed::bit_of(feed::EventKind::trade)) == 0) {
+        constexpr unsigned kept =
+            has_open_interest | open_interest_touched | open_interest_touched << elsewhere_shift;
         const pinstrike_trades all = std::exchange(trades, {});
         trades.open_interest = all.open_interest;
         trades.open_interest_sequence = all.open_interest_sequence;
-        trades.flags = all.flags & PINSTRIKE_HAS_OPEN_INTEREST;
+        trades.flags = static_cast<std::uint16_t>(all.flags & kept);
         if (trades.flags == 0) {
             series.entry.record &= ~std::uint32_t{PINSTRIKE_TRADES};
         }
@@ -375,7 +383,8 @@ void FeedSender::put_ids() {
 
 /// Records were overwritten, or the state changed other than by events: another state is sent.
 bool FeedSender::begin_again() {
-    if (now_ns_ < begin_due_ns_) {
+    waits_ = now_ns_ < begin_due_ns_;
+    if (waits_) {
         return false;
     }
     std::vector<std::uint64_t> positions;
@@ -385,6 +394,9 @@ bool FeedSender::begin_again() {
     try {
         begin();
     } catch (const reader::WriteUnfinished&) {
+        if (!mapping_->has_writer()) {
+            throw;  // it never ends
+        }
         begin_due_ns_ = now_ns_ + attach_every_ns;
         return false;
     }

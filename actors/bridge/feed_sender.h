@@ -32,10 +32,11 @@ struct Outlet {
     FrameWriter writer;
     std::uint64_t granted = 0;  ///< bytes that may be sent in all
 
-    /// Whether the largest frame may be sent. Credit counts whole frames, so that no frame is begun
-    /// that may not be sent.
+    /// Whether the largest frame may be sent, and the last one of the connection behind it. Credit
+    /// counts whole frames, so that no frame is begun that may not be sent.
     [[nodiscard]] bool has_room() {
-        return writer.has_room(body_bytes_max) &&
+        constexpr std::size_t last_bytes = sizeof(FrameHeader) + text_bytes_max;
+        return writer.has_room(body_bytes_max + last_bytes) &&
                granted >= writer.queued() + sizeof(FrameHeader) + body_bytes_max;
     }
 };
@@ -103,7 +104,8 @@ class FeedSender {
     std::vector<std::uint64_t> roots_;  ///< sorted; empty: all
     std::shared_ptr<const reader::Mapping> mapping_;
     std::vector<std::unique_ptr<Core>> cores_;
-    bool over_ = false;  ///< the feed has ended, and events may be left
+    bool over_ = false;   ///< the feed has ended, and events may be left
+    bool waits_ = false;  ///< another state is to begin, which comes too early
     std::size_t next_core_ = 0;
     std::deque<std::pair<std::uint16_t, feed::SeriesKey>> asked_;  ///< series whose ids are wanted
     std::int64_t now_ns_ = 0;

@@ -112,6 +112,7 @@ bool FrameWriter::has_room(std::size_t body_bytes) {
 
 void FrameWriter::begin(const FrameHeader& header) {
     frame_ = end_;
+    begun_ = true;
     append(&header, sizeof header);
 }
 
@@ -123,6 +124,7 @@ void FrameWriter::end(const FrameHeader& header) {
     FrameHeader complete = header;
     complete.body_bytes = static_cast<std::uint32_t>(whole);
     std::memcpy(bytes_.data() + frame_, &complete, sizeof complete);
+    begun_ = false;
 }
 
 bool FrameWriter::put(const FrameHeader& header, std::span<const std::byte> body) {

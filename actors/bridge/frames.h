@@ -182,8 +182,11 @@ class FrameWriter {
     /// Sets what is known only now, fills the last unit, and completes the frame.
     void end(const FrameHeader& header);
 
-    /// Removes a frame that was begun.
-    void drop() { end_ = frame_; }
+    /// Removes a frame that was begun and not completed, if there is one.
+    void drop() {
+        end_ = begun_ ? frame_ : end_;
+        begun_ = false;
+    }
 
     /// A whole frame. False: there is no room for it.
     bool put(const FrameHeader& header, std::span<const std::byte> body = {});
@@ -208,6 +211,7 @@ class FrameWriter {
     std::size_t begin_ = 0;
     std::size_t end_ = 0;
     std::size_t frame_ = 0;  ///< where the frame begins that is being written
+    bool begun_ = false;     ///< there is one
     std::uint64_t sent_ = 0;
 };
 

@@ -3,15 +3,19 @@
 // Both sides of a bridge without sockets: state, events, gaps, filters, limits and ends.
 #include "tests/actors/bridge/bridge_scene.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
 #include <optional>
+#include <string>
+#include <vector>
 
 namespace pinstrike::actors::bridge::test {
 namespace {
 
+using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::Pair;
 
@@ -56,6 +60,44 @@ TEST_F(BridgeSessions, EventsDuringTheStateCountOnce) {
         joiner = std::make_unique<Joiner>(JoinConfig{.name = "copy"}, joins, noted.taker());
     }
     EXPECT_GT(joined(JoinCount::applied), 0U);
+}
+
+/// What a reader gets of an event, as text, by core.
+std::vector<std::vector<std::string>> texts_of(const std::vector<pinstrike_record>& records) {
+    std::vector<std::vector<std::string>> texts(2);
+    for (const pinstrike_record& record : records) {
+        std::string text = fmt::format("{} {} {} {} {} {}", record.kind, record.flags, record.line,
+                                       record.sequence, record.stamp, record.receive_ns);
+        if (record.has_key != 0) {
+            text +=
+                fmt::format(" {} {}{}", record.key.root, record.key.strike_e8, record.key.right);
+        }
+        if (record.kind == PINSTRIKE_QUOTE) {
+            text += fmt::format(" {} {}", record.of.quote.bid, record.of.quote.offer_size);
+        }
+        texts.at(record.core).push_back(text);
+    }
+    return texts;
+}
+
+TEST_F(BridgeSessions, ReadersOnBothHostsGetTheSameEvents) {
+    PublishedFeed feed{2};
+    trade(feed, 1000);
+    connect();
+    settle_at_once();
+    ASSERT_TRUE(joiner->is_live());
+    client::feed test{"test"};
+    client::feed copy{"copy"};
+    client::filter all;
+    all.line_events_of_each_core = true;
+    client::stream there = test.subscribe(all);
+    client::stream here = copy.subscribe(all);
+    trade(feed, 500);
+    settle_at_once();
+    const auto sent = texts_of(events_of(there));
+    EXPECT_GT(sent[0].size(), 100U);
+    EXPECT_GT(sent[1].size(), 100U);
+    EXPECT_EQ(texts_of(events_of(here)), sent);
 }
 
 TEST_F(BridgeSessions, NewSeriesGetTheIdsOfTheServingHost) {
@@ -168,6 +210,27 @@ TEST_F(BridgeSessions, NoMoreIsSentThanWasGranted) {
     EXPECT_LE(session->untaken(), window_bytes + buffer_bytes);
 }
 
+/// The sizes are such that events alone would fill the buffer but for 64 bytes.
+TEST_F(BridgeSessions, TheLastFrameHasRoomBehindEvents) {
+    PublishedFeed feed{1, 1 << 14};
+    std::uint32_t number = 0;
+    const auto publish = [&](unsigned count) {
+        for (unsigned i = 0; i < count; ++i) {
+            quote(feed, ++number);
+        }
+        for (unsigned i = 0; i < 10; ++i) {
+            session->produce(now_ns);
+        }
+    };
+    connect();
+    settle();
+    publish(239);
+    publish(5000);
+    EXPECT_GT(session->output().size(), buffer_bytes - 2 * body_bytes_max);
+    session->leave("the serving side ended");
+    EXPECT_TRUE(session->said_last());
+}
+
 TEST_F(BridgeSessions, AFilterLeavesOthersOut) {
     JoinConfig config{.name = "copy", .roots = {"AAPL"}};
     config.kinds = feed::line_event_bits | 1U << static_cast<unsigned>(feed::EventKind::quote);
@@ -214,6 +277,90 @@ TEST_F(BridgeSessions, TradesAloneHaveNoSides) {
         traded += value.trades;
     }
     EXPECT_GT(traded, 0U);
+}
+
+/// A late message must not replace what a newer one stated.
+TEST_F(BridgeSessions, OpenInterestAloneKeepsItsPlace) {
+    JoinConfig config{.name = "copy"};
+    config.kinds = feed::line_event_bits | feed::bit_of(feed::EventKind::open_interest);
+    joiner = std::make_unique<Joiner>(config, joins, noted.taker());
+    PublishedFeed feed;
+    Events events;
+    events.trade(key_of("AAPL"), 9, 9, 'I', 100, 7);
+    events.open_interest(key_of("AAPL"), 9, 10, 500);
+    give(feed, events);
+    connect();
+    settle_at_once();
+    events.open_interest(key_of("AAPL"), 9, 5, 400, feed::flag_late);
+    give(feed, events);
+    settle_at_once();
+    client::feed test{"test"};
+    client::feed copy{"copy"};
+    const auto values = copy.chain();
+    ASSERT_EQ(values.size(), 1U);
+    EXPECT_EQ(test.chain().front().open_interest, 500U);
+    EXPECT_EQ(values.front().open_interest, 500U);
+    EXPECT_EQ(values.front().volume, 0U);
+}
+
+/// The host was too slow for the last events, and another state comes only after a second.
+TEST_F(BridgeSessions, TheLastStateComesBeforeTheEndOfTheFeed) {
+    auto feed = std::make_optional<PublishedFeed>(1, 1024);
+    quote(*feed, 1);
+    connect();
+    settle();
+    for (std::uint32_t number = 2; number <= 3000; ++number) {
+        quote(*feed, number);
+    }
+    feed.reset();
+    for (unsigned i = 0; i < 5; ++i) {
+        settle();
+    }
+    EXPECT_FALSE(joiner->is_live());
+    EXPECT_EQ(joined(JoinCount::states), 2U);
+    EXPECT_EQ(joined(JoinCount::missed), 2999U);
+    client::feed copy{"copy"};
+    const auto values = copy.chain();
+    ASSERT_EQ(values.size(), 1U);
+    EXPECT_EQ(values.front().quotes, 3000U);
+    EXPECT_EQ(values.front().old, PINSTRIKE_OLD);
+    EXPECT_TRUE(joiner->carried().balances());
+}
+
+/// Then no state can be read any more.
+TEST_F(BridgeSessions, AFeedThatDiedInTheMiddleOfAWriteHasEnded) {
+    auto feed = std::make_optional<PublishedFeed>(1, 1024);
+    quote(*feed, 1);
+    connect();
+    settle();
+    for (std::uint32_t number = 2; number <= 3000; ++number) {
+        quote(*feed, number);
+    }
+    std::uint64_t& version = feed->books[0]->entries().store.lines[9].version;
+    version += version == 0 ? 3 : 1;
+    feed.reset();
+    for (unsigned i = 0; i < 5; ++i) {
+        settle();
+    }
+    EXPECT_FALSE(joiner->is_live());
+    EXPECT_EQ(joiner->end(), Joiner::End::none);
+    EXPECT_EQ(joined(JoinCount::states), 1U);
+}
+
+TEST_F(BridgeSessions, ADamagedStreamEndsNoConnection) {
+    PublishedFeed feed;
+    quote(feed, 1);
+    connect();
+    settle();
+    quote(feed, 2);
+    const CoreMemory memory = feed.file->core(0);
+    memory.span<feed::Event>(memory.core().stream)[1].header.records = 0;
+    settle();
+    EXPECT_THAT(noted.of(BridgeNote::feed), Contains(HasSubstr("damaged")));
+    EXPECT_EQ(joiner->end(), Joiner::End::none) << joiner->why();
+    EXPECT_EQ(joined(JoinCount::malformed), 0U);
+    EXPECT_TRUE(joiner->is_live()) << "by another state";
+    EXPECT_TRUE(are_equal());
 }
 
 TEST_F(BridgeSessions, TheFeedStartsAnew) {

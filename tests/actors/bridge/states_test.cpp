@@ -171,6 +171,25 @@ TEST_F(BridgeStates, NoLineIsLeftOutBecauseItIsBeingWritten) {
     EXPECT_TRUE(are_equal(true)) << "the sides are stale on both hosts";
 }
 
+/// The core's thread may lose its processor there. The state goes on when it has written.
+TEST_F(BridgeStates, ASeriesThatIsBeingWrittenDelaysTheState) {
+    PublishedFeed feed;
+    quote(feed, 1);
+    BookStore& store = feed.books[0]->entries().store;
+    std::uint32_t& version = store.table.group_of(*store.table.find(key_of("AAPL"))).version;
+    ++version;
+    connect();
+    settle_at_once();
+    EXPECT_FALSE(joiner->is_live());
+    EXPECT_EQ(session->obstacle(), "");
+    ++version;
+    settle_at_once();
+    ASSERT_TRUE(joiner->is_live());
+    EXPECT_EQ(served(ServeCount::states), 1U);
+    EXPECT_FALSE(noted.has(BridgeNote::feed));
+    EXPECT_TRUE(are_equal(true));
+}
+
 /// The next state waits as the first one does, and what was missed is counted.
 TEST_F(BridgeStates, AnotherStateWaitsForTheWriterToo) {
     PublishedFeed feed{1, 1024};
@@ -240,6 +259,31 @@ TEST_F(BridgeStates, AnotherStateNeedsNoRoomBesideTheLastOne) {
         disconnect();
         connect();
         settle();
+        EXPECT_TRUE(joiner->is_live()) << joiner->why();
+        EXPECT_TRUE(are_equal());
+        joiner.reset();
+    }
+    ::umount2(folder.path().c_str(), MNT_DETACH);
+}
+
+TEST_F(BridgeStates, AStateThatHasNoRoomIsRefusedUntilItHas) {
+    if (::mount("tmpfs", folder.path().c_str(), "tmpfs", 0, "size=1g") != 0) {
+        GTEST_SKIP() << "this user cannot mount a file system";
+    }
+    ASSERT_EQ(::chmod(folder.path().c_str(), S_IRWXU), 0);
+    {
+        PublishedFeed feed;
+        quote(feed, 1);
+        const std::string size = "size=" + std::to_string(feed.file->bytes() * 3 / 2);
+        EXPECT_EQ(::mount("tmpfs", folder.path().c_str(), "tmpfs", MS_REMOUNT, size.c_str()), 0);
+        connect();
+        settle_at_once();
+        EXPECT_EQ(joiner->end(), Joiner::End::refused);
+        EXPECT_THAT(joiner->why(), HasSubstr("cannot allocate"));
+        disconnect();
+        EXPECT_EQ(::mount("tmpfs", folder.path().c_str(), "tmpfs", MS_REMOUNT, "size=1g"), 0);
+        connect();
+        settle_at_once();
         EXPECT_TRUE(joiner->is_live()) << joiner->why();
         EXPECT_TRUE(are_equal());
         joiner.reset();
