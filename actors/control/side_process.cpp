@@ -2,6 +2,7 @@
 #include "actors/control/side_process.h"
 
 #include "actors/market/reader_keys.h"
+#include "actors/runtime/executor_thread.h"
 #include "config/print_problems.h"
 #include "config/time_units.h"
 #include "config/wall_time.h"
@@ -111,9 +112,10 @@ void SideProcess::serve() {
 
 /// Returns the signal that ends the process; 0: its time is over, or its thread has ended.
 int SideProcess::wait_for_end() {
-    const std::int64_t end_ns = parts_.for_ns == 0 ? INT64_MAX : wall_ns() + parts_.for_ns;
+    const std::int64_t end_ns =
+        parts_.for_ns == 0 ? INT64_MAX : runtime::steady_ns() + parts_.for_ns;
     const timespec turn{.tv_sec = 0, .tv_nsec = turn_ns};
-    while (wall_ns() < end_ns && !ended_.load(std::memory_order_acquire)) {
+    while (runtime::steady_ns() < end_ns && !ended_.load(std::memory_order_acquire)) {
         const int signal = ::sigtimedwait(&signals_, nullptr, &turn);
         if (signal == SIGHUP) {
             parts_.reload();
