@@ -1,5 +1,7 @@
 """An appliance on a wire of its own, as the live tests run it: config, start, end, output."""
 
+import operator
+import re
 import signal
 import subprocess
 import time
@@ -41,6 +43,7 @@ arbitration:
 book:
   series_capacity: 100000
 """
+METRICS = "metrics_address: 127.0.0.1:9464\n"
 KEEPS = """
 history:
   keep: 60s
@@ -100,20 +103,60 @@ class Instance:
             return next(int(row.split()[1]) * 1024 for row in status if row.startswith("VmRSS"))
 
     def metrics(self):
-        """The endpoint's text; the config says `metrics_address: 127.0.0.1:9464`."""
-        answer = subprocess.run(
-            ["ip", "netns", "exec", self.wire.receiver, "curl", "-sS", "--max-time", "5",
-             "http://127.0.0.1:9464/metrics"], capture_output=True, text=True, check=False)
-        live.expect(answer.returncode == 0, f"{self.name}: no metrics: {answer.stderr}")
-        return answer.stdout
+        """The endpoint's text; the config has METRICS. The endpoint turns slow clients away, so this asks again."""
+        end_s = time.monotonic() + live.PATIENCE_S
+        while True:
+            answer = subprocess.run(
+                ["ip", "netns", "exec", self.wire.receiver, "curl", "-sS", "--max-time", "20",
+                 "http://127.0.0.1:9464/metrics"], capture_output=True, text=True, check=False)
+            if answer.returncode == 0:
+                return answer.stdout
+            live.expect(self.process.poll() is None and time.monotonic() < end_s,
+                        f"{self.name}: no metrics: {answer.stderr}")
+            time.sleep(0.1)
+
+    def values(self, name):
+        """Of the metric, one for each of its labels."""
+        return [float(value) for value in
+                re.findall(rf"^pinstrike_{name}{{\S*}} (\S+)$", self.metrics(), re.MULTILINE)]
+
+    def wait_for_packets(self, sent):
+        """Waits until so many packets of the streams arrived, or no more come although the kernel dropped some."""
+        end_s = time.monotonic() + live.PATIENCE_S
+        before = since_s = 0
+        while time.monotonic() < end_s:
+            arrived = sum(self.values("stream_packets_total"))
+            if arrived != before:
+                before, since_s = arrived, time.monotonic()
+            if arrived >= sent or (self.drops() and time.monotonic() > since_s + 5):
+                return
+            time.sleep(0.1)
+
+    def drops(self):
+        return sum(self.values("device_missed_packets_total") + self.values("device_no_buffer_packets_total"))
+
+    def wait_for_the_days_end(self, truth, joined=LINES):
+        """Waits for the last of each line's controls. `joined`: lines that were received only after the two controls
+        around the open interest, with which the day begins."""
+        wanted = [line["controls"] - (2 if line["line"] in joined else 0) for line in truth["lines"]]
+
+        def ended():
+            found = self.values("line_controls_messages_total")
+            return len(found) == len(wanted) and all(map(operator.ge, found, wanted))
+
+        wait_for(ended, lambda: f"{self.name}: not {wanted} controls by line: {self.tail()}")
 
     def stop(self, wanted=0):
         self.process.send_signal(signal.SIGTERM)
-        status = self.process.wait(timeout=30)
+        status = self.process.wait(timeout=live.PATIENCE_S)
         live.expect(status == wanted, f"{self.name} ended with {status}: {self.tail()}")
 
     def account(self):
-        return live.read_json(self.file("account.json"))
+        account = live.read_json(self.file("account.json"))
+        count = sum((port["missed"] or 0) + (port["no_buffer"] or 0) for port in account["ports"])
+        if count:
+            live.dropped[self.name] = count
+        return account
 
     def truth(self):
         return live.read_json(self.file("truth.account.json"))
@@ -135,14 +178,19 @@ def secret(path, text=SECRET):
     return path
 
 
+def packets_of(truth):
+    """That were sent, on all streams."""
+    return sum(stream["packets"] for line in truth["lines"] for stream in line["streams"].values())
+
+
 def finish(process):
-    said, _ = process.communicate(timeout=120)
+    said, _ = process.communicate(timeout=300)
     live.expect(process.returncode == 0, f"{process.args[4:6]} failed: {said}")
     return said
 
 
-def wait_for(condition, what, seconds=30):
-    deadline = time.monotonic() + seconds
+def wait_for(condition, what):
+    deadline = time.monotonic() + live.PATIENCE_S
     while not condition():
         live.expect(time.monotonic() < deadline, what())
         time.sleep(0.05)

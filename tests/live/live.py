@@ -2,6 +2,9 @@
 
 Everything that is made here is removed, also when a test fails or is interrupted. A test that cannot
 make namespaces ends with 77 (skipped) and prints the reason; any other problem is a failure.
+
+On a busy machine the kernel may drop packets because the program did not get a processor in time. A check
+that fails after that says nothing of the program, so the test begins anew, RUNS_MAX times at most.
 """
 
 import atexit
@@ -22,8 +25,14 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 SKIPPED = 77
+RUNS_MAX = 5
+RUN = "LIVE_TEST_RUN"  # in the environment: the number of this run of the test
+PATIENCE_S = 120  # a limit for what never comes; a busy machine is slow
 LIBC = ctypes.CDLL(None, use_errno=True)
 CLONE_NEWNET = 0x40000000
+
+endings = []  # undo what was made, the last first
+dropped = {}  # by instance: packets that the kernel dropped
 
 
 def skip(reason):
@@ -33,16 +42,45 @@ def skip(reason):
 
 def expect(condition, what):
     """Like assert, but with a text for the reader, and never compiled away."""
+    if condition:
+        return
+    if dropped:
+        begin_anew(f"the kernel dropped packets, {dropped}; {what}")
+    print(f"FAILED: {what}")
+    sys.exit(1)
+
+
+def shows(condition, what):
+    """For what must have happened so that the test shows something. A slow machine may have prevented it."""
     if not condition:
-        print(f"FAILED: {what}")
+        begin_anew(what)
+
+
+def begin_anew(why):
+    """Fails after RUNS_MAX runs, because the machine cannot be the reason each time."""
+    number = int(os.environ.get(RUN, "1"))
+    if number == RUNS_MAX or not endings:  # a test that removes its things in another way does not begin anew
+        print(f"FAILED: in each of {number} runs, the last time because: {why}")
         sys.exit(1)
+    print(f"once more: {why}", flush=True)
+    clean_up()
+    os.execve(sys.executable, sys.orig_argv, {**os.environ, RUN: str(number + 1)})
 
 
 def at_the_end(action):
-    """Cleans up, also if a test fails or is interrupted."""
-    atexit.register(action)
+    """Cleans up, also if a test fails, is interrupted or begins anew."""
+    endings.append(action)
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, leave)
+
+
+@atexit.register
+def clean_up():
+    if endings:
+        try:
+            endings.pop()()
+        finally:
+            clean_up()
 
 
 def leave(*_):
@@ -116,8 +154,8 @@ def put_before_others(process, priority=10):
     for task in os.listdir(f"/proc/{process.pid}/task"):
         try:
             os.sched_setscheduler(int(task), os.SCHED_FIFO, os.sched_param(priority))
-        except ProcessLookupError:
-            pass
+        except (ProcessLookupError, PermissionError):
+            pass  # it has ended, or all programs take turns here
 
 
 def filter_igmp(sock):
@@ -184,8 +222,8 @@ class IgmpListener(threading.Thread):
                     self.left.add(socket.inet_ntoa(igmp[at + 4:at + 8]))
                 at += 8 + 4 * (words + sources)
 
-    def wait_for(self, groups, seconds=60):
-        deadline = time.monotonic() + seconds
+    def wait_for(self, groups):
+        deadline = time.monotonic() + PATIENCE_S
         while not set(groups) <= self.groups and time.monotonic() < deadline:
             time.sleep(0.05)
         return sorted(set(groups) - self.groups)
@@ -226,14 +264,17 @@ def status_of_threads(pid):
     """The status of each thread in /proc: its name, then the words of each row by key."""
     threads = []
     for folder_of_thread in Path(f"/proc/{pid}/task").iterdir():
-        rows = (folder_of_thread / "status").read_text().splitlines()
+        try:
+            rows = (folder_of_thread / "status").read_text().splitlines()
+        except (FileNotFoundError, ProcessLookupError):
+            continue  # the thread ended meanwhile
         threads.append(dict(row.split(":\t", 1) for row in rows if ":\t" in row))
     return threads
 
 
 def expect_confined(pid, kept, hot):
     """Only the first thread has rights, namely these bits; the hot threads have filters."""
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + PATIENCE_S
     filtered = set()
     while filtered != set(hot) and time.monotonic() < deadline:
         time.sleep(0.05)
@@ -254,7 +295,7 @@ def groups_of(lines):
 
 def folder():
     path = Path(tempfile.mkdtemp(prefix="pinstrike-live-"))
-    atexit.register(shutil.rmtree, path, ignore_errors=True)
+    at_the_end(lambda: shutil.rmtree(path, ignore_errors=True))
     return path
 
 
@@ -270,7 +311,7 @@ def compare_account(account, truth):
                    f"line {line['line']}: {key} {here[key]}, the truth says {line[key]}")
         expect(here["gaps"] == line["gaps"], f"line {line['line']}: gaps differ")
     for ring in account["rings"]:
-        expect(ring["refused"] == 0, f"ring {ring['from']} refused {ring['refused']}")
+        shows(ring["refused"] == 0, f"a core was too slow: ring {ring['from']} refused {ring['refused']}")
 
 
 def compare_books(mine, truth, may_be_stale=False):
