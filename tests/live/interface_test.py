@@ -9,12 +9,9 @@ link is down.
 """
 
 import os
-import re
 import socket
 import sys
-import tempfile
 import time
-from pathlib import Path
 
 import instance
 import live
@@ -26,24 +23,21 @@ MESSAGES = 20000
 BEFORE, BEHIND = 20, 50  # blocks of one quote
 
 
-def wait_for(what, seconds, look):
-    end = time.monotonic() + seconds
-    while not look():
-        live.expect(time.monotonic() < end, f"no {what} within {seconds} s")
-        time.sleep(0.1)
+def wait_for(what, look):
+    instance.wait_for(look, lambda: f"no {what}")
 
 
-def link_up(one):
-    return int(re.search(r"^pinstrike_port_link_up\S* (\S+)$", one.metrics(), re.M)[1])
+def wait_for_link(one, up):
+    wait_for(f"link_up {up}", lambda: one.values("port_link_up") == [up])
 
 
 def make_again(one):
-    """Deletes the interface for longer than the program needs to notice it."""
-    wait_for("start", 10, lambda: " running " in one.said())
-    wait_for("link_up 1", 10, lambda: link_up(one) == 1)
+    """Deletes the interface until the program has noticed it."""
+    wait_for("start", lambda: " running " in one.said())
+    wait_for_link(one, 1)
     live.run("ip", "-n", one.wire.receiver, "link", "del", "receiver")
-    wait_for("link_up 0", 2, lambda: link_up(one) == 0)
-    time.sleep(2.5)
+    wait_for_link(one, 0)
+    wait_for("link_down", lambda: "link_down port wire0" in one.said())
     one.wire.make_link()
 
 
@@ -70,14 +64,13 @@ def send(one, first, count):
 
 def goes_on(one):
     make_again(one)
-    wait_for("interface_replaced", 30, lambda: "interface_replaced port wire0" in one.said())
-    wait_for("link_up 1", 10, lambda: link_up(one) == 1)
+    wait_for("interface_replaced", lambda: "interface_replaced port wire0" in one.said())
+    wait_for_link(one, 1)
     instance.finish(one.generate(traffic=(
         "--lines", "1-4", "--messages", str(MESSAGES), "--rate", "20000", "--series", "400")))
-    time.sleep(1)
+    one.wait_for_packets(instance.packets_of(one.truth()))
     one.stop()
     live.compare_account(one.account(), one.truth())
-    live.expect("link_down port wire0" in one.said(), f"its end is not reported: {one.tail()}")
     print("the account is that of the truth, at the interface that was made again")
 
 
@@ -86,11 +79,12 @@ def lacks_nothing(one, config):
     one.listener = live.IgmpListener(one.wire)
     one.run(config)
     send(one, 1, BEFORE)
-    time.sleep(0.5)
+    one.wait_for_packets(2 * BEFORE)
     make_again(one)
-    wait_for("interface_replaced", 30, lambda: "interface_replaced port wire0" in one.said())
+    wait_for("interface_replaced", lambda: "interface_replaced port wire0" in one.said())
+    wait_for_link(one, 1)
     send(one, 1 + BEFORE, BEHIND)
-    time.sleep(1)
+    one.wait_for_packets(2 * (BEFORE + BEHIND))
     one.stop()
     line = next(line for line in one.account()["lines"] if line["line"] == 4)
     counts = [line["delivered"], line["lost"]] + [
@@ -102,28 +96,27 @@ def lacks_nothing(one, config):
 
 def ends_and_starts_again(one, config):
     make_again(one)
-    status = one.process.wait(timeout=30)
+    status = one.process.wait(timeout=live.PATIENCE_S)
     live.expect(status == 1 and "port_lost port wire0" in one.said(),
                 f"ended with {status}: {one.tail()}")
     one.listener = live.IgmpListener(one.wire)
     one.run(config)
-    wait_for("start", 10, lambda: " running " in one.said())
-    wait_for("link_up 1", 10, lambda: link_up(one) == 1)
+    wait_for("start", lambda: " running " in one.said())
+    wait_for_link(one, 1)
     one.stop()
     print("ended with 1, and started well again")
 
 
 def main():
     pinstrike, kind = sys.argv[1:]
-    with tempfile.TemporaryDirectory() as folder:
-        one = instance.Instance("one", Path(folder), pinstrike)
-        config = instance.config(kind) + "metrics_address: 127.0.0.1:9464\n"
-        one.run(config)
-        if kind == "uring":
-            goes_on(one)
-            lacks_nothing(one, config)
-        else:
-            ends_and_starts_again(one, config)
+    one = instance.Instance("one", live.folder(), pinstrike)
+    config = instance.config(kind) + instance.METRICS
+    one.run(config)
+    if kind == "uring":
+        goes_on(one)
+        lacks_nothing(one, config)
+    else:
+        ends_and_starts_again(one, config)
 
 
 main()

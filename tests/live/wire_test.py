@@ -14,7 +14,7 @@ import sys
 import time
 
 import live
-from instance import Instance, config, finish
+from instance import METRICS, Instance, config, finish, packets_of
 
 RIGHTS = {"uring": [], "af_xdp": ["net_admin", "net_raw", "sys_admin", "ipc_lock"]}
 KEPT = {"uring": (0, "none"), "af_xdp": (1 << 12, "CAP_NET_ADMIN (")}
@@ -31,7 +31,7 @@ def example_sees_every_queue(pinstrike, wire, here):
     example.write_text(text.replace("iface=eth1", "iface=spread"))
     check = wire.start(wire.receiver, pinstrike, "check", example, stdout=subprocess.DEVNULL,
                        stderr=subprocess.PIPE)
-    said = check.communicate(timeout=60)[1]
+    said = check.communicate(timeout=300)[1]
     live.expect(check.returncode == 78, f"check refuses four queues: {check.returncode}")
     live.expect("interface spread spreads frames over 4 receive queues" in said, said)
 
@@ -45,7 +45,7 @@ def interface_state(wire):
 def expect_as_before(wire, before):
     """The kernel closes a ring's sockets, and leaves their groups, some time after its process has
     ended, on a thread of its own."""
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + live.PATIENCE_S
     while (after := interface_state(wire)) != before and time.monotonic() < deadline:
         time.sleep(0.05)
     live.expect(after == before, f"left behind: {after}; it was {before}")
@@ -57,10 +57,11 @@ def main():
     if kind == "af_xdp":
         example_sees_every_queue(pinstrike, appliance.wire, appliance.here)
     before = interface_state(appliance.wire)
-    appliance.run(config(kind), program=live.as_user(appliance.here, pinstrike, RIGHTS[kind]))
+    appliance.run(config(kind) + METRICS, program=live.as_user(appliance.here, pinstrike, RIGHTS[kind]))
     live.expect_confined(appliance.process.pid, KEPT[kind][0], ["poller0", "core0"])
+    live.put_before_others(appliance.process)  # the kernel's buffers hold a tenth of a second of this traffic
     finish(appliance.generate(traffic=TRAFFIC))
-    time.sleep(1)
+    appliance.wait_for_packets(packets_of(appliance.truth()))
     appliance.stop()
 
     said = appliance.said()
