@@ -10,8 +10,8 @@
 // If `-` is among the arguments, the relay also reads orders from standard input, one a line: a
 // fault adds that fault, and NAME alone ends all faults of that receiver. FROM and UNTIL are
 // milliseconds since the first block, by the time stamps of the blocks. The same traffic, seed and
-// faults therefore give the same result. The relay ends at SIGTERM. Its status is 1 if the kernel
-// dropped a frame, because the record is then incomplete.
+// faults therefore give the same result. The relay ends at SIGTERM, behind the frames that wait
+// then. Its status is 1 if the kernel dropped a frame, because the record is then incomplete.
 #include "config/problem.h"
 #include "config/time_units.h"
 #include "nic/frame_sender.h"
@@ -290,10 +290,10 @@ class Input {
         }
     }
 
-    /// Returns an empty frame if none arrived within idle_ms.
-    std::span<const std::byte> receive() {
+    /// Returns an empty frame if none waits and none arrives within `patience_ms`.
+    std::span<const std::byte> receive(int patience_ms) {
         pollfd waiting{descriptor_, POLLIN, 0};
-        if (poll(&waiting, 1, idle_ms) <= 0) {
+        if (poll(&waiting, 1, patience_ms) <= 0) {
             return {};
         }
         const ssize_t length = recv(descriptor_, buffer_.data(), buffer_.size(), MSG_DONTWAIT);
@@ -389,11 +389,15 @@ int main(int count, char** words) {
     std::int64_t first_ns = 0;
     fmt::print("ready\n");
     std::fflush(stdout);
-    while (stopped == 0) {
+    while (true) {
+        const bool ends = stopped != 0;
         orders.take(outputs);
-        const auto frame = input.receive();
+        const auto frame = input.receive(ends ? 0 : idle_ms);
         if (frame.empty()) {
             std::ranges::for_each(outputs, [](const auto& output) { output->flush(); });
+            if (ends) {
+                break;
+            }
             continue;
         }
         const std::optional<Copy> copy = parse(frame);

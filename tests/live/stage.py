@@ -3,10 +3,9 @@ generator; and the messages that each of them can have, derived from the relay's
 
 import collections
 import subprocess
-import time
 
 import live
-from instance import Instance, finish
+from instance import Instance, finish, wait_for
 
 # Some 9000 blocks a second on each stream.
 TRAFFIC = ["--lines", "1-4", "--rate", "20000", "--shape", "ordinary", "--series", "20000",
@@ -29,26 +28,44 @@ class Stage:
         for end in ("source", "intake"):
             live.run("ip", "-n", self.hub.sender, "link", "set", end, "up")
         self.copies, self.truth = [], {}
+        self.relaying = self.generator = None
 
-    def play(self, pinstrike, *faults, messages=60_000, meanwhile=None, settle=1):
-        """Sends 20,000 messages a second through the relay's faults, then waits `settle` seconds."""
+    def play(self, pinstrike, *faults, messages=60_000, meanwhile=None):
+        """Sends 20,000 messages a second through the relay's faults, and returns when the instances have them."""
         record = self.here / "record"
         ways = [f"{each.name}={each.wire.outlet}" for each in self.instances]
-        relay = self.hub.start(self.hub.sender, self.relay, "intake", record, "1", *ways, *faults,
-                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-        live.expect(relay.stdout.readline() == "ready\n", "the relay does not start")
-        generator = self.hub.start(
+        for each in self.instances:
+            live.put_before_others(each.process)  # the kernel's ring holds a quarter of a second of this traffic
+        self.relaying = self.hub.start(
+            self.hub.sender, self.relay, "intake", record, "1", "-", *ways, *faults,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        live.expect(self.relaying.stdout.readline() == "ready\n", "the relay does not start")
+        self.generator = self.hub.start(
             self.hub.sender, pinstrike, "generate", "--interface", "source", *TRAFFIC,
             "--messages", messages, "--truth", self.here / "truth", stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         if meanwhile:
             meanwhile()
-        finish(generator)
-        time.sleep(settle)
-        relay.terminate()
-        finish(relay)
+        finish(self.generator)
+        self.relaying.terminate()
+        said, _ = self.relaying.communicate(timeout=300)
+        live.shows("frames missed" not in said, said)
+        live.expect(self.relaying.returncode == 0, f"the relay failed: {said}")
         with open(record, encoding="utf-8") as rows:
             self.copies = [copy_of(row) for row in rows]
         self.truth = live.read_json(self.here / "truth.account.json")
+        for each in self.instances:
+            each.wait_for_packets(sum(copy.times for fate in ("whole", "falsified")
+                                      for copy in self.copies_of(each.name, fate)))
+
+    def order(self, text):
+        """To the relay (relay.cpp)."""
+        self.relaying.stdin.write(text + "\n")
+        self.relaying.stdin.flush()
+
+    def wait_in_traffic(self, condition, what):
+        """Waits for what must come before the traffic ends."""
+        wait_for(lambda: condition() or self.generator.poll() is not None, what)
+        live.shows(condition(), what())
 
     def copies_of(self, name, fate=None):
         return [each for each in self.copies
