@@ -26,9 +26,9 @@ def threads_of(process):
     return threads
 
 
-def thread_of(process, name, seconds=60):
+def thread_of(process, name):
     """Waits for the thread, which a starting program may not have yet."""
-    deadline = time.monotonic() + seconds
+    deadline = time.monotonic() + live.PATIENCE_S
     while name not in threads_of(process):
         live.expect(time.monotonic() < deadline, f"no thread is called {name}")
         time.sleep(0.05)
@@ -54,13 +54,12 @@ def seized(thread):
     ptrace(DETACH, thread)
 
 
-def hold_up(thread, seconds, stops):
-    """Stops the thread so many times, and lets it run for some microseconds in between."""
+def hold_while(thread, condition):
     with seized(thread):
-        for _ in range(stops):
-            stop(thread)
-            time.sleep(seconds / stops)
-            ptrace(CONTINUE, thread)
+        stop(thread)
+        while condition():
+            time.sleep(0.05)
+        ptrace(CONTINUE, thread)
 
 
 def hold_until(thread, ended):
