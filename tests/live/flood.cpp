@@ -2,7 +2,7 @@
 //
 // Fills a wire with traffic that is not the feed's: foreign groups, other protocols and fragments,
 // and garbage on the feed's own groups, in turn. At the end it prints how many frames of each kind
-// it sent, by the reason for which a handler drops them.
+// it sent, by the reason for which a handler drops them. It ends after this time, or at SIGTERM.
 //
 //   flood INTERFACE LINES GIGABITS SECONDS
 #include "config/problem.h"
@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <array>
+#include <csignal>
 #include <cstdint>
 #include <cstdlib>
 #include <ctime>
@@ -33,6 +34,8 @@ constexpr std::size_t burst_packets = 32;
 constexpr std::size_t payload_bytes = 1000;
 constexpr std::size_t wire_extra_bytes = 24;  // preamble, frame checksum and gap
 constexpr double catch_up_s = 5e-3;
+
+volatile std::sig_atomic_t stopped = 0;
 
 struct Frame {
     std::string reason;
@@ -150,6 +153,7 @@ int main(int count, char** words) {
         fmt::print(stderr, "flood INTERFACE LINES GIGABITS SECONDS\n");
         return 2;
     }
+    std::signal(SIGTERM, [](int) { stopped = 1; });
     pinstrike::Problems problems;
     auto sender = nic::FrameSender::open(words[1], problems);
     if (!sender) {
@@ -166,7 +170,7 @@ int main(int count, char** words) {
     double missed_bytes = 0;
     const double begin_s = now_s();
     double passed_s = 0;
-    for (std::size_t next = 0; passed_s < seconds; passed_s = now_s() - begin_s) {
+    for (std::size_t next = 0; passed_s < seconds && stopped == 0; passed_s = now_s() - begin_s) {
         // A wire does not make up for the time in which its sender was preempted, so the rate never
         // exceeds the requested one.
         const double behind_bytes = passed_s * bytes_per_s - wire_bytes - missed_bytes;
