@@ -16,7 +16,7 @@ import sys
 import time
 
 import live
-from instance import ADDRESSES, Instance, finish, join, secret, wait_for
+from instance import ADDRESSES, METRICS, Instance, finish, join, packets_of, secret, wait_for
 
 CONFIG = """
 name: live
@@ -47,7 +47,7 @@ peer:
   secret_file: {secret}
   state: true
   state_within: {within}
-"""
+""" + METRICS
 SECONDS = 20
 TRAFFIC = ["--lines", "1-4", "--messages", str(20000 * SECONDS), "--rate", "20000", "--series",
            "20000", "--roots", "200"]
@@ -89,7 +89,7 @@ def generate(b):
 def kill(instance):
     """Like `kill -9` of the program itself, because `ip netns exec` becomes the program."""
     instance.process.send_signal(signal.SIGKILL)
-    live.expect(instance.process.wait(timeout=10) == -signal.SIGKILL, "it ended another way")
+    live.expect(instance.process.wait(timeout=live.PATIENCE_S) == -signal.SIGKILL, "it ended another way")
 
 
 def both_began(a, b):
@@ -114,10 +114,12 @@ def killed(a, b, path, record=""):
     kill(a)
     time.sleep(1)
     a.run(config_of("a", "b", 2, path) + record)
-    wait_for(lambda: "peer_state_taken" in a.said(), lambda: f"not whole: {a.tail()}")
-    live.expect(generator.poll() is None, "the traffic ended before: the test shows nothing")
+    wait_for(lambda: "peer_state_" in a.said(), lambda: f"not whole: {a.tail()}")
+    live.shows("peer_state_taken" in a.said(), f"not whole within the time of the config: {a.tail()}")
+    live.shows(generator.poll() is None, "the traffic ended before")
     finish(generator)
-    time.sleep(1)
+    a.wait_for_the_days_end(b.truth())
+    b.wait_for_packets(packets_of(b.truth()))
     a.stop()
     b.stop()
     live.compare_account(b.account(), b.truth())
@@ -140,7 +142,7 @@ def alone(a, b, path):
     a.run(config_of("a", "b", 2, path, within="2s"))
     wait_for(lambda: "peer_state_missing" in a.said(), lambda: f"not reported: {a.tail()}")
     finish(generator)
-    time.sleep(1)
+    a.wait_for_the_days_end(b.truth())
     a.stop()
     mine, truth = rows_of(a.file("book.json")), rows_of(b.file("truth.book.json"))
     unknown = 0
