@@ -40,6 +40,7 @@ metrics_address: 127.0.0.1:{metrics}
 MISBEHAVING = Path(sys.argv.pop())
 PINSTRIKE = sys.argv.pop()
 OPEN_FILES_NEEDED = 128
+PATIENCE_S = 120  # a limit for what never comes; a busy machine is slow
 
 
 def free_ports(count):
@@ -74,7 +75,7 @@ class Limits(unittest.TestCase):
         """The result of a whole short run."""
         return subprocess.run(
             [PINSTRIKE, "run", self.config, "--for", "100ms", "--no-view"], capture_output=True,
-            text=True, timeout=60, check=False,
+            text=True, timeout=PATIENCE_S, check=False,
             preexec_fn=lambda: resource.setrlimit(limit, (value, value)))
 
     def start(self, *arguments, **environment):
@@ -87,8 +88,8 @@ class Limits(unittest.TestCase):
         self.wait_for(lambda: " running " in self.log.read_text())
         return process
 
-    def wait_for(self, look, seconds=30):
-        end = time.monotonic() + seconds
+    def wait_for(self, look):
+        end = time.monotonic() + PATIENCE_S
         while not look():
             self.assertLess(time.monotonic(), end, self.log.read_text()[-3000:])
             time.sleep(0.1)
@@ -104,9 +105,15 @@ class Limits(unittest.TestCase):
                   if line.startswith(f"pinstrike_{name}{{")]
         return float(values[0]) if values else None
 
+    def value(self, name):
+        """The same, when there is an answer."""
+        found = []
+        self.wait_for(lambda: found.append(self.scraped(name)) or found[-1] is not None)
+        return found[-1]
+
     def end(self, process):
         process.send_signal(signal.SIGTERM)
-        self.assertEqual(process.wait(timeout=60), 0, self.log.read_text()[-3000:])
+        self.assertEqual(process.wait(timeout=PATIENCE_S), 0, self.log.read_text()[-3000:])
         self.assertIn("the account balances", self.log.read_text())
 
     def test_a_start_under_any_limit_on_open_files_says_what_it_lacks(self):
@@ -127,11 +134,10 @@ class Limits(unittest.TestCase):
         process = self.start()
         resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (0, 0))
         process.send_signal(signal.SIGHUP)  # the entry that fails to be written
-        time.sleep(1)
+        self.wait_for(lambda: self.value("log_failed_entries_total") > 0)
         self.assertIsNone(process.poll())
-        self.assertGreater(self.scraped("log_failed_entries_total"), 0)
         process.send_signal(signal.SIGTERM)
-        self.assertEqual(process.wait(timeout=60), 0)
+        self.assertEqual(process.wait(timeout=PATIENCE_S), 0)
 
     def test_threads_that_cannot_be_started_are_reported(self):
         if os.geteuid() == 0:
@@ -144,50 +150,53 @@ class Limits(unittest.TestCase):
         order = Path(self.folder.name) / "order"
         order.write_bytes(bytes(3))
         process = self.start(LD_PRELOAD=MISBEHAVING, MISBEHAVE=str(order))
-        self.assertEqual(self.scraped("recovery_running"), 1)
+        self.assertEqual(self.value("recovery_running"), 1)
         with order.open("r+b", buffering=0) as file:
             file.write(b"\0\0\1")
         self.wait_for(lambda: " error recovery_ended recovery: " in self.log.read_text())
         self.assertIn("by order: Too many open files", self.log.read_text())
-        self.assertEqual(self.scraped("recovery_running"), 0)
-        delivered = self.scraped("line_delivered_messages_total")
-        self.wait_for(lambda: self.scraped("line_delivered_messages_total") > delivered)
+        self.assertEqual(self.value("recovery_running"), 0)
+        delivered = self.value("line_delivered_messages_total")
+        self.wait_for(lambda: self.value("line_delivered_messages_total") > delivered)
         self.end(process)
 
     def test_a_peer_that_finds_no_descriptor_is_turned_away_without_haste(self):
         process = self.start()
-        self.assertEqual(self.scraped("peer_server_untaken_connections_total"), 0)
+        self.assertEqual(self.value("peer_server_untaken_connections_total"), 0)
         before = resource.prlimit(process.pid, resource.RLIMIT_NOFILE)
         resource.prlimit(process.pid, resource.RLIMIT_NOFILE, (3, before[1]))
+        begin_s = time.monotonic()
         with socket.create_connection(("127.0.0.1", self.listen)):
             self.wait_for(lambda: "connections cannot be accepted for 1 s: Too many open files"
                           in self.log.read_text())
-            spent_s = processor_seconds(process)
+            spent_s, since_s = processor_seconds(process), time.monotonic()
             time.sleep(3)
-            spent_s = processor_seconds(process) - spent_s
+            spent_s, passed_s = processor_seconds(process) - spent_s, time.monotonic() - since_s
             # Waiting takes a tenth of a processor; a spinning thread would take a whole one.
-            self.assertLess(spent_s, 1.5, "processor seconds within 3")
+            self.assertLess(spent_s, 0.6 * passed_s, f"processor seconds within {passed_s}")
             resource.prlimit(process.pid, resource.RLIMIT_NOFILE, before)
-            self.wait_for(lambda: self.scraped("peer_server_connections_total") == 1)
-            refused = self.scraped("peer_server_untaken_connections_total")
-            self.assertTrue(2 <= refused <= 6, refused)
+            self.wait_for(lambda: self.value("peer_server_connections_total") == 1)
+            refused = self.value("peer_server_untaken_connections_total")
+            self.assertTrue(1 <= refused <= time.monotonic() - begin_s + 1, refused)  # one a second
         self.end(process)
 
     def test_an_admin_socket_that_finds_no_descriptor_says_so(self):
         path = str(Path(self.folder.name) / "admin.sock")
         process = self.start("--admin", path)
-        self.assertEqual(self.scraped("admin_untaken_connections_total"), 0)
+        self.assertEqual(self.value("admin_untaken_connections_total"), 0)
         before = resource.prlimit(process.pid, resource.RLIMIT_NOFILE)
         resource.prlimit(process.pid, resource.RLIMIT_NOFILE, (3, before[1]))
+        begin_s = time.monotonic()
         with socket.socket(socket.AF_UNIX) as client:
-            client.settimeout(20)
+            client.settimeout(PATIENCE_S)
             client.connect(path)
             client.sendall(b'{"ask": "status"}\n')
             self.wait_for(lambda: "admin_untaken feed limits: connections cannot be accepted for "
                           "1 s: Too many open files" in self.log.read_text())
             resource.prlimit(process.pid, resource.RLIMIT_NOFILE, before)
             self.assertTrue(client.recv(65536).startswith(b"{"))
-        self.assertTrue(1 <= self.scraped("admin_untaken_connections_total") <= 4)
+        refused = self.value("admin_untaken_connections_total")
+        self.assertTrue(1 <= refused <= time.monotonic() - begin_s + 1, refused)  # one a second
         self.end(process)
 
     def test_a_running_feed_goes_on_under_any_limit_on_open_files(self):
@@ -195,7 +204,7 @@ class Limits(unittest.TestCase):
         before = resource.prlimit(process.pid, resource.RLIMIT_NOFILE)
         opened = len(os.listdir(f"/proc/{process.pid}/fd"))
         for files in (3, 4, opened // 2, opened - 1, opened, opened + 1, opened + 2):
-            delivered = self.scraped("line_delivered_messages_total")
+            delivered = self.value("line_delivered_messages_total")
             resource.prlimit(process.pid, resource.RLIMIT_NOFILE, (files, before[1]))
             with socket.create_connection(("127.0.0.1", self.listen)):
                 self.scraped("running_seconds")  # also wants a descriptor
@@ -203,7 +212,7 @@ class Limits(unittest.TestCase):
                 time.sleep(1.5)
             self.assertIsNone(process.poll(), (files, self.log.read_text()[-2000:]))
             resource.prlimit(process.pid, resource.RLIMIT_NOFILE, before)
-            self.wait_for(lambda: self.scraped("line_delivered_messages_total") > delivered)
+            self.wait_for(lambda: self.value("line_delivered_messages_total") > delivered)
         self.end(process)
 
 
