@@ -86,6 +86,17 @@ class Wire {
         }
     }
 
+    /// The same, but waits until there is one.
+    [[nodiscard]] std::vector<Bytes> next_igmp() const {
+        const auto patience_ends = std::chrono::steady_clock::now() + patience;
+        std::vector<Bytes> messages = igmp_arrived();
+        while (messages.empty() && std::chrono::steady_clock::now() < patience_ends) {
+            usleep(1000);
+            messages = igmp_arrived();
+        }
+        return messages;
+    }
+
   private:
     int socket_;
     bool bound_ = false;
@@ -136,13 +147,13 @@ Bytes numbered(std::uint32_t number) {
     return udp_frame(route_of_tests, payload);
 }
 
-/// Receives until enough() is true, for at most two seconds. Ignores packets that the kernel itself
-/// sends.
+/// Receives until enough() is true, or a long time has passed. Ignores packets that the kernel
+/// itself sends.
 void receive_until(Port& port, const std::function<bool()>& enough,
                    const std::function<void(const Datagram&)>& take) {
     std::array<Packet, 64> burst;
-    const std::int64_t deadline_ns = wall_ns() + 2'000'000'000;
-    while (!enough() && wall_ns() < deadline_ns) {
+    const auto patience_ends = std::chrono::steady_clock::now() + patience;
+    while (!enough() && std::chrono::steady_clock::now() < patience_ends) {
         for (std::size_t i = 0, count = port.receive(burst, wall_ns()); i < count; ++i) {
             Datagram datagram;
             if (parse_udp(burst[i], ChecksumCheck::offload, datagram) == not_dropped &&
@@ -265,6 +276,7 @@ TEST(AfXdp, ReportsJoinAnswerQueriesAndLeave) {
     ASSERT_NE(port, nullptr);
     std::array<Packet, 64> burst;
     std::int64_t now_ns = wall_ns();
+    bool queried = false;
     const auto advance = [&](std::int64_t by_ns) {
         for (int step = 0; step < 10; ++step) {
             now_ns += by_ns / 10;
@@ -272,24 +284,28 @@ TEST(AfXdp, ReportsJoinAnswerQueriesAndLeave) {
                 Datagram datagram;
                 if (parse_udp(burst[i], ChecksumCheck::software, datagram) == Drop::igmp) {
                     port->on_igmp(burst[i], now_ns);  // as the poller does
+                    queried = true;
                 }
             }
             port->housekeep(now_ns);
         }
     };
     port->housekeep(now_ns);
-    expect_v3_report(wire.igmp_arrived(), IgmpRecord::join);
+    expect_v3_report(wire.next_igmp(), IgmpRecord::join);
     advance(3'000'000'000);
     // Repeated once, in case the first is lost.
-    expect_v3_report(wire.igmp_arrived(), IgmpRecord::join);
+    expect_v3_report(wire.next_igmp(), IgmpRecord::join);
     ASSERT_TRUE(wire.put(v3_query(1)));
-    usleep(10'000);
+    const auto patience_ends = std::chrono::steady_clock::now() + patience;
+    while (!queried && std::chrono::steady_clock::now() < patience_ends) {
+        advance(0);
+    }
     advance(1'000'000'000);
-    expect_v3_report(wire.igmp_arrived(), IgmpRecord::is_joined);
+    expect_v3_report(wire.next_igmp(), IgmpRecord::is_joined);
     advance(1'000'000'000);
     EXPECT_TRUE(wire.igmp_arrived().empty());
     port.reset();
-    expect_v3_report(wire.igmp_arrived(), IgmpRecord::leave);
+    expect_v3_report(wire.next_igmp(), IgmpRecord::leave);
 }
 
 TEST(AfXdp, StaticMembershipIsSilent) {
@@ -303,7 +319,7 @@ TEST(AfXdp, StaticMembershipIsSilent) {
 
 /// The kernel reports a change of the carrier up to a second later.
 bool link_becomes(const Port& port, bool up) {
-    for (int i = 0; i < 500 && port.statistics().link_up != up; ++i) {
+    for (int i = 0; i < 6000 && port.statistics().link_up != up; ++i) {
         usleep(10'000);
     }
     return port.statistics().link_up == up;
@@ -325,7 +341,7 @@ TEST(AfXdp, LinkChangesAreSeenCountedAndReportedAnew) {
     port->housekeep(now_ns += 30'000'000'000);  // long after the first reports
     EXPECT_EQ(port->counters().read(nic::PortCount::link_changes), 2U);
     EXPECT_EQ(port->statistics().link_up, true);
-    const std::vector<Bytes> reports = wire.igmp_arrived();
+    const std::vector<Bytes> reports = wire.next_igmp();
     ASSERT_FALSE(reports.empty());
     expect_v3_report({reports.back()}, IgmpRecord::join);
 }
@@ -348,7 +364,7 @@ TEST(AfXdp, AnInterfaceThatWasMadeAgainIsReported) {
     EXPECT_EQ(port->follow_interface(), InterfaceChange::none) << "a start would not find it";
     ASSERT_TRUE(make());
     InterfaceChange change = InterfaceChange::none;
-    for (int i = 0; i < 500 && change == InterfaceChange::none; ++i) {
+    for (int i = 0; i < 6000 && change == InterfaceChange::none; ++i) {
         usleep(10'000);  // waits until its link is up
         change = port->follow_interface();
     }

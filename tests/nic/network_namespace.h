@@ -32,7 +32,7 @@ inline bool make_wire() {
         "ip link set pin0 up && ip link set pin1 up && "
         "for name in all default pin0 pin1; do "
         "echo 0 > /proc/sys/net/ipv4/conf/$name/rp_filter || exit 1; done; "
-        "for i in $(seq 500); do ip -o link show pin0 | grep -q 'state UP' && exit 0; "
+        "for i in $(seq 6000); do ip -o link show pin0 | grep -q 'state UP' && exit 0; "
         "sleep 0.01; done; exit 1";
     return std::system(script) == 0;
 }

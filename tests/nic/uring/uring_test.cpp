@@ -132,7 +132,7 @@ TEST_F(UringPortTest, FillsTheLargestBurst) {
         const Group group = contract_groups[i % contract_groups.size()];
         ASSERT_TRUE(far.send(udp_frame(route_to(group.address, group.port), Bytes(20))));
     }
-    const auto patience_ends = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+    const auto patience_ends = std::chrono::steady_clock::now() + patience;
     while (delivered_by_ip() < before + burst_packets + 1 &&
            std::chrono::steady_clock::now() < patience_ends) {
     }
@@ -156,7 +156,9 @@ TEST_F(UringPortTest, CountsWhatTheKernelDroppedForWantOfBuffer) {
     }
     std::array<Packet, 64> burst;
     std::size_t received = 0;
-    for (int i = 0; i < 1000; ++i) {
+    const auto patience_ends = std::chrono::steady_clock::now() + patience;
+    while (received + port->statistics().missed.value() < sent &&
+           std::chrono::steady_clock::now() < patience_ends) {
         received += port->receive(burst, 1);
     }
     EXPECT_GT(port->statistics().missed.value(), 0U);
@@ -263,18 +265,17 @@ TEST_F(UringPortTest, StampsWithTheKernelsTime) {
     port->receive(burst, 1);
     const auto before_ns = wall_ns();
     ASSERT_TRUE(far.send(udp_frame(route_of_tests, {})));
-    const auto after_ns = wall_ns();
     while (port->receive(burst, 1) == 0) {
     }
     EXPECT_GE(burst[0].ts_receive_ns, before_ns);
-    EXPECT_LE(burst[0].ts_receive_ns, after_ns + 1'000'000'000);
+    EXPECT_LE(burst[0].ts_receive_ns, wall_ns());
     EXPECT_NE(burst[0].ts_receive_ns, 1) << "the step's time stands for a missing stamp only";
 }
 
 /// Runs housekeep() until the port has counted `count` changes of the link. The kernel reports a
 /// change at the other end of a veth pair with some delay.
 void housekeep_until_changed(Port& port, std::uint64_t count) {
-    const auto patience_ends = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+    const auto patience_ends = std::chrono::steady_clock::now() + patience;
     while (port.counters().read(nic::PortCount::link_changes) < count &&
            std::chrono::steady_clock::now() < patience_ends) {
         port.housekeep(1);
