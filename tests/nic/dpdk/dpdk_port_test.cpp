@@ -21,6 +21,7 @@
 
 #include <array>
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
 #include <deque>
 #include <filesystem>
@@ -418,13 +419,15 @@ bool start_eal() {
     return eal != nullptr;
 }
 
-bool nothing_left() {
+/// In `folder`, which only this process uses.
+bool expect_runtime_folder(const ScratchDirectory& folder, bool there) {
     std::error_code error;
-    const bool left = std::filesystem::exists("/var/run/dpdk/pinstrike", error);
-    if (left) {
-        std::puts("EAL left /var/run/dpdk/pinstrike behind");
+    const std::string path = folder.file("dpdk/pinstrike");
+    const bool found = std::filesystem::exists(path, error);
+    if (found != there) {
+        std::printf("%s: EAL %s it\n", path.c_str(), found ? "left" : "did not make");
     }
-    return !left;
+    return found == there;
 }
 
 }  // namespace
@@ -434,10 +437,12 @@ int main(int argc, char** argv) {
     using namespace pinstrike::nic;
     testing::InitGoogleTest(&argc, argv);
     with_hugepages = argc > 1 && std::strcmp(argv[1], "--hugepages") == 0;
-    if (!start_eal()) {
+    const ScratchDirectory runtime;  // another process may use or have left the usual folder
+    setenv("RUNTIME_DIRECTORY", runtime.file("").c_str(), 1);
+    if (!start_eal() || !expect_runtime_folder(runtime, true)) {
         return 1;
     }
     const int result = RUN_ALL_TESTS();
     eal.reset();
-    return nothing_left() ? result : 1;
+    return expect_runtime_folder(runtime, false) ? result : 1;
 }
