@@ -273,19 +273,27 @@ def status_of_threads(pid):
 
 
 def expect_confined(pid, kept, hot):
-    """Only the first thread has rights, namely these bits; the hot threads have filters."""
+    """Only the first thread has rights, namely these bits; the hot threads have filters. A thread drops its rights
+    when it gets a processor."""
     deadline = time.monotonic() + PATIENCE_S
-    filtered = set()
-    while filtered != set(hot) and time.monotonic() < deadline:
+    while wrong := unconfined(status_of_threads(pid), pid, kept, hot):
+        expect(time.monotonic() < deadline, wrong)
         time.sleep(0.05)
-        threads = status_of_threads(pid)
-        filtered = {thread["Name"] for thread in threads if thread["Seccomp"] == "2"}
-    expect(filtered == set(hot), f"filters on {filtered}, not {hot}")
+
+
+def unconfined(threads, pid, kept, hot):
+    """What is not as it should be; empty if all is."""
+    filtered = {thread["Name"] for thread in threads if thread["Seccomp"] == "2"}
+    if filtered != set(hot):
+        return f"filters on {filtered}, not {hot}"
     for thread in threads:
         held = int(thread["CapPrm"], 16)
         allowed = kept if int(thread["Pid"]) == pid else 0
-        expect(held == allowed, f"thread {thread['Name']} holds rights {held:x}, not {allowed:x}")
-        expect(thread["NoNewPrivs"] == "1", f"thread {thread['Name']} may gain rights")
+        if held != allowed:
+            return f"thread {thread['Name']} holds rights {held:x}, not {allowed:x}"
+        if thread["NoNewPrivs"] != "1":
+            return f"thread {thread['Name']} may gain rights"
+    return ""
 
 
 def groups_of(lines):
