@@ -16,6 +16,7 @@
 #include "actors/poller/packet_recorder.h"
 #include "actors/poller/poller_task.h"
 #include "actors/recorder/recorder_task.h"
+#include "actors/recorder/recording_disk.h"
 #include "actors/topology/machine.h"
 #include "config/check.h"
 #include "feed/opra/opra.h"
@@ -223,8 +224,16 @@ void compare_paths(const Options& options, nic::Port& port) {
     print_ratio("recording: rate with a recorder, of that without", packets[1], packets[0]);
 }
 
+/// What the disk takes by itself, in GB/s; 0: not measured.
+double disk_gigabytes_per_second(const std::string& folder) {
+    const auto disk = actors::find_recording_disk(folder);
+    constexpr std::uint64_t bytes = 10'000'000'000;
+    return disk ? actors::measure_writes(*disk, bytes, bytes).bytes_per_second / 1e9 : 0;
+}
+
 /// Records to a disk, at a rate.
 int record_to_disk(const Options& options, nic::Port& port) {
+    const double alone_before = disk_gigabytes_per_second(options.folder);
     auto [recorder, input] = actors::make_recorder_ends("poller0", {}, all_lines());
     input.lines = all_lines;
     actors::RecorderSetup setup;
@@ -267,14 +276,19 @@ int record_to_disk(const Options& options, nic::Port& port) {
     stop.store(true, std::memory_order_relaxed);
     other.join();
     task->finish(clock.wall_ns());
+    const double alone_after = disk_gigabytes_per_second(options.folder);
     const double seconds = static_cast<double>(now_ns - begin_ns) / 1e9;
     const std::uint64_t bytes = task->counters().read(actors::RecorderCount::bytes);
     fmt::print(
         "recording to disk: {:.2f} M packets/s for {:.0f} s, {:.2f} GB/s; {} packets "
-        "recorded, {} not recorded\n",
+        "recorded, {} not recorded; longest write {:.1f} ms, longest pause of the recorder's "
+        "thread {:.1f} ms; the disk alone takes {:.2f} GB/s before and {:.2f} GB/s after it\n",
         static_cast<double>(packets) / seconds / 1e6, seconds,
         static_cast<double>(bytes) / seconds / 1e9, path.poller().recorder()->recorded().read(),
-        path.poller().recorder()->not_recorded().read());
+        path.poller().recorder()->not_recorded().read(),
+        static_cast<double>(task->counters().longest_write_ns.read()) / 1e6,
+        static_cast<double>(task->counters().longest_pause_ns.read()) / 1e6, alone_before,
+        alone_after);
     return 0;
 }
 

@@ -13,14 +13,14 @@ secret: the secrets differ, which both report; A declares its losses.
 import json
 import subprocess
 import sys
-import time
 
 import live
-from instance import ADDRESSES, KEEPS, Instance, config, finish, join, secret, serves, wait_for
+from instance import ADDRESSES, KEEPS, METRICS, Instance, config, finish, join, packets_of, secret, serves, wait_for
 
 ASKS = """
 recovery:
   sources: [peer]
+  give_up_after: {patience}
 peer:
   connect: ["{connect}"]
   secret_file: {secret}
@@ -38,11 +38,15 @@ def whole(a, b):
     second = a.generate("--loss-a", "0.1", "--loss-b", "0.1", traffic=TRAFFIC)
     finish(first)
     finish(second)
-    time.sleep(6)  # the window of arbitration is 5 s
+    lossy, full = a.truth(), b.truth()
+    lost = sum(line["lost"] for line in lossy["lines"])
+    a.wait_for_packets(packets_of(lossy))
+    b.wait_for_packets(packets_of(full))
+    wait_for(lambda: sum(a.values("line_repaired_messages_total")) >= lost and not any(a.values("line_lost_messages")),
+             lambda: f"not all of {lost} repaired: {a.tail()}")
     a.stop()
     b.stop()
-    account, lossy, full = a.account(), a.truth(), b.truth()
-    lost = sum(line["lost"] for line in lossy["lines"])
+    account = a.account()
     live.expect(lost > 0, "the streams lost nothing together: the test shows nothing")
     live.compare_account(account, full)
     repaired = sum(line["repaired"] for line in account["lines"])
@@ -80,7 +84,7 @@ def expect_recorded(a, account):
 def declared(a):
     generator = a.generate("--loss-a", "0.1", "--loss-b", "0.1", traffic=TRAFFIC)
     finish(generator)
-    time.sleep(1)
+    a.wait_for_packets(packets_of(a.truth()))
     a.stop()
     live.compare_account(a.account(), a.truth())
     lost = sum(line["lost"] for line in a.account()["lines"])
@@ -96,12 +100,13 @@ def main():
     window = "5s" if scenario in WHOLE else "2ms"
     ours = secret(here / "ours")
     theirs = secret(here / "theirs", "fedcba9876543210fedcba9876543210")
-    asks = ASKS.format(connect=ADDRESSES["b"] + ":9470", secret=ours)
+    patience = "60s" if scenario in WHOLE else "10s"
+    asks = ASKS.format(connect=ADDRESSES["b"] + ":9470", secret=ours, patience=patience)
     if scenario != "down":
-        b.run(config(WHOLE.get(scenario, "uring")) + KEEPS + "peer:"
+        b.run(config(WHOLE.get(scenario, "uring")) + METRICS + KEEPS + "peer:"
               + serves("b", "a", theirs if scenario == "secret" else ours))
     records = RECORDS.format(folder=a.here / "record") if scenario in WHOLE else ""
-    a.run(config(window=window) + asks + records)
+    a.run(config(window=window) + METRICS + asks + records)
     if scenario in WHOLE:
         whole(a, b)
     elif scenario == "down":
