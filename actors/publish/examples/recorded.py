@@ -9,7 +9,7 @@ import pinstrike
 folder, root, file = [*sys.argv[1:], *["recording", "SPY", "recorded.png"][len(sys.argv) - 1:]]
 quotes = np.concatenate(list(pinstrike.recording(folder).query(root, schema="cmbp-1")))
 times = quotes["ts_recv"]
-moment = times.min() + (times.max() - times.min()) // 2
+moment = times[times.size // 2]
 earlier = quotes[times < moment][::-1]
 chain = earlier[np.unique(earlier["symbol"], return_index=True)[1]]  # the last record of each series
 dates, counts = np.unique(chain["expiration"], return_counts=True)

@@ -50,7 +50,7 @@ def annotation_of(dtype):
 
 def example(name, *arguments):
     done = subprocess.run([sys.executable, examples / name, *arguments], capture_output=True, text=True,
-                          timeout=120, cwd=publisher.folder, check=False,
+                          timeout=600, cwd=publisher.folder, check=False,
                           env={**os.environ, "MPLBACKEND": "agg"})
     assert done.returncode == 0, done.stderr
     return done.stdout
@@ -85,7 +85,7 @@ class Libraries(unittest.TestCase):
     def setUpClass(cls):
         capture = publisher.generate("day", "--messages", "30000", "--seed", "5")
         process, _ = publisher.replay(capture, "demo")
-        _, errors = process.communicate(timeout=60)
+        _, errors = process.communicate(timeout=600)
         assert process.returncode == 0, errors
         cls.chain = pinstrike.open("demo").chain()
         cls.offered = int((~np.isnan(cls.chain["offer"])).sum())

@@ -52,17 +52,34 @@ class Publisher:
                         "--lines", "1-4", *options], check=True, capture_output=True)
         return path
 
-    def start(self, *arguments):
-        process = subprocess.Popen([self.program, *arguments], stdout=subprocess.DEVNULL,
+    def start(self, *arguments, stdin=None):
+        process = subprocess.Popen([self.program, *arguments], stdin=stdin, stdout=subprocess.DEVNULL,
                                    stderr=subprocess.PIPE, text=True)
         self._started.append(process)
         return process
 
-    def replay(self, capture, name, *options):
+    def replay(self, capture, name, *options, stdin=None):
         config, book = self.folder / "replay.yaml", self.folder / f"{name}.book.json"
         config.write_text(REPLAY)
         return self.start("replay", capture, "--config", config, "--publish", name, "--keep",
-                          "--book", book, *options), book
+                          "--book", book, *options, stdin=stdin), book
+
+    def replay_later(self, capture, name, *options):
+        """A replay that has the first packet, its book, and a function that gives it the others."""
+        content = capture.read_bytes()
+        first = 24 + 16 + int.from_bytes(content[32:36], "little")
+        reads, writes = os.pipe()
+        process, book = self.replay("-", name, *options, stdin=reads)
+        os.close(reads)
+        pipe = open(writes, "wb")
+        pipe.write(content[:first])
+        pipe.flush()
+
+        def give_others():
+            with pipe:
+                pipe.write(content[first:])
+
+        return process, book, give_others
 
     def run(self, stream_records=65536, series=5000, rate=20000):
         config = self.folder / "run.yaml"
@@ -80,7 +97,7 @@ class Publisher:
         return self.start("run", config)
 
 
-def eventually(what, seconds=60.0):
+def eventually(what, seconds=300.0):
     """The first true value of what(), which may raise until then."""
     end = time.monotonic() + seconds
     while True:
