@@ -91,6 +91,19 @@ class BridgeScene {
         }
     }
 
+    /// Whether readers find the copy live. They expect a sign of life in each second of their
+    /// clock, so a test that stood still gives another one.
+    bool is_live_to_readers(client::feed& copy) {
+        constexpr unsigned tries_max = 100;
+        for (unsigned i = 0; i < tries_max; ++i) {
+            settle_at_once();
+            if (copy.condition() == PINSTRIKE_FEED_LIVE) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     void disconnect() {
         session->lose("cut");
         joiner->lose("cut");

@@ -37,7 +37,7 @@ TEST_F(BridgeSessions, TheCopyHasTheStateAndFollows) {
     EXPECT_EQ(joined(JoinCount::received), served(ServeCount::sent));
     client::feed copy{"copy"};
     EXPECT_EQ(copy.trade_date(), 20261127U);
-    EXPECT_EQ(copy.condition(), PINSTRIKE_FEED_LIVE);
+    EXPECT_TRUE(is_live_to_readers(copy));
 }
 
 /// While the state is on its way, the feed goes on in every step.

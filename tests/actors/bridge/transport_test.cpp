@@ -15,6 +15,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <csignal>
@@ -80,13 +81,26 @@ class BridgeTransport : public ::testing::Test {
         ASSERT_TRUE(client->open(fmt::format("127.0.0.1:{}", server->port()), tls, problems));
     }
 
+    /// The time of both sides. A stop of this thread counts as a moment, because neither side can
+    /// say anything meanwhile.
+    std::int64_t now_ns() {
+        constexpr std::int64_t moment_ns = 50 * ms_ns;
+        const std::int64_t real_ns = runtime::steady_ns();
+        if (frozen_ns) {
+            now_ns_ = *frozen_ns;
+            real_ns_ = real_ns;
+            return now_ns_;
+        }
+        now_ns_ += std::min(real_ns - std::exchange(real_ns_, real_ns), moment_ns);
+        return now_ns_;
+    }
+
     template <class Done>
     bool until(Done&& done) {
         const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds{60};
         while (!done()) {
-            const std::int64_t now_ns = frozen_ns.value_or(runtime::steady_ns());
-            std::size_t work = server ? server->step(now_ns) : 0;
-            work += client && steps_client ? client->step(now_ns) : 0;
+            std::size_t work = server ? server->step(now_ns()) : 0;
+            work += client && steps_client ? client->step(now_ns()) : 0;
             if (work == 0) {
                 std::this_thread::sleep_for(std::chrono::microseconds{200});
             }
@@ -111,6 +125,10 @@ class BridgeTransport : public ::testing::Test {
     std::optional<BridgeClient> client;
     bool steps_client = true;
     std::optional<std::int64_t> frozen_ns;  ///< the time of both sides, if it does not pass
+
+  private:
+    std::int64_t real_ns_ = runtime::steady_ns();
+    std::int64_t now_ns_ = real_ns_;
 };
 
 TEST_F(BridgeTransport, AFeedIsCarriedAndBothSidesEnd) {
@@ -142,7 +160,7 @@ TEST_F(BridgeTransport, AHostThatLeavesWaitsUntilTheServingSideCloses) {
     serve();
     join(client_tls);
     ASSERT_TRUE(until([&] { return client->is_live(); }));
-    frozen_ns = runtime::steady_ns();
+    frozen_ns = now_ns();
     client->leave();
     for (unsigned i = 0; i < 10; ++i) {
         client->step(*frozen_ns);
@@ -159,7 +177,7 @@ TEST_F(BridgeTransport, AServingSideThatEndsAmidEventsEndsBothAsAgreed) {
     serve();
     join(client_tls);
     ASSERT_TRUE(until([&] { return client->is_live(); }));
-    frozen_ns = runtime::steady_ns();
+    frozen_ns = now_ns();
     feed.books[0]->on_events(EventBatch{day.next(20'000)});
     for (unsigned i = 0; i < 100; ++i) {
         server->step(*frozen_ns);
@@ -272,7 +290,7 @@ TEST_F(BridgeTransport, MoreThanTheMostConnectionsAreRefused) {
     Problems problems;
     ASSERT_TRUE(second.open(fmt::format("127.0.0.1:{}", server->port()), client_tls, problems));
     ASSERT_TRUE(until([&] {
-        second.step(runtime::steady_ns());
+        second.step(now_ns());
         return noted_text(BridgeNote::refused, "connections_max");
     }));
     EXPECT_FALSE(second.is_live());
@@ -336,7 +354,7 @@ TEST_F(BridgeTransport, AnEndedSessionWhoseBytesNobodyTakesIsClosed) {
     stuck.say();
     const std::int64_t left_ns = runtime::steady_ns();
     for (unsigned i = 0; i < 10; ++i) {
-        server->step(runtime::steady_ns());
+        server->step(now_ns());
     }
     stuck.say_more();
     ASSERT_EQ(server->connections(), 1U);

@@ -25,6 +25,9 @@
 namespace pinstrike::actors::test {
 namespace {
 
+/// Longer than a test stands still on a busy machine.
+constexpr std::int64_t hour_ns = 3600LL * 1'000'000'000;
+
 void quote(Book& book, const feed::SeriesKey& key, std::uint32_t sequence, std::int32_t bid = 100) {
     Events events;
     events.quote(key, 1, sequence, {.bid = bid});
@@ -50,6 +53,7 @@ TEST(Restarts, a_feed_that_ends_and_starts_again_is_followed) {
     auto published = std::make_unique<PublishedFeed>();
     const FeedHandle feed = open_test_feed();
     const StreamHandle stream = subscribe(feed.get());
+    published->file->core(0).core().alive_ns += hour_ns;
     EXPECT_EQ(pinstrike_condition_of(feed.get()), PINSTRIKE_FEED_LIVE);
     quote(*published->books[0], key_of("SPY"), 1);
     published.reset();
@@ -301,12 +305,13 @@ TEST(Restarts, a_stream_waits_while_a_write_is_unfinished) {
 TEST(Restarts, a_core_that_stands_still_is_stuck) {
     const PublishFolder folder;
     const PublishedFeed published;
-    const FeedHandle feed = open_test_feed();
-    published.file->core(0).core().alive_ns -= 2'000'000'000;
-    EXPECT_EQ(pinstrike_condition_of(feed.get()), PINSTRIKE_FEED_LIVE) << "it started just now";
-    const FeedHandle later = open_test_feed();
     auto& header = reinterpret_cast<pinstrike_header*>(&published.file->core(0).core())[-1];
-    header.start_ns -= 2'000'000'000;
+    published.file->core(0).core().alive_ns -= 2'000'000'000;
+    header.start_ns += hour_ns;
+    EXPECT_EQ(pinstrike_condition_of(open_test_feed().get()), PINSTRIKE_FEED_LIVE)
+        << "it started just now";
+    const FeedHandle later = open_test_feed();
+    header.start_ns -= hour_ns + 2'000'000'000;
     EXPECT_EQ(pinstrike_condition_of(open_test_feed().get()), PINSTRIKE_FEED_STUCK);
     header.state = PINSTRIKE_STARTING;
     EXPECT_EQ(pinstrike_condition_of(later.get()), PINSTRIKE_FEED_STARTING);
