@@ -14,8 +14,8 @@ namespace pinstrike::actors {
 
 std::optional<std::string> TimedReader::read(const std::string& path,
                                              std::chrono::nanoseconds timeout, Problems& problems) {
-    if (reading_.valid() &&
-        reading_.wait_for(std::chrono::seconds{0}) == std::future_status::ready) {
+    const auto end = std::chrono::steady_clock::now() + timeout;
+    if (reading_.valid() && reading_.wait_until(end) == std::future_status::ready) {
         reading_ = {};  // the text of a call that gave up: the file may have changed since
     }
     if (!reading_.valid()) {
@@ -34,7 +34,7 @@ std::optional<std::string> TimedReader::read(const std::string& path,
             return std::nullopt;
         }
     }
-    if (reading_.wait_for(timeout) != std::future_status::ready) {
+    if (reading_.wait_until(end) != std::future_status::ready) {
         add_problem(problems, path,
                     fmt::format("still not read after {}, expected a file that can be read at once",
                                 duration_text(timeout.count())),
