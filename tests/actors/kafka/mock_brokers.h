@@ -18,6 +18,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <sstream>
 #include <string>
 #include <thread>
@@ -45,17 +46,17 @@ struct Consumed {
     std::uint64_t records = 0;
 };
 
-/// Reads all partitions of a topic from their begin until nothing more comes.
+/// Reads all partitions of a topic from their begin to their end.
 [[nodiscard]] inline std::vector<Consumed> consume(rd_kafka_t* producer, const std::string& topic) {
     constexpr int partitions = 4;  // of the mock cluster
-    constexpr int quiet_ms = 1000;
+    constexpr int patience_ms = 60'000;
     rd_kafka_conf_t* const conf = ::rd_kafka_conf_new();
     const std::string brokers =
         ::rd_kafka_mock_cluster_bootstraps(::rd_kafka_handle_mock_cluster(producer));
     const std::vector<std::pair<const char*, const char*>> properties{
         {"bootstrap.servers", brokers.c_str()},
         {"group.id", "test"},
-        {"enable.partition.eof", "false"},
+        {"enable.partition.eof", "true"},
         {"fetch.wait.max.ms", "50"},
         {"auto.offset.reset", "earliest"}};
     for (const auto& [name, value] : properties) {
@@ -72,9 +73,16 @@ struct Consumed {
     ::rd_kafka_assign(consumer, list);
     ::rd_kafka_topic_partition_list_destroy(list);
     std::vector<Consumed> out;
-    while (rd_kafka_message_t* const message =
-               ::rd_kafka_consumer_poll(consumer, out.empty() ? 10 * quiet_ms : quiet_ms)) {
-        if (message->err == RD_KAFKA_RESP_ERR_NO_ERROR) {
+    std::set<int> ended;  // partitions
+    while (static_cast<int>(ended.size()) < partitions) {
+        rd_kafka_message_t* const message = ::rd_kafka_consumer_poll(consumer, patience_ms);
+        if (message == nullptr) {
+            ADD_FAILURE() << ended.size() << " of " << partitions << " partitions have ended";
+            break;
+        }
+        if (message->err == RD_KAFKA_RESP_ERR__PARTITION_EOF) {
+            ended.insert(message->partition);
+        } else if (message->err == RD_KAFKA_RESP_ERR_NO_ERROR) {
             Consumed& got = out.emplace_back();
             got.key = {static_cast<const char*>(message->key), message->key_len};
             got.bytes = {static_cast<const char*>(message->payload), message->len};
