@@ -117,6 +117,13 @@ feed::RepairRequest request_of(std::uint64_t id, std::uint32_t first, std::uint3
 }
 
 class Transport : public testing::Test {
+  public:
+    ~Transport() override {
+        for (const int descriptor : port_keepers) {
+            ::close(descriptor);
+        }
+    }
+
   protected:
     PeerConfig config_of(std::string_view secret = secret_text) {
         PeerConfig config;
@@ -163,8 +170,12 @@ class Transport : public testing::Test {
         open(client, config, false);
     }
 
-    static std::uint16_t free_port() {
+    /// A port that no other socket gets until the end of the test. A server that reuses addresses
+    /// can listen at it, because the socket that keeps it does not listen.
+    std::uint16_t free_port() {
         const int descriptor = ::socket(AF_INET, SOCK_STREAM, 0);
+        const int on = 1;
+        EXPECT_EQ(::setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on), 0);
         sockaddr_in at{};
         at.sin_family = AF_INET;
         at.sin_addr.s_addr = htonl(loopback.value);
@@ -172,14 +183,14 @@ class Transport : public testing::Test {
         auto* address = reinterpret_cast<sockaddr*>(&at);
         EXPECT_EQ(::bind(descriptor, address, size), 0);
         EXPECT_EQ(::getsockname(descriptor, address, &size), 0);
-        ::close(descriptor);
+        port_keepers.push_back(descriptor);
         return ntohs(at.sin_port);
     }
 
     /// Steps both instances until the condition holds; each step advances the time by `step_ns`.
     template <class Holds>
     bool until(Holds holds, std::int64_t step_ns = 1'000'000) {
-        const auto patience = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+        const auto patience = std::chrono::steady_clock::now() + std::chrono::seconds(60);
         while (!holds()) {
             if (std::chrono::steady_clock::now() > patience) {
                 return false;
@@ -214,6 +225,7 @@ class Transport : public testing::Test {
     Folder folder;
     int files = 0;
     std::uint16_t port = 0;
+    std::vector<int> port_keepers;
     std::int64_t now_ns = 1000 * second_ns;
     std::vector<PeerEvent> events;
     Instance server;
