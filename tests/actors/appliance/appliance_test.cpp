@@ -116,8 +116,9 @@ Outcome run(const FeedConfig& config, std::uint64_t events_wanted) {
     return outcome;
 }
 
+/// The ring holds the messages of ten seconds in which the core does not run.
 TEST(Appliance, stopped_under_load_leaves_nothing_behind_and_balances) {
-    const Outcome outcome = run(config_of({}), 30'000);
+    const Outcome outcome = run(config_of({.ring_slots = 1 << 20, .rate = 100'000}), 30'000);
     EXPECT_EQ(outcome.wrong, std::vector<std::string>{});
     EXPECT_GE(outcome.events, 30'000U);
     EXPECT_GE(outcome.delivered, outcome.events);
@@ -235,7 +236,7 @@ TEST(Appliance, a_reload_that_a_poller_has_yet_to_adopt_is_not_refused) {
     EXPECT_EQ(problems.size(), 1U);
     problems.clear();
     appliance->start();
-    EXPECT_EQ(appliance->reload(config, 10'000'000'000, problems), SettingsOutcome::adopted);
+    EXPECT_EQ(appliance->reload(config, 60'000'000'000, problems), SettingsOutcome::adopted);
     appliance->stop();
     EXPECT_TRUE(problems.empty());
 }
@@ -259,21 +260,30 @@ TEST(Appliance, is_scraped_while_it_starts_and_stops) {
     const LogCounters log;
     std::atomic<bool> done{false};
     double shortest_s = 0;
-    std::size_t scrapes_count = 0;
+    std::atomic<std::size_t> scrapes_count{0};
     std::thread scraper{[&] {
         while (!done.load(std::memory_order_acquire)) {
             shortest_s = std::min(shortest_s, appliance->seconds());
-            scrapes_count +=
-                appliance_metrics(take_counter_snapshot(*appliance), log, nullptr).empty() ? 0 : 1;
+            EXPECT_FALSE(
+                appliance_metrics(take_counter_snapshot(*appliance), log, nullptr).empty());
+            scrapes_count.fetch_add(1, std::memory_order_relaxed);
         }
     }};
+    const auto wait_for_scrapes = [&] {
+        constexpr std::size_t scrapes = 20;
+        const std::size_t before = scrapes_count.load(std::memory_order_relaxed);
+        while (scrapes_count.load(std::memory_order_relaxed) < before + scrapes) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        }
+    };
+    wait_for_scrapes();
     appliance->start();
-    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    wait_for_scrapes();
     appliance->housekeep();
     appliance->stop();
+    wait_for_scrapes();
     done.store(true, std::memory_order_release);
     scraper.join();
-    EXPECT_GT(scrapes_count, 0U);
     EXPECT_GE(shortest_s, 0.0);
     EXPECT_GT(appliance->seconds(), 0.0);
 }

@@ -70,7 +70,7 @@ class GatewayTest : public testing::Test {
 
     /// Reads the client's records until `done`; false: it took too long.
     static bool wait(const std::function<bool()>& done) {
-        const auto until = std::chrono::steady_clock::now() + std::chrono::seconds{20};
+        const auto until = std::chrono::steady_clock::now() + std::chrono::seconds{60};
         while (!done()) {
             if (std::chrono::steady_clock::now() > until) {
                 return false;
