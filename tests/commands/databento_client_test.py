@@ -105,7 +105,7 @@ class Published(gateway_day.WithHours):
                 sessions[schema].subscribe(schema)
                 sessions[schema].live.start()
             with self.replayed_to(gateway):
-                gateway.wait_for("is ended", seconds=60)
+                gateway.wait_for("is ended")
             for session in sessions.values():
                 session.wait(lambda records: any(record.type == client.ERROR and "is ended" in record.text
                                                  for record in records[-20:]))  # after the last event

@@ -5,6 +5,7 @@ import socket
 import struct
 import time
 
+PATIENCE_S = 120  # for what must come; a busy machine is slow
 KEY = "db-0123456789abcdef0123456789abc"
 UNDEFINED_PRICE = 2**63 - 1
 UNDEFINED_TIME = 2**64 - 1
@@ -64,7 +65,7 @@ class Client:
             self.socket.bind((address, 0))
         if receive_bytes:
             self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_bytes)
-        self.socket.settimeout(20)
+        self.socket.settimeout(PATIENCE_S)
         self.socket.connect(("127.0.0.1", port))
         self.bytes, self.at = b"", 0  # what was received, and how much of it was read
         self.ts_out = ts_out
@@ -119,6 +120,23 @@ class Client:
             if not got:
                 return
             self.bytes, self.at = self.bytes[self.at:] + got, 0
+
+    def rest(self, quiet_s=3):
+        """Records until none comes for some seconds."""
+        while some := list(self.records(quiet_s)):
+            yield from some
+
+    def begin(self):
+        """Starts the session, and waits for its metadata."""
+        self.start()
+        while self.metadata is None:
+            self.socket.settimeout(PATIENCE_S)
+            got = self.socket.recv(1 << 20)
+            if not got:
+                raise EOFError(self.bytes)
+            self.bytes += got
+            if len(self.bytes) >= 128:
+                self.metadata, self.at = self.bytes[:128], 128
 
     def next_record(self):
         if self.metadata is None:

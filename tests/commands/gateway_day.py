@@ -37,7 +37,7 @@ class Manager:
         self.path, self.kept = path, None
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         self.socket.bind(str(path))
-        self.socket.settimeout(10)
+        self.socket.settimeout(client.PATIENCE_S)
 
     def command(self, command):
         environment = {"NOTIFY_SOCKET": str(self.path)}
@@ -91,23 +91,35 @@ class Gateway:
     def text(self):
         return (self.folder / "log").read_text(encoding="utf-8")
 
-    def wait_for(self, words, seconds=20, times=1):
-        end = time.monotonic() + seconds
+    def wait_for(self, words, times=1):
+        end = time.monotonic() + client.PATIENCE_S
         while self.text().count(words) < times:
             if time.monotonic() > end or self.process.poll() is not None:
                 raise AssertionError(f"no {words!r} in: {self.text()}")
             time.sleep(0.02)
 
-    def metric(self, name, labels=""):
-        with urllib.request.urlopen(f"http://127.0.0.1:{self.metrics_port}/metrics", timeout=10) as page:
-            for row in page.read().decode().splitlines():
-                if row.startswith(f"pinstrike_{name}{{") and labels in row:
-                    return float(row.rsplit(" ", 1)[1])
+    def metrics(self):
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.metrics_port}/metrics",
+                                    timeout=client.PATIENCE_S) as page:
+            return page.read().decode()
+
+    def metric(self, name, labels="", page=None):
+        for row in (page or self.metrics()).splitlines():
+            if row.startswith(f"pinstrike_{name}{{") and labels in row:
+                return float(row.rsplit(" ", 1)[1])
         return None
+
+    def wait_for_metric(self, value, name, labels=""):
+        """Figures are taken ten times a second, and later on a busy machine."""
+        end = time.monotonic() + client.PATIENCE_S
+        while (found := self.metric(name, labels)) != value:
+            if time.monotonic() > end:
+                raise AssertionError(f"{name} is {found}, expected {value}: {self.text()}")
+            time.sleep(0.1)
 
     def stop(self, how=signal.SIGINT):
         self.process.send_signal(how)
-        output = self.process.communicate(timeout=30)[0]
+        output = self.process.communicate(timeout=client.PATIENCE_S)[0]
         self.log.close()
         return self.process.returncode, output
 
@@ -132,7 +144,7 @@ class WithGateway(unittest.TestCase):
     @classmethod
     def run_well(cls, *arguments):
         done = subprocess.run([PINSTRIKE, *map(str, arguments)], capture_output=True, text=True, check=False,
-                              timeout=120, env=cls.environment)
+                              timeout=600, env=cls.environment)
         if done.returncode != 0:
             raise AssertionError(f"{arguments} ended with {done.returncode}: {done.stderr}")
         return done.stdout
@@ -148,7 +160,7 @@ class WithGateway(unittest.TestCase):
                     replay.send_signal(signal.SIGINT)
             finally:
                 if replay.poll() is None:
-                    replay.wait(timeout=60)
+                    replay.wait(timeout=client.PATIENCE_S)
                 replay.stderr.close()
 
     @contextlib.contextmanager
@@ -192,8 +204,9 @@ class WithHours(WithGateway):
 
     @contextlib.contextmanager
     def replayed_to(self, gateway):
-        """The day, published within some seconds. The gateway attaches after the first packet."""
-        command = [PINSTRIKE, "replay", "-", "--config", self.config, "--publish", "day", "--pace", "x2000"]
+        """The day, published as fast as possible, because the gateway's clock ends intervals while the replay does not
+        run. The gateway attaches after the first packet."""
+        command = [PINSTRIKE, "replay", "-", "--config", self.config, "--publish", "day"]
         with subprocess.Popen(command, env=self.environment, stdin=subprocess.PIPE,
                               stdout=subprocess.DEVNULL) as replay:
             capture = self.capture.read_bytes()

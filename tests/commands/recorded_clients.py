@@ -64,7 +64,7 @@ class Recorder:
 
     def close(self):
         """Returns what the client sent, when it has closed its connection."""
-        self.thread.join(timeout=20)
+        self.thread.join(timeout=120)
         self.listener.close()
         return general(self.sent.decode())
 

@@ -100,7 +100,7 @@ class Published(gateway_day.WithHours):
             for session in sessions.values():
                 session.wait_for(client.SYSTEM)
             with self.replayed_to(gateway):
-                gateway.wait_for("is ended", seconds=60)
+                gateway.wait_for("is ended")
             time.sleep(2)
             self.assertEqual(gateway.stop()[0], 0)
             for session in sessions.values():
