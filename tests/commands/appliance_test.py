@@ -12,7 +12,6 @@ import pty
 import re
 import resource
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -20,6 +19,9 @@ import termios
 import time
 from pathlib import Path
 
+from endpoint import free_port
+
+DEADLINE_S = 300  # a limit for hanging processes; a busy machine is slow
 LOADED = """\
 name: loaded
 lines: 1-4
@@ -70,7 +72,7 @@ def start(pinstrike, *arguments, **options):
 
 def ended(process, status, what):
     """Waits for the end, and returns the standard error."""
-    _, errors = process.communicate(timeout=60)
+    _, errors = process.communicate(timeout=DEADLINE_S)
     expect(process.returncode == status,
            f"{what}: ended with {process.returncode}, not {status}: {errors}")
     expect("hot threads allocated" not in errors and "hot_allocation" not in errors,
@@ -96,7 +98,7 @@ def cpu_seconds(process):
 
 def await_pollers(process):
     """The pollers start last, after all actors."""
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + DEADLINE_S
     while not any(name.startswith("poll") for name in cpu_seconds(process)):
         expect(time.monotonic() < deadline and process.poll() is None, "no poller has started")
         time.sleep(0.05)
@@ -129,10 +131,15 @@ def ends_with_its_terminal(pinstrike, folder):
     def take_terminal():
         fcntl.ioctl(slave, termios.TIOCSCTTY, 0)
 
-    process = start(pinstrike, "run", config, "--account", account, "--no-view",
+    admin = folder / "admin.sock"
+    process = start(pinstrike, "run", config, "--account", account, "--no-view", "--admin", admin,
                     start_new_session=True, preexec_fn=take_terminal)
     os.close(slave)
-    await_pollers(process)
+    deadline = time.monotonic() + DEADLINE_S
+    # Its control thread, which answers, has looked for the terminal.
+    while subprocess.run([pinstrike, "ctl", admin, "status"], capture_output=True, check=False).returncode != 0:
+        expect(time.monotonic() < deadline and process.poll() is None, "it does not run")
+        time.sleep(0.05)
     os.close(terminal)
     errors = ended(process, 0, "a terminal that is closed")
     expect("stopping feed loaded: SIGHUP" in errors, f"ended by something else: {errors}")
@@ -179,52 +186,54 @@ def lasts(pinstrike, folder):
 
 
 def idles(pinstrike, folder):
-    """Parked threads take below 5 % of a processor each."""
+    """Parked threads take below 10 % of a processor each."""
     config = folder / "idle.yaml"
     config.write_text(IDLE)
     process = start(pinstrike, "run", config)
     await_pollers(process)
     time.sleep(1)
-    before, seconds = cpu_seconds(process), 4
-    time.sleep(seconds)
-    after = cpu_seconds(process)
+    begin, before = time.monotonic(), cpu_seconds(process)
+    time.sleep(4)
+    seconds, after = time.monotonic() - begin, cpu_seconds(process)
     process.terminate()
     ended(process, 0, "an idle run")
     expect(len(after) == 3, f"hot threads: {sorted(after)}")
     for name, used in after.items():
         share = (used - before[name]) / seconds
-        expect(share < 0.05, f"{name} takes {share:.1%} of a processor and has nothing to do")
+        expect(share < 0.1, f"{name} takes {share:.1%} of a processor and has nothing to do")
 
 
 def cpus_of_threads(process):
     """The processors that each thread may use, by the thread's name."""
-    return {(task / "comm").read_text().strip():
-            re.search(r"Cpus_allowed_list:\s*(\S+)", (task / "status").read_text()).group(1)
-            for task in Path(f"/proc/{process.pid}/task").iterdir()}
+    found = {}
+    for task in Path(f"/proc/{process.pid}/task").iterdir():
+        try:
+            name, status = (task / "comm").read_text().strip(), (task / "status").read_text()
+        except OSError:
+            continue  # the thread has ended meanwhile
+        found[name] = re.search(r"Cpus_allowed_list:\s*(\S+)", status).group(1)
+    return found
 
 
 def keeps_off_the_hot_processors(pinstrike, folder):
     """All threads except the hot ones are on control_cpu. The hot ones have no cpu, so they may use any."""
-    with socket.socket() as holder:
-        holder.bind(("127.0.0.1", 0))
-        port = holder.getsockname()[1]
     own = re.search(r"Cpus_allowed_list:\s*(\S+)", Path("/proc/self/status").read_text()).group(1)
     control = max(os.sched_getaffinity(0))
     config = folder / "placed.yaml"
-    config.write_text(IDLE + f"control_cpu: {control}\nmetrics_address: 127.0.0.1:{port}\n")
+    config.write_text(IDLE + f"control_cpu: {control}\nmetrics_address: 127.0.0.1:{free_port()}\n")
     process = start(pinstrike, "run", config)
     await_pollers(process)
-    deadline = time.monotonic() + 60
-    while cpus_of_threads(process)["pinstrike"] != str(control):
-        expect(time.monotonic() < deadline, "the control thread did not go to control_cpu")
+
+    def wanted(placed):
+        return {name: own if name.startswith(("poll", "core")) else str(control) for name in placed}
+
+    deadline = time.monotonic() + DEADLINE_S
+    while (placed := cpus_of_threads(process)) != wanted(placed) or len(placed) < 5:
+        expect(time.monotonic() < deadline,
+               f"placed {placed}, expected {wanted(placed)} and a thread of the metrics endpoint")
         time.sleep(0.05)
-    placed = cpus_of_threads(process)
     process.terminate()
     ended(process, 0, "a run with a control_cpu")
-    expect(len(placed) >= 5, f"no thread of the metrics endpoint among {sorted(placed)}")
-    for name, cpus in placed.items():
-        wanted = own if name.startswith(("poll", "core")) else str(control)
-        expect(cpus == wanted, f"{name} may use cpus {cpus}, not {wanted}: {placed}")
 
 
 def refuses(pinstrike, folder):

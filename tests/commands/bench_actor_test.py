@@ -19,7 +19,7 @@ SAMPLES = ("empty", "sum100", "sum1000", "sha512")
 
 def bench_actor(*words):
     return subprocess.run([PINSTRIKE, "bench", "actor", *map(str, words)], capture_output=True,
-                          text=True, check=False, timeout=120)
+                          text=True, check=False, timeout=600)
 
 
 def rows(text):

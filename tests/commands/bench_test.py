@@ -29,7 +29,7 @@ class Bench(unittest.TestCase):
 
     def bench(self, *words, status=0):
         done = subprocess.run([PINSTRIKE, "bench", *map(str, words)], capture_output=True,
-                              text=True, check=False, timeout=120,
+                              text=True, check=False, timeout=600,
                               env=os.environ | {"TMPDIR": str(self.folder)})
         self.assertEqual(done.returncode, status, done.stdout + done.stderr)
         return done
@@ -116,7 +116,7 @@ class Bench(unittest.TestCase):
         """The figures of each row: lowest, median, highest."""
         folder = {"PINSTRIKE_FOLDER": str(self.folder)}
         done = subprocess.run([PINSTRIKE, "bench", *map(str, words)], capture_output=True,
-                              text=True, check=False, timeout=240, env=os.environ | folder)
+                              text=True, check=False, timeout=600, env=os.environ | folder)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertFalse(list(self.folder.iterdir()), "it left published memory")
         rows = [re.split(r"\s{2,}", line.strip()) for line in done.stdout.splitlines()[1:]]
@@ -144,7 +144,7 @@ class Bench(unittest.TestCase):
 
     def test_a_folder_that_cannot_be_made(self):
         done = subprocess.run([PINSTRIKE, "bench", "stages", *QUICK], capture_output=True,
-                              text=True, check=False, timeout=120,
+                              text=True, check=False, timeout=600,
                               env=os.environ | {"TMPDIR": str(self.folder / "absent")})
         self.assertEqual(done.returncode, 1)
         self.assertIn("no folder for captures can be made in $TMPDIR", done.stderr)

@@ -117,7 +117,7 @@ class CaptureInputs(unittest.TestCase):
                     account = self.folder / "account.json"
                     done = subprocess.run([PINSTRIKE, "replay", name, "--account", account],
                                           input=content, capture_output=True, check=False,
-                                          timeout=60)
+                                          timeout=300)
                     self.assertEqual(done.returncode, 0, done.stderr)
                     self.assertEqual(json.loads(account.read_text())["ports"][0]["packets"], 21)
 

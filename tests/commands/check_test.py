@@ -16,12 +16,12 @@ PINSTRIKE, SOURCE = sys.argv[1], Path(sys.argv[2])
 
 def run(*arguments):
     return subprocess.run([PINSTRIKE, "check", *map(str, arguments)], capture_output=True,
-                          text=True, timeout=60, check=False)
+                          text=True, timeout=300, check=False)
 
 
 def keys():
     text = subprocess.run([PINSTRIKE, "explain", "--json"], capture_output=True, text=True,
-                          timeout=60, check=True).stdout
+                          timeout=300, check=True).stdout
     return [one["name"] for one in json.loads(text)
             if one["kind"] == "key" and not one["name"].startswith(("gateway", "bridge", "kafka"))]
 
@@ -143,7 +143,7 @@ class Check(unittest.TestCase):
             path = Path(folder) / "f.yaml"
             path.write_text("lines: x\n")
             result = subprocess.run([PINSTRIKE, "run", path], capture_output=True, text=True,
-                                    timeout=60, check=False)
+                                    timeout=300, check=False)
             self.assertEqual(result.returncode, 78)
             self.assertIn(f"{path}:1:8: lines: found \"x\"", result.stderr)
             self.assertEqual(len(result.stderr.splitlines()), 4)

@@ -22,7 +22,7 @@ from pathlib import Path
 from endpoint import fail, free_port
 from scraped import TRAFFIC
 
-DEADLINE_S = 60
+DEADLINE_S = 120
 
 
 def expect(condition, what):
@@ -40,6 +40,7 @@ class Instance:
         self.text = TRAFFIC.format(port=self.port)
         self.config.write_text(self.text, encoding="utf-8")
         self.socket, self.log, self.account = folder / "a.sock", folder / "log", folder / "account"
+        self.delayed_reloads = 0
         with self.log.open("w") as log:
             # A session of its own, because SIGHUP of a terminal would end it.
             self.process = subprocess.Popen(
@@ -58,9 +59,14 @@ class Instance:
             time.sleep(0.05)
 
     def ask(self, *words, status=0):
-        """The output of `ctl` with these words; the error message if `status` is not 0."""
-        asked = subprocess.run([self.pinstrike, "ctl", self.socket, *words], capture_output=True,
-                               text=True, timeout=DEADLINE_S)
+        """The output of `ctl` with these words; the error message if `status` is not 0. A poller that did not run for
+        a while has yet to adopt the latest reload, and refuses the next one."""
+        while True:
+            asked = subprocess.run([self.pinstrike, "ctl", self.socket, *words], capture_output=True,
+                                   text=True, timeout=DEADLINE_S)
+            if "has yet to adopt the reload before" not in asked.stderr:
+                break
+            self.delayed_reloads += 1
         expect(asked.returncode == status,
                f"ctl {' '.join(map(str, words))}: ended with {asked.returncode}: {asked.stderr}")
         return asked.stderr if status else asked.stdout
@@ -132,13 +138,13 @@ def check_views(instance):
 
 def check_clear(instance):
     """The views restart at zero; metrics and account do not."""
-    before = instance.view("status")["status"]
-    scraped = instance.metric("port_packets_total")
+    before = instance.metric("port_packets_total")
     instance.ask("clear")
-    after = instance.view("status")
-    expect(after["status"]["packets"] < before["packets"], f"not cleared: {before} {after}")
-    expect(after["counted_seconds"] < after["running_seconds"], f"since when: {after}")
-    expect(instance.metric("port_packets_total") >= scraped, "a scraped total fell")
+    view = instance.view("status")
+    after = instance.metric("port_packets_total")
+    expect(view["status"]["packets"] <= after - before, f"not cleared: {view}, {before} packets before")
+    expect(view["counted_seconds"] < view["running_seconds"], f"since when: {view}")
+    expect(after >= before > 0, "a scraped total fell")
     expect("the counts shown were reset" in instance.logged("admin_asked"), "the log does not say who cleared")
 
 
@@ -230,7 +236,7 @@ def check_reload(instance):
     instance.config.unlink()
     expect("No such file" in instance.ask("reload", status=1), "no file")
     expect(instance.metric("config_reload_refused") == 1, "the last reload was refused")
-    expect(instance.metric("config_refused_reloads_total") == 3, "refusals counted")
+    expect(instance.metric("config_refused_reloads_total") == 3 + instance.delayed_reloads, "refusals counted")
     instance.text = good
     instance.config.write_text(good, encoding="utf-8")
     instance.ask("reload")

@@ -17,7 +17,7 @@ import time
 from pathlib import Path
 
 from endpoint import fail
-from scraped import BY_DRIVER, RECORDED, TRAFFIC, filled_in, instant, watched
+from scraped import BY_DRIVER, DEADLINE_S, RECORDED, TRAFFIC, filled_in, instant, wait_for, watched
 
 NAMES = ["pinstrike-overview", "pinstrike-lines", "pinstrike-latency", "pinstrike-cores",
          "pinstrike-nic", "pinstrike-gateway", "pinstrike-kafka", "pinstrike-bridge"]
@@ -87,7 +87,7 @@ def check_queries(dashboards, port):
                for dashboard in dashboards for panel in dashboard["panels"]
                for target in panel["targets"]
                if not any(name in target["expr"] for name in BY_DRIVER)]
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + DEADLINE_S
     waiting = queries
     while waiting and time.monotonic() < deadline:
         waiting = [one for one in waiting if not answer(port, one[1])]
@@ -104,8 +104,9 @@ def check_variables(dashboards, port):
             if one["type"] != "query":
                 continue
             metric, label = re.fullmatch(r"label_values\((.+), (\w+)\)", one["definition"]).groups()
-            if not any(row["metric"].get(label) for row in instant(port, filled_in(metric))):
-                fail(f"{dashboard['uid']}: nothing to choose for {one['name']}: {one['definition']}")
+            wait_for(f"value to choose for {one['name']}: {dashboard['uid']}, {one['definition']}", DEADLINE_S,
+                     lambda metric=metric, label=label: any(row["metric"].get(label)
+                                                            for row in instant(port, filled_in(metric))))
 
 
 def main():

@@ -149,7 +149,7 @@ class Decode(unittest.TestCase):
         good = self.file("good.pcap", [frame(SEEDS[0].read_bytes())])
         with open("/dev/full", "wb") as full:
             done = subprocess.run([PINSTRIKE, "decode", good], stdout=full, stderr=subprocess.PIPE,
-                                  check=False, timeout=60)
+                                  check=False, timeout=300)
         self.assertEqual(done.returncode, 1)
         self.assertIn(b"cannot write", done.stderr)
 
@@ -160,7 +160,7 @@ class Decode(unittest.TestCase):
                               (["explain", "nothing_of_the_kind"], 2)):
             with open("/dev/full", "wb") as full:
                 done = subprocess.run([PINSTRIKE, *map(str, words)], stdout=full, stderr=full,
-                                      check=False, timeout=60)
+                                      check=False, timeout=300)
             self.assertEqual(done.returncode, status, words)
 
     def test_wrong_use(self):

@@ -24,7 +24,7 @@ SEVERITIES = ("ok", "unknown", "advice", "warning", "error")
 
 def doctor(*arguments, **options):
     return subprocess.run([PINSTRIKE, "doctor", *map(str, arguments)], capture_output=True,
-                          text=True, timeout=60, check=False, **options)
+                          text=True, timeout=300, check=False, **options)
 
 
 def findings(*arguments):
@@ -125,7 +125,7 @@ class Doctor(unittest.TestCase):
     def test_full_standard_output_is_reported(self):
         with open("/dev/full", "w", encoding="ascii") as full:
             result = subprocess.run([PINSTRIKE, "doctor"], stdout=full, stderr=subprocess.PIPE,
-                                    text=True, timeout=60, check=False)
+                                    text=True, timeout=300, check=False)
         self.assertEqual(result.returncode, 1)
         self.assertIn("standard output: No space left on device", result.stderr)
 

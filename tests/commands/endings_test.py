@@ -4,20 +4,24 @@
     endings_test.py PINSTRIKE
 """
 
+import fcntl
 import os
 import re
 import resource
 import shutil
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import time
 import unittest
 from pathlib import Path
 
 PINSTRIKE = sys.argv.pop()
+DEADLINE_S = 120
 CONFIG = """
 name: endings
 kind: opra
@@ -68,7 +72,7 @@ class Endings(unittest.TestCase):
         return path
 
     def expect(self, status, word, *arguments, **options):
-        done = subprocess.run([PINSTRIKE, *arguments], capture_output=True, text=True, timeout=60,
+        done = subprocess.run([PINSTRIKE, *arguments], capture_output=True, text=True, timeout=DEADLINE_S,
                               check=False, **options)
         self.assertEqual(done.returncode, status, done.stderr[-2000:])
         self.assertIn(word, done.stderr)
@@ -87,14 +91,14 @@ class Endings(unittest.TestCase):
     def run_it(self, *arguments, **options):
         return self.start("run", self.config, "--no-view", *arguments, **options)
 
-    def wait_for(self, word, seconds=30):
-        end = time.monotonic() + seconds
+    def wait_for(self, word):
+        end = time.monotonic() + DEADLINE_S
         while word not in self.log.read_text():
             self.assertLess(time.monotonic(), end, self.log.read_text()[-3000:])
             time.sleep(0.05)
 
-    def expect_end(self, process, status, word, seconds=30):
-        self.assertEqual(process.wait(timeout=seconds), status, self.log.read_text()[-3000:])
+    def expect_end(self, process, status, word):
+        self.assertEqual(process.wait(timeout=DEADLINE_S), status, self.log.read_text()[-3000:])
         self.assertIn(word, self.log.read_text())
 
     # status 1: a retry may help; 78: it cannot
@@ -160,7 +164,7 @@ class Endings(unittest.TestCase):
             done = subprocess.run(
                 ["unshare", "-m", "sh", "-c",
                  f"mount -t tmpfs none /usr/share/zoneinfo && exec {PINSTRIKE} {command} "
-                 f"{self.config}"], capture_output=True, text=True, timeout=60, check=False)
+                 f"{self.config}"], capture_output=True, text=True, timeout=DEADLINE_S, check=False)
             self.assertEqual(done.returncode, status, done.stderr[-2000:])
             self.assertIn("time zone data (package tzdata)", done.stdout + done.stderr)
 
@@ -182,7 +186,7 @@ class Endings(unittest.TestCase):
             time.sleep(0.5)
             self.assertIsNone(process.poll(), self.log.read_text())
             process.terminate()
-            self.expect_end(process, -signal.SIGTERM, "", seconds=10)
+            self.expect_end(process, -signal.SIGTERM, "")
 
     def test_sigterm_while_the_series_map_is_opened(self):
         self.write(more=f"series_map: {self.pipe()}\n")
@@ -199,6 +203,10 @@ class Endings(unittest.TestCase):
         with process.stdin as writer:
             writer.write(whole[:len(whole) // 2])
             writer.flush()
+            end = time.monotonic() + DEADLINE_S
+            while struct.unpack("i", fcntl.ioctl(writer, termios.FIONREAD, b"    "))[0] != 0:  # bytes not read yet
+                self.assertLess(time.monotonic(), end)
+                time.sleep(0.05)
             time.sleep(2)
             process.terminate()
             self.expect_end(process, 1, "a poller is blocked while it reads a capture")
@@ -221,16 +229,19 @@ class Endings(unittest.TestCase):
                 except BlockingIOError:
                     break
             process.send_signal(signal.SIGHUP)  # while the first still waits
-            manager.settimeout(10)
+            manager.settimeout(DEADLINE_S)
             while b"WATCHDOG=1" not in manager.recv(65536):
                 pass
             with self.config.open("w") as writer:  # the waiting read has a text, which is old
                 writer.write(text + "no_key: 1\n")
             self.config.unlink()
             self.config.write_text(text)
-            time.sleep(0.5)
-            process.send_signal(signal.SIGHUP)
-            self.wait_for(" reloaded ")
+            end = time.monotonic() + DEADLINE_S
+            while " reloaded " not in self.log.read_text():  # the old text may still be read
+                self.assertLess(time.monotonic(), end, self.log.read_text()[-3000:])
+                process.send_signal(signal.SIGHUP)
+                time.sleep(0.5)
+            self.assertNotIn("no_key", self.log.read_text())
             process.terminate()
             self.expect_end(process, 0, "the account balances")
 
@@ -298,7 +309,7 @@ class Endings(unittest.TestCase):
         resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (log_bytes + 100, log_bytes + 100))
         time.sleep(0.5)
         process.terminate()
-        self.assertEqual(process.wait(timeout=30), 1)
+        self.assertEqual(process.wait(timeout=DEADLINE_S), 1)
         for path in outputs:
             self.assertEqual(path.read_text(), "the last good one")
         self.assertEqual([path for path in self.folder.iterdir() if path.name.startswith(".")], [])

@@ -1,11 +1,21 @@
-"""Shared by the tests of the metrics endpoint."""
+"""Shared by the tests of the metrics endpoint, and others that look at a running program."""
 
+import contextlib
 import socket
 import sys
+from pathlib import Path
 
 
 def fail(what):
     sys.exit(f"FAILED: {what}")
+
+
+def thread_names(process):
+    names = []
+    for name in Path(f"/proc/{process.pid}/task").glob("*/comm"):
+        with contextlib.suppress(OSError):  # the thread has ended meanwhile
+            names.append(name.read_text().strip())
+    return names
 
 
 GIVEN = []

@@ -27,7 +27,7 @@ NOT_SHOWN = {"PINSTRIKE_MISTAKES"}
 
 def run(*arguments):
     return subprocess.run([PINSTRIKE, "explain", *arguments], capture_output=True, text=True,
-                          timeout=60, check=False)
+                          timeout=600, check=False)
 
 
 def explanations():

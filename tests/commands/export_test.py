@@ -36,7 +36,7 @@ class Exporting(WithGateway):
         """Writes a file and returns its bytes."""
         out = self.folder / (name or f"{schema}.dbn")
         done = subprocess.run([*EXPORT, capture or self.capture, "--schema", schema, "--out", out, *more],
-                              capture_output=True, text=True, check=False, timeout=120, **options)
+                              capture_output=True, text=True, check=False, timeout=600, **options)
         self.assertEqual(done.returncode, code, done.stderr)
         self.stderr = done.stderr
         return out.read_bytes() if out.exists() else None
@@ -157,7 +157,7 @@ class Truthful(Exporting):
         for form in ("dbn", "csv"):
             file = self.export("tcbbo", f"tcbbo.{form}", "--format", form)
             piped = subprocess.run([*EXPORT, self.capture, "--schema", "tcbbo", "--format", form,
-                                    "--out", "-"], capture_output=True, check=False, timeout=60)
+                                    "--out", "-"], capture_output=True, check=False, timeout=300)
             self.assertEqual(piped.returncode, 0, piped.stderr)
             if form == "csv":
                 self.assertEqual(piped.stdout, file)
@@ -225,7 +225,7 @@ class Failing(Exporting):
                           'ls -A "$(dirname "${@: -1}")"; exit $code')
                 done = subprocess.run(["unshare", "-m", "bash", "-c", script, "bash", small, *EXPORT,
                                        self.capture, "--schema", "cmbp-1", "--format", form, "--out", small / name],
-                                      capture_output=True, text=True, check=False, timeout=60)
+                                      capture_output=True, text=True, check=False, timeout=300)
                 self.assertEqual(done.returncode, 1, done.stderr)
                 self.assertIn(f"{name}: No space left on device", done.stderr)
                 self.assertEqual(done.stdout, "", "nothing is left")
@@ -236,7 +236,7 @@ class Failing(Exporting):
             self.assertTrue(process.stdout.readline().startswith("ts_recv,ts_event,rtype,"))
             process.stdout.close()
             stderr = process.stderr.read()
-            self.assertEqual(process.wait(timeout=60), 1, stderr)
+            self.assertEqual(process.wait(timeout=300), 1, stderr)
         self.assertIn("standard output: Broken pipe", stderr)
 
     def test_an_interrupted_export_leaves_no_file(self):
@@ -248,12 +248,12 @@ class Failing(Exporting):
                                   stderr=subprocess.PIPE, text=True) as process, open(fifo, "wb") as writer:
                 writer.write(self.capture.read_bytes()[:1 << 20])
                 writer.flush()
-                end = time.monotonic() + 20
+                end = time.monotonic() + 300
                 while not list(self.folder.glob(".*.interrupted.dbn")) and time.monotonic() < end:
                     time.sleep(0.01)
                 self.assertTrue(list(self.folder.glob(".*.interrupted.dbn")))
                 process.send_signal(how)
-                stop = time.monotonic() + 20
+                stop = time.monotonic() + 300
                 try:
                     while process.poll() is None and time.monotonic() < stop:  # the poller reads, so it must get bytes
                         writer.write(bytes(65536))
@@ -261,7 +261,7 @@ class Failing(Exporting):
                 except BrokenPipeError:
                     pass
                 stderr = process.stderr.read()
-                self.assertEqual(process.wait(timeout=20), 1, stderr)
+                self.assertEqual(process.wait(timeout=300), 1, stderr)
             self.assertIn("were not read to their end: " + how.name, stderr)
             self.assertFalse(out.exists())
             self.assert_nothing_left()
@@ -273,7 +273,7 @@ class Failing(Exporting):
                 self.assertTrue(process.stdout.read(10))
                 time.sleep(0.5)
                 process.send_signal(signal.SIGINT)
-                self.assertEqual(process.wait(timeout=30), 1)
+                self.assertEqual(process.wait(timeout=300), 1)
             finally:
                 process.kill()
 
@@ -306,7 +306,7 @@ class Failing(Exporting):
                     shown += part
             except OSError:  # the other end is closed
                 pass
-            self.assertEqual(process.wait(timeout=60), 0)
+            self.assertEqual(process.wait(timeout=300), 0)
         os.close(master)
         self.assertRegex(shown.decode(), r"\r\d+ %, [\d,]+ records, \d+\.\d\d M/s, \d+:\d\d:\d\d left")
 

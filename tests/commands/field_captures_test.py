@@ -49,7 +49,7 @@ class FieldCaptures(unittest.TestCase):
 
     def run_it(self, *arguments, status=0):
         done = subprocess.run([PINSTRIKE, *map(str, arguments)], capture_output=True, text=True,
-                              check=False, timeout=60)
+                              check=False, timeout=300)
         self.assertEqual(done.returncode, status, done.stderr)
         return done
 
@@ -245,19 +245,19 @@ class FieldCaptures(unittest.TestCase):
     def test_ctl_names_the_groups(self):
         relayed = self.capture([
             (t, ethernet(ipv4(udp(payload, 31004), group=(239, 1, 4, 4))))
-            for t, payload in captures.traffic(2000, 10_000_000)])
+            for t, payload in captures.traffic(6000, 10_000_000)])
         config = self.config(ports=f"{{name: nic, kind: pcap, files: [{relayed}], pace: real}}")
         socket = self.folder / "admin"
         with subprocess.Popen([PINSTRIKE, "run", config, "--admin", socket],
                               stderr=subprocess.DEVNULL) as instance:
             try:
-                end = time.monotonic() + 20
+                end = time.monotonic() + 120
                 text = ""
                 while "unknown group 239.1.4.4:31004 from 162.69.44.4: " not in text:
                     self.assertLess(time.monotonic(), end, text)
                     time.sleep(0.2)
                     text = subprocess.run([PINSTRIKE, "ctl", socket, "ports"], capture_output=True,
-                                          text=True, check=False, timeout=20).stdout
+                                          text=True, check=False, timeout=120).stdout
             finally:
                 instance.terminate()
 
@@ -300,7 +300,7 @@ class FieldCaptures(unittest.TestCase):
         path = self.capture([(0, frames[0][1])] + frames[1:])
         begin = time.monotonic()
         account, text = self.replay(path, "--pace", "real")
-        self.assertLess(time.monotonic() - begin, 10)
+        self.assertLess(time.monotonic() - begin, 200)
         self.assertEqual(sum(line["delivered"] for line in account["lines"]), 40)
         self.assertIn("the time of record 2 leaps ahead by 472238.5 hours", text)
         self.assertNotIn("leaps", self.replay(path)[1])

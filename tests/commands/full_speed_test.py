@@ -40,7 +40,7 @@ def made_capture(pinstrike, folder, shape):
         [pinstrike, "generate", "--out", capture, "--no-session", "--end-with-reset", "--streams",
          "AB", "--packets", "8000", "--lines", "1-8", "--series", "20000", "--shape", shape,
          "--loss-a", "0.01", "--loss-b", "0.01", "--truth", truth],
-        check=True, capture_output=True, text=True, timeout=60)
+        check=True, capture_output=True, text=True, timeout=600)
     packets = int(re.search(r"^(\d+) packets written$", done.stdout, re.MULTILINE).group(1))
     lines = json.loads(Path(f"{truth}.account.json").read_text())["lines"]
     return capture, packets, {line["line"]: line for line in lines}
@@ -51,7 +51,7 @@ def at_full_speed(pinstrike, folder, capture):
     config, account = folder / "full_speed.yaml", folder / "account.json"
     config.write_text(CONFIG.format(capture=capture))
     done = subprocess.run([pinstrike, "run", config, "--for", f"{SECONDS}s", "--account", account],
-                          capture_output=True, text=True, check=False, timeout=120)
+                          capture_output=True, text=True, check=False, timeout=600)
     expect(done.returncode == 0, f"run ended with {done.returncode}: {done.stderr}")
     expect(re.search(r" poller_behind .* 100 % of \d+ packets in full bursts", done.stderr),
            f"the poller had to wait for packets: {done.stderr}")

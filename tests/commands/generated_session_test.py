@@ -102,7 +102,7 @@ class Generate(unittest.TestCase):
 
     def test_help_is_text_and_names_the_shapes(self):
         text = subprocess.run([PINSTRIKE, "generate", "--help"], capture_output=True, text=True,
-                              check=True, timeout=60).stdout
+                              check=True, timeout=300).stdout
         self.assertTrue(text.replace("\n", "").isprintable())
         self.assertIn("--shape TEXT:{blend,full,ordinary}", text)
 

@@ -8,7 +8,6 @@ import json
 import os
 import re
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -17,7 +16,10 @@ import unittest
 import urllib.request
 from pathlib import Path
 
+from endpoint import free_port
+
 PINSTRIKE = sys.argv[1]
+DEADLINE_S = 300
 
 # Both streams lose packets.
 FAULTY = """
@@ -94,7 +96,7 @@ class LogLines(unittest.TestCase):
         options.setdefault("stderr", subprocess.PIPE)
         (self.folder / "account.json").unlink(missing_ok=True)
         done = subprocess.run([PINSTRIKE, *arguments, "--account", self.folder / "account.json"],
-                              stdout=subprocess.DEVNULL, text=True, timeout=120, check=False,
+                              stdout=subprocess.DEVNULL, text=True, timeout=DEADLINE_S, check=False,
                               **options)
         self.assertEqual(done.returncode, status, done.stderr)
         self.assertIs(self.account()["balanced"], True)
@@ -107,7 +109,7 @@ class LogLines(unittest.TestCase):
         capture = self.folder / "lossy.pcap"
         subprocess.run([PINSTRIKE, "generate", "--out", capture, "--lines", "1-8", "--messages",
                         "20000", "--series", "2000", "--roots", "20", "--loss-a", "0.02",
-                        "--loss-b", "0.02"], check=True, capture_output=True, timeout=60)
+                        "--loss-b", "0.02"], check=True, capture_output=True, timeout=DEADLINE_S)
         return capture
 
     def test_a_level_keeps_out_what_is_less_severe(self):
@@ -142,7 +144,7 @@ class LogLines(unittest.TestCase):
                     lines.append(line)
                     if " running " in line:
                         process.send_signal(number)
-                self.assertEqual(process.wait(timeout=30), 0)
+                self.assertEqual(process.wait(timeout=DEADLINE_S), 0)
                 self.assertIn(f"info stopping feed faulty: {number.name}\n", "".join(lines))
 
     def test_a_lossy_capture_names_its_lines(self):
@@ -164,7 +166,7 @@ class LogLines(unittest.TestCase):
         capture = self.folder / "cut.pcap"
         subprocess.run([PINSTRIKE, "generate", "--out", capture, "--lines", "1", "--messages",
                         "1000", "--series", "100", "--roots", "5"], check=True,
-                       capture_output=True, timeout=60)
+                       capture_output=True, timeout=DEADLINE_S)
         capture.write_bytes(capture.read_bytes()[:-7])
         said = self.finished("replay", capture, status=1)
         remarks = [entry[4] for entry in entries(said) if entry[2] == "remark"]
@@ -195,7 +197,7 @@ class LogLines(unittest.TestCase):
         self.assertNotIn("\nEAL: ", said)
         config = self.write(NULLS.format(vdev="net_null0,nosuch=1"))
         done = subprocess.run([PINSTRIKE, "run", config], capture_output=True, text=True,
-                              timeout=120, check=False)
+                              timeout=DEADLINE_S, check=False)
         self.assertEqual(done.returncode, 78, done.stderr)
         self.assertIn("dpdk_error", codes(done.stderr))
         self.assertIn("pinstrike: port nic: cannot create net_null0,nosuch=1", done.stderr)
@@ -218,25 +220,23 @@ class LogLines(unittest.TestCase):
         self.assertTrue(TIME.match(self.finished("run", config, "--for", "100ms", env=named)))
 
     def test_a_full_disk_costs_the_log_and_is_counted(self):
-        with socket.socket() as listener:
-            listener.bind(("127.0.0.1", 0))
-            address = "127.0.0.1:{}".format(listener.getsockname()[1])
+        address = f"127.0.0.1:{free_port()}"
         config = self.write(FAULTY.format(level="debug") + f"metrics_address: {address}\n")
         with open("/dev/full", "w", encoding="utf-8") as full, subprocess.Popen(
                 [PINSTRIKE, "run", config, "--account", self.folder / "account.json"],
                 stdout=subprocess.DEVNULL, stderr=full) as process:
             self.addCleanup(lambda: process.poll() is None and process.kill())
-            failed, end = None, time.monotonic() + 30
+            failed, end = None, time.monotonic() + DEADLINE_S
             while not failed and time.monotonic() < end:
                 try:
-                    with urllib.request.urlopen(f"http://{address}/metrics", timeout=5) as answer:
+                    with urllib.request.urlopen(f"http://{address}/metrics", timeout=60) as answer:
                         failed = re.search(r"pinstrike_log_failed_entries_total\S* ([1-9]\d*)",
                                            answer.read().decode())
                 except OSError:
                     pass
                 time.sleep(0.1)
             process.terminate()
-            self.assertEqual(process.wait(timeout=30), 0)
+            self.assertEqual(process.wait(timeout=DEADLINE_S), 0)
         self.assertTrue(failed, "entries that failed are not counted")
         self.assertIs(self.account()["balanced"], True)
 

@@ -18,9 +18,9 @@ import time
 from pathlib import Path
 
 from endpoint import fail, free_port
-from scraped import fetch, instant, prometheus, wait_for
+from scraped import DEADLINE_S, fetch, instant, prometheus, wait_for
 
-QUIET_SECONDS = 100  # a signal ends it when all figures have been read
+QUIET_SECONDS = 3000  # a signal ends it when all figures have been read
 FIGURES_OF_LINES = ("highest", "delivered", "repaired", "unasked", "filtered")
 FIGURES_OF_RINGS = ("routed", "pushed", "refused")
 FIGURES_OF_CORES = ("events", "gap_events", "control_events")
@@ -76,7 +76,7 @@ def settled(url):
                 if line.startswith("pinstrike_line_delivered_messages_total{")]
 
     before = deliveries(fetch(url))
-    time.sleep(0.7)
+    time.sleep(2)
     text = fetch(url)
     some = any(not line.endswith(" 0") for line in before)
     return text if some and deliveries(text) == before else None
@@ -145,9 +145,14 @@ def compare(account, seen):
 
 
 def scrape(folder, metrics_port):
-    """The data of a Prometheus that scrapes the running program."""
+    """The data of a Prometheus that scrapes the running program. It has none for a moment after a scrape that took
+    too long."""
     with prometheus(folder, [f"127.0.0.1:{metrics_port}"]) as port:
-        return {metric: query(port, metric) for metric in METRICS}
+        def data():
+            found = {metric: query(port, metric) for metric in METRICS}
+            return all(found.values()) and found
+
+        return wait_for("data of each metric", DEADLINE_S, data)
 
 
 def check_names(text):
@@ -198,14 +203,14 @@ def main():
         program = subprocess.Popen([pinstrike, "run", folder / "run.yaml", "--account", account],
                                    stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         try:
-            text = wait_for("final figures", 60,
+            text = wait_for("final figures", DEADLINE_S,
                             lambda: settled(f"http://127.0.0.1:{port}/metrics"))
             check_names(text)
             seen = scrape(folder, port)
         finally:
             program.terminate()
             try:
-                _, errors = program.communicate(timeout=120)
+                _, errors = program.communicate(timeout=DEADLINE_S)
             finally:
                 program.kill()  # removes everything, also if it does not end
                 program.wait()

@@ -18,7 +18,7 @@ SERVER = "pack:2 core:8 pu:2"
 def plan(config, *arguments):
     path = config if isinstance(config, Path) else SOURCE / "config" / f"{config}.yaml"
     return subprocess.run([PINSTRIKE, "plan", str(path), *map(str, arguments)],
-                          capture_output=True, text=True, timeout=60, check=False)
+                          capture_output=True, text=True, timeout=300, check=False)
 
 
 def texts_of(svg):

@@ -58,7 +58,7 @@ class Publish(unittest.TestCase):
     @classmethod
     def run_here(cls, *arguments):
         return subprocess.run([PINSTRIKE, *map(str, arguments)], capture_output=True, text=True, check=False,
-                              timeout=120, env=cls.environment)
+                              timeout=600, env=cls.environment)
 
     @classmethod
     def run_well(cls, *arguments):
@@ -99,11 +99,11 @@ class Publish(unittest.TestCase):
         self.assertEqual(len(EXAMPLES), 2)
         for example in EXAMPLES:
             done = subprocess.run([example, "day", root], env=self.environment, capture_output=True, text=True,
-                                  check=False, timeout=60)
+                                  check=False, timeout=600)
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertEqual(sum(row.startswith(root + " 20") for row in done.stdout.splitlines()), count, example)
             missing = subprocess.run([example, "other", root], env=self.environment, capture_output=True, text=True,
-                                     check=False, timeout=60)
+                                     check=False, timeout=600)
             self.assertEqual(missing.returncode, 1)
             self.assertIn("other", missing.stderr)
 
@@ -141,7 +141,7 @@ class Publish(unittest.TestCase):
             for command in commands if status else commands[:3]:
                 done = subprocess.run(["unshare", "-m", "bash", "-c", script, PINSTRIKE, size, small, other,
                                        *command],
-                                      capture_output=True, text=True, check=False, timeout=60)
+                                      capture_output=True, text=True, check=False, timeout=600)
                 self.assertEqual(done.returncode, status, (command, done.stderr))
                 self.assertIn(words, done.stderr)
 
@@ -173,7 +173,7 @@ class Publish(unittest.TestCase):
         for reader, statuses, words in (("", ["0"], []), ("reader", ["1", "1", "0"], held)):
             done = subprocess.run(["unshare", "-m", "bash", "-c", script, PINSTRIKE, small, self.folder / "day.pcap",
                                    self.folder / "shown", reader, self.config()],
-                                  capture_output=True, text=True, check=False, timeout=120)
+                                  capture_output=True, text=True, check=False, timeout=600)
             self.assertEqual(done.stdout.split(), statuses, done.stderr)
             for each in words:
                 self.assertIn(each, done.stderr)
@@ -220,7 +220,7 @@ class Publish(unittest.TestCase):
                 ("foreign", "0", "/dev/shm/pinstrike-0/day.", rows, "sudo -u pinstrike pinstrike forget left"),
                 ("taken", "78", "", 0, "found a folder of another user")):
             done = subprocess.run(["unshare", "-m", "bash", "-c", script, PINSTRIKE, self.folder / "day.pcap", case],
-                                  capture_output=True, text=True, check=False, timeout=120, env=environment)
+                                  capture_output=True, text=True, check=False, timeout=600, env=environment)
             said = done.stdout.split()
             self.assertEqual(said[0], status, done.stderr)
             self.assertEqual(int(said[-1]), count, done.stderr)
@@ -256,7 +256,7 @@ class Publish(unittest.TestCase):
         arguments = [PINSTRIKE, "replay", str(self.folder / "day.pcap"), "--publish", "slow", "--pace", "x0.01"]
         with subprocess.Popen(arguments, env=self.environment, stdout=subprocess.DEVNULL) as writer:
             try:
-                for _ in range(200):
+                for _ in range(2000):
                     table = self.run_here("chain", "--json", "--feed", "slow")
                     if table.returncode == 0:
                         break

@@ -15,6 +15,8 @@ import time
 import unittest
 from pathlib import Path
 
+from endpoint import thread_names
+
 PINSTRIKE = sys.argv[1]
 
 # At the simulator's full speed, into a ring that is far too small.
@@ -89,9 +91,8 @@ class Run(unittest.TestCase):
 
     def await_poller(self, process):
         """The pollers start last, after all actors."""
-        deadline = time.monotonic() + 60
-        while not any(name.read_text().startswith("poller0")
-                      for name in Path(f"/proc/{process.pid}/task").glob("*/comm")):
+        deadline = time.monotonic() + 120
+        while "poller0" not in thread_names(process):
             self.assertIsNone(process.poll(), "it ended by itself")
             self.assertLess(time.monotonic(), deadline, "no poller has started")
             time.sleep(0.05)
@@ -117,7 +118,7 @@ class Run(unittest.TestCase):
         time.sleep(4)
         self.assertIsNone(process.poll(), "it ended by itself")
         process.send_signal(number)
-        out, err = process.communicate(timeout=30)
+        out, err = process.communicate(timeout=120)
         self.assertEqual(process.returncode, 0, out[-2000:] + err[-2000:])
         return self.account()
 
@@ -141,7 +142,7 @@ class Run(unittest.TestCase):
         accounts = []
         for pace in ("max", "x2"):
             process = self.start(self.write(TWO_CAPTURES.format(pace=pace, **files)))
-            out, err = process.communicate(timeout=60)
+            out, err = process.communicate(timeout=120)
             self.assertEqual(process.returncode, 0, out[-2000:] + err[-2000:])
             accounts.append(self.account())
             self.check_balance(accounts[-1])
@@ -151,14 +152,14 @@ class Run(unittest.TestCase):
 
     def test_bad_config_is_reported_whole_and_ends_with_78(self):
         process = self.start(self.write(BAD))
-        _, err = process.communicate(timeout=30)
+        _, err = process.communicate(timeout=120)
         self.assertEqual(process.returncode, 78, err)
         for word in ("bursts", "elsewhere", "5000", "ring_slots"):
             self.assertIn(word, err)
 
     def test_absent_config_ends_with_78(self):
         process = self.start(self.folder / "absent.yaml")
-        _, err = process.communicate(timeout=30)
+        _, err = process.communicate(timeout=120)
         self.assertEqual(process.returncode, 78, err)
         self.assertIn("absent.yaml", err)
 

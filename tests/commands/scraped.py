@@ -17,6 +17,7 @@ from gateway_client import KEY, Client
 
 ROOT = Path(__file__).parents[2]
 DEADLINE_S = 600  # a limit for hanging processes; a busy machine is slow
+RUN_S = 3600  # longer than any test needs its processes, which it stops itself
 # Only some drivers count these, and no driver that works everywhere.
 BY_DRIVER = {"device_missed_packets_total", "device_no_buffer_packets_total",
              "reverse_path_dropped_packets_total"}
@@ -80,7 +81,7 @@ record: {{folder: {folder}/recorded, segment: 4MiB, memory: 4MiB, free: 0B, snap
 
 
 def fetch(url):
-    with urllib.request.urlopen(url, timeout=10) as answer:
+    with urllib.request.urlopen(url, timeout=60) as answer:
         return answer.read().decode()
 
 
@@ -99,7 +100,7 @@ def wait_for(what, seconds, look):
 
 
 @contextlib.contextmanager
-def instance(pinstrike, config, port, seconds=120, admin=None):
+def instance(pinstrike, config, port, seconds=RUN_S, admin=None):
     """A running instance, with an admin socket if one is named; yields the address of its metrics. It publishes in
     the folder of its config, which only this user may write to."""
     with subprocess.Popen([pinstrike, "run", config, "--for", f"{seconds}s",
@@ -113,13 +114,13 @@ def instance(pinstrike, config, port, seconds=120, admin=None):
             yield url
         finally:
             process.terminate()
-            said = process.communicate(timeout=60)[1].decode()
+            said = process.communicate(timeout=DEADLINE_S)[1].decode()
             if process.returncode != 0:
                 print(said[-2000:])
 
 
 @contextlib.contextmanager
-def everything(pinstrike, folder, seconds=120):
+def everything(pinstrike, folder, seconds=RUN_S):
     """An instance that has one of everything, and receives nothing."""
     secret = folder / "secret"
     secret.write_text("known to both of the pair, and to nobody else")
@@ -139,7 +140,7 @@ def read_all(client, seconds):
 
 
 @contextlib.contextmanager
-def gateway(pinstrike, folder, seconds=120, feed="spare"):
+def gateway(pinstrike, folder, seconds=RUN_S, feed="spare"):
     """A gateway of a feed in the same folder, by default of everything(), with a client that reads; yields the address
     of its metrics."""
     keys = folder / "keys"
@@ -165,13 +166,13 @@ def gateway(pinstrike, folder, seconds=120, feed="spare"):
             if client:
                 client.close()
             process.terminate()
-            process.wait(timeout=60)
+            process.wait(timeout=DEADLINE_S)
             if process.returncode != 0:
                 print((folder / "gateway.log").read_text()[-2000:])
 
 
 @contextlib.contextmanager
-def kafka(pinstrike, folder, seconds=120, feed="spare"):
+def kafka(pinstrike, folder, seconds=RUN_S, feed="spare"):
     """A Kafka producer of a feed in the same folder; yields the address of its metrics."""
     properties = folder / "kafka.properties"
     properties.write_text("test.mock.num.brokers=1\n")
@@ -188,7 +189,7 @@ def kafka(pinstrike, folder, seconds=120, feed="spare"):
             yield url
         finally:
             process.terminate()
-            process.wait(timeout=60)
+            process.wait(timeout=DEADLINE_S)
             if process.returncode != 0:
                 print((folder / "kafka.log").read_text()[-2000:])
 
@@ -201,7 +202,7 @@ metrics_address: 127.0.0.1:{metrics}
 
 
 @contextlib.contextmanager
-def bridge(pinstrike, folder, seconds=120, feed="spare"):
+def bridge(pinstrike, folder, seconds=RUN_S, feed="spare"):
     """A bridge of a feed in the same folder to a feed `bridged` in this folder; yields the addresses of the metrics
     of its serving and its joining side."""
     subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
@@ -236,7 +237,7 @@ SCRAPED = """
 
 
 @contextlib.contextmanager
-def prometheus(folder, addresses, rules=None, interval="500ms", within_s=DEADLINE_S, gateways=(), producers=(),
+def prometheus(folder, addresses, rules=None, interval="1s", within_s=DEADLINE_S, gateways=(), producers=(),
                bridges=()):
     """Scrapes the addresses of instances, gateways, Kafka producers and bridges; yields its own port once all have
     answered, at the latest after `within_s`."""
@@ -269,7 +270,7 @@ scrape_configs:{jobs}
 
 
 @contextlib.contextmanager
-def watched(pinstrike, folder, configs, served, rules=None, seconds=120):
+def watched(pinstrike, folder, configs, served, rules=None, seconds=RUN_S):
     """The instance that has one of everything, instances of `configs` (texts with places for `port` and `folder`), a
     gateway, a Kafka producer and a bridge of the feed `served` of these, and a Prometheus that scrapes them all;
     yields its port."""
@@ -291,7 +292,7 @@ def watched(pinstrike, folder, configs, served, rules=None, seconds=120):
             bridges=[urllib.parse.urlsplit(url).netloc for url in bridge_urls]))
 
 
-def filled_in(expression, rate_interval="5s", time_range="60s"):
+def filled_in(expression, rate_interval="20s", time_range="60s"):
     """A panel's query as Grafana sends it if all values of its variables are selected."""
     for name, value in {"$__rate_interval": rate_interval, "$__range": time_range, "$feed": ".*",
                         "$instance": ".*", "$line": ".*", "$core": ".*"}.items():

@@ -25,6 +25,7 @@ from endpoint import fail, free_port
 from scraped import TRAFFIC, wait_for
 
 WATCHDOG_S = 0.8
+DEADLINE_S = 120  # a limit for what must come; a busy machine is slow
 PTRACE_DETACH, PTRACE_SEIZE, PTRACE_INTERRUPT = 17, 0x4206, 0x4207
 WAIT_ALL = 0x40000000  # __WALL: also threads
 
@@ -39,8 +40,11 @@ def ptrace(request, thread):
 
 def stop_thread(process, name):
     """Stops one thread of the process as a tracer, until the tracer ends; returns the thread's number."""
-    threads = [int(task.name) for task in Path(f"/proc/{process}/task").iterdir()
-               if (task / "comm").read_text().strip() == name]
+    threads = []
+    for task in Path(f"/proc/{process}/task").iterdir():
+        with contextlib.suppress(OSError):  # the thread has ended meanwhile
+            if (task / "comm").read_text().strip() == name:
+                threads.append(int(task.name))
     if len(threads) != 1:
         fail(f"{len(threads)} threads are called {name}")
     ptrace(PTRACE_SEIZE, threads[0])
@@ -76,38 +80,39 @@ def received(manager, seconds, until=None):
 def health(port):
     """The status of the metrics endpoint's /healthz."""
     try:
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}/healthz", timeout=5) as answer:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/healthz", timeout=DEADLINE_S) as answer:
             return answer.status
     except urllib.error.HTTPError as refused:
         return refused.code
 
 
 def check_running(manager, port):
-    words = received(manager, 60, "READY=1")
+    words = received(manager, DEADLINE_S, "READY=1")
     if words[0] != "READY=1":
         fail(f"a word before it is ready: {words}")
-    words = received(manager, 4 * WATCHDOG_S)
-    fed = words.count("WATCHDOG=1")
-    status = [word for word in words if word.startswith("STATUS=")]
-    if fed < 4 or not status or "3 of 3 lines up" not in status[-1]:
-        fail(f"fed {fed} times, status {status}")
-    if health(port) != 200:
-        fail(f"/healthz is {health(port)} while the watchdog is fed")
-    print(f"fed {fed} times in {4 * WATCHDOG_S:.1f} s; {status[-1]}")
+    for _ in range(4):
+        received(manager, DEADLINE_S, "WATCHDOG=1")
+    wait_for("/healthz with 200 while the watchdog is fed", DEADLINE_S, lambda: health(port) == 200)
+    for _ in range(60):
+        status = next(word for word in received(manager, DEADLINE_S, "STATUS=") if word.startswith("STATUS="))
+        if "3 of 3 lines up" in status:
+            break
+    else:
+        fail(f"not all lines are up: {status}")
+    print(f"fed, {status}")
 
 
 def check_stalled(manager, process, thread, port):
     with stopped(process.pid, thread):
+        wait_for(f"/healthz with 503 while {thread} stands", DEADLINE_S, lambda: health(port) == 503)
         received(manager, WATCHDOG_S)  # words that were already sent
-        words = received(manager, 4 * WATCHDOG_S)
+        words = received(manager, 4 * WATCHDOG_S) + received(manager, DEADLINE_S, "STATUS=")
         if "WATCHDOG=1" in words:
             fail(f"{thread} stands, and the watchdog is fed")
-        if not any(word.startswith("STATUS=") for word in words):
-            fail("a thread is stopped, and no word comes any more")
         if health(port) != 503:
             fail(f"{thread} stands, and /healthz is {health(port)}")
-    received(manager, 10, "WATCHDOG=1")
-    wait_for("/healthz with 200", 10, lambda: health(port) == 200)
+    received(manager, DEADLINE_S, "WATCHDOG=1")
+    wait_for("/healthz with 200", DEADLINE_S, lambda: health(port) == 200)
 
 
 def run(pinstrike, folder):
@@ -120,17 +125,17 @@ def run(pinstrike, folder):
     environment.pop("WATCHDOG_PID", None)
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
         manager.bind(str(address))
-        process = subprocess.Popen([pinstrike, "run", config, "--for", "100s"], env=environment,
+        process = subprocess.Popen([pinstrike, "run", config, "--for", "3600s"], env=environment,
                                    stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         try:
             check_running(manager, port)
             check_stalled(manager, process, "core0", port)
             check_stalled(manager, process, "poller0", port)
             process.terminate()
-            received(manager, 10, "STOPPING=1")
+            received(manager, DEADLINE_S, "STOPPING=1")
         finally:
             process.terminate()
-            _, log = process.communicate(timeout=60)
+            _, log = process.communicate(timeout=DEADLINE_S)
     for thread in ("core core0", "poller poller0"):
         if f"thread_stalled {thread}" not in log:
             fail(f"the log does not name {thread}: {log[-2000:]}")
@@ -142,7 +147,7 @@ def check_nobody_listens(pinstrike, folder):
     """A socket that does not exist is reported, and stops nothing."""
     done = subprocess.run([pinstrike, "run", folder / "served.yaml", "--for", "500ms"],
                           env={**os.environ, "NOTIFY_SOCKET": str(folder / "nobody")}, text=True,
-                          capture_output=True, check=False, timeout=60)
+                          capture_output=True, check=False, timeout=DEADLINE_S)
     if done.returncode != 0 or "NOTIFY_SOCKET" not in done.stderr:
         fail(f"no manager: {done.returncode}, {done.stderr[-2000:]}")
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from endpoint import fail, free_port
 
-DEADLINE_S = 60
+DEADLINE_S = 120
 
 
 def config_text(port):
@@ -31,7 +31,7 @@ cores:
   - {{name: core0, wait: park, actors: [book]}}
   - {{name: core1, wait: park, actors: [book]}}
 book: {{series_capacity: 20000}}
-silence: {{stream_silent_after: 300ms, stream_down_after: 3s}}
+silence: {{stream_silent_after: 2s, stream_down_after: 4s}}
 traffic:
   {{shape: ordinary, lines_count: 2, roots_count: 50, series_count: 2000, rate_messages_per_second: 20000,
    b: {{loss: 1}}}}

@@ -61,7 +61,7 @@ class SupportBundle(unittest.TestCase):
 
     def run_bundle(self, *words, **options):
         return subprocess.run([PINSTRIKE, "support-bundle", *map(str, words)], capture_output=True,
-                              text=True, timeout=120, check=False, cwd=self.folder, **options)
+                              text=True, timeout=600, check=False, cwd=self.folder, **options)
 
     def bundle(self, *words):
         """{part: text} of a valid bundle, including the manifest."""
@@ -91,7 +91,7 @@ class SupportBundle(unittest.TestCase):
     def test_of_a_running_instance(self):
         admin = self.folder / "admin.sock"
         with instance(PINSTRIKE, self.config, self.port, 3600, admin):
-            for _ in range(20):  # metrics are there before the socket
+            for _ in range(100):  # metrics are there before the socket
                 parts = self.bundle(self.config, "--log", self.log, "--admin", admin)
                 if set(PARTS) == set(parts) - {"MANIFEST"}:
                     break
@@ -226,7 +226,7 @@ class SupportBundle(unittest.TestCase):
         home.mkdir()
         os.chown(home, 65534, 65534)
         done = subprocess.run([PINSTRIKE, "support-bundle", self.config, "--out", "b.tar.gz"],
-                              capture_output=True, text=True, timeout=120, check=False, cwd=home,
+                              capture_output=True, text=True, timeout=600, check=False, cwd=home,
                               user=65534, group=65534, extra_groups=[])
         self.assertEqual(done.returncode, 0, done.stderr)
         with tarfile.open(home / "b.tar.gz") as archive:
