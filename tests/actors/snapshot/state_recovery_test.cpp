@@ -76,7 +76,7 @@ class Recovery : public testing::Test {
 
     /// Steps until it is over. The book answers by `verdict`.
     void run(const std::function<StateVerdict(const StateRecord&)>& verdict) {
-        for (int step = 0; step < 10'000 && !recovery_->over(); ++step) {
+        for (int step = 0; step < 60'000 && !recovery_->over(); ++step) {
             recovery_->step(now_ns_ += ms_ns);
             const auto records = book_->in.peek(StateRings::slots_wanted);
             for (const StateRecord& record : records) {
