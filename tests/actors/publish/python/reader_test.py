@@ -117,6 +117,7 @@ class Truth(unittest.TestCase):
         cls.capture = publisher.generate("day", *LOSSY)
         process, book, give_others = publisher.replay_later(cls.capture, "day", "--pace", "real")
         cls.feed = eventually(lambda: pinstrike.open("day"))
+        eventually(lambda: cls.feed.state != "starting")
         cls.followers = [Follower("day")]  # before the day begins, so it gets all gaps and quotes
         giver = threading.Thread(target=give_others)
         giver.start()
