@@ -56,8 +56,7 @@ class Recordings(unittest.TestCase):
         config.write_text(CONFIG.format(folder=cls.folder))
         subprocess.run([PROGRAM, "run", config, "--for", "7s", "--no-view"], check=True, capture_output=True)
         cls.recording = pinstrike.recording(cls.folder, PROGRAM)
-        times = np.concatenate(list(cls.recording.query()))["ts_recv"]
-        times.sort()
+        times = np.sort(np.concatenate(list(cls.recording.query()))["ts_recv"])
         begin = times[times.size * 3 // 4]
         # A second, and longer if the feed stood still, so that an eighth of the messages is in it.
         cls.moments = begin, max(begin + np.timedelta64(1, "s"), times[times.size * 7 // 8])
