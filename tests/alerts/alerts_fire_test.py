@@ -174,7 +174,8 @@ class Instances:
         live.run("mount", "-t", "tmpfs", "-o", "size=16m", "pinstrike", self.disk)
         live.at_the_end(lambda: live.run("umount", "--lazy", self.disk))
         record = "record: {{folder: {}, segment: 4MiB, memory: 4MiB, free: 0B}}"
-        self.simulate("filled", more=record.format(self.disk))
+        # Its own segments never fill the disk, so that the fault ends.
+        self.simulate("filled", more=record.format(self.disk).replace("}", ", keep_bytes: 6MiB}"))
         self.simulate("slowly", more=record.format(folder / "slow.recording").replace("}", ", snapshot_interval: 2s}"))
         self.emptied = folder / "emptied.recording"  # PINSTRIKE_FOLDER has a link of the feed's name
         self.simulate("emptied", more=record.format(self.emptied).replace("}", ", snapshot_interval: 2s}"))
