@@ -3,11 +3,14 @@
 
 #include "config/check.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <liburing.h>
 #include <sys/uio.h>
 
 #include <cstring>
+#include <deque>
+#include <string>
 #include <vector>
 
 namespace pinstrike::actors {
@@ -43,12 +46,7 @@ class UringQueue final : public DiskQueue {
     }
 
     void add(const Order& order) override {
-        io_uring_sqe* entry = ::io_uring_get_sqe(&ring_);
-        if (entry == nullptr) {
-            ::io_uring_submit(&ring_);
-            entry = ::io_uring_get_sqe(&ring_);
-        }
-        PINSTRIKE_CHECK(entry != nullptr);
+        io_uring_sqe* const entry = next_entry();
         const auto bytes = static_cast<unsigned>(order.bytes.size());
         if (buffers_registered_) {
             ::io_uring_prep_write_fixed(entry, order.fd, order.bytes.data(), bytes, order.offset,
@@ -59,10 +57,18 @@ class UringQueue final : public DiskQueue {
         ::io_uring_sqe_set_data(entry, order.of);
     }
 
+    void remove(const std::string& path, void* of) override {
+        io_uring_sqe* const entry = next_entry();
+        paths_.push_back(path);
+        ::io_uring_prep_unlinkat(entry, AT_FDCWD, paths_.back().c_str(), 0);
+        ::io_uring_sqe_set_data(entry, of);
+    }
+
     void submit() override {
         if (::io_uring_sq_ready(&ring_) != 0) {
             ::io_uring_submit(&ring_);
         }
+        paths_.clear();  // the kernel has copied them
     }
 
     [[nodiscard]] std::optional<Ended> next_ended() override {
@@ -76,7 +82,18 @@ class UringQueue final : public DiskQueue {
     }
 
   private:
+    [[nodiscard]] io_uring_sqe* next_entry() {
+        io_uring_sqe* entry = ::io_uring_get_sqe(&ring_);
+        if (entry == nullptr) {
+            ::io_uring_submit(&ring_);
+            entry = ::io_uring_get_sqe(&ring_);
+        }
+        PINSTRIKE_CHECK(entry != nullptr);
+        return entry;
+    }
+
     io_uring ring_{};
+    std::deque<std::string> paths_;  ///< of removals that may not have begun
     bool open_ = false;
     bool buffers_registered_ = false;
 };

@@ -1,6 +1,7 @@
 // path: cold
 //
-// Writes to files that the recorder's thread begins and does not wait for.
+// Writes and removals of files that the recorder's thread begins and does not wait for. A file
+// system that tells the disk which space is free takes up to 0.4 s to remove a segment.
 #pragma once
 
 #include "config/problem.h"
@@ -10,6 +11,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 
 namespace pinstrike::actors {
 
@@ -25,7 +27,7 @@ class DiskQueue {
 
     struct Ended {
         void* of = nullptr;
-        int result = 0;  ///< bytes written, or a negative errno
+        int result = 0;  ///< bytes written; 0: removed; or a negative errno
     };
 
     DiskQueue() = default;
@@ -36,10 +38,14 @@ class DiskQueue {
     /// The write may begin now, or with submit().
     virtual void add(const Order& order) = 0;
 
+    /// Removes a file, as unlink(2). It may begin now, or with submit(). `of`: returned when it has
+    /// ended.
+    virtual void remove(const std::string& path, void* of) = 0;
+
     /// Begins what was added.
     virtual void submit() = 0;
 
-    /// A write that has ended, in any order. Nothing if none has.
+    /// A write or a removal that has ended, in any order. Nothing if none has.
     [[nodiscard]] virtual std::optional<Ended> next_ended() = 0;
 };
 

@@ -48,8 +48,9 @@ Section<RecordConfig> record_section() {
              "How many bytes of segments and snapshots are kept; then the oldest are removed.")
         .key("free", &RecordConfig::free_bytes, bytes64(0, 1ULL << 50),
              "The oldest segments are removed while the disk has less free space than this.")
-        .key("compress", &RecordConfig::compress_level, or_word<int>("none", 0, integer(1, 19)),
-             "Level of zstd by which closed segments are compressed (1: fastest), one after the "
+        .key("compress", &RecordConfig::compress_level, or_word<int>("none", 0, integer(-7, 19)),
+             "Level of zstd by which closed segments are compressed (-7 is the fastest; negative "
+             "levels are read faster, too, and take more space), one after the "
              "other, by a thread of idle priority.")
         .key("compress_percent", &RecordConfig::compress_cpu_percent, integer(1U, 100U),
              "Share of one processor that the compression may take.")

@@ -152,6 +152,10 @@ std::size_t RecorderTask::step(std::int64_t now_ns) {
     }
     disk_->submit();
     work += states_ != nullptr ? states_->step() : 0;
+    const std::uint64_t snapshots = counters_.read(RecorderCount::snapshots);
+    if (std::exchange(snapshots_, snapshots) != snapshots) {
+        remove_states();
+    }
     return work != 0 || repair_step() || remove_old(now_ns) ? 1 : 0;
 }
 
@@ -165,9 +169,9 @@ void RecorderTask::release_idle() {
     }
 }
 
-/// Removes at most one segment beyond the limits of the config.
+/// Begins to remove a segment beyond the limits of the config, one at a time.
 bool RecorderTask::remove_old(std::int64_t now_ns) {
-    if (clock_.now_ns() < removal_.next_look_ns) {
+    if (clock_.now_ns() < removal_.next_look_ns || !removal_.path.empty()) {
         return false;
     }
     removal_.next_look_ns = clock_.now_ns() + look_interval_ns;
@@ -178,27 +182,45 @@ bool RecorderTask::remove_old(std::int64_t now_ns) {
     }
     const RecordConfig& config = setup_.config;
     const std::int64_t oldest_ns = config.keep_ns == 0 ? INT64_MIN : now_ns - config.keep_ns;
-    const std::string path = feed::segment_to_remove(
+    removal_.path = feed::segment_to_remove(
         folder_, {oldest_ns, config.keep_bytes, config.free_bytes, removal_.left_out});
-    if (path.empty()) {
+    if (removal_.path.empty()) {
         return false;
     }
+    disk_->remove(removal_.path, &removal_);
+    return true;
+}
+
+/// The file of the segment is gone, or cannot be removed. What else belongs to it is small.
+void RecorderTask::end_removal() {
+    const std::string path = std::exchange(removal_.path, {});
     if (!feed::remove_segment(path)) {
         setup_.listener(RecorderNote::not_removed,
                         fmt::format("{}: {}", path, std::strerror(errno)));
         removal_.left_out.insert(path);
-        return false;
+        return;
     }
-    feed::remove_unneeded_states(folder_);
+    remove_states();
     counters_.bump(RecorderCount::removed);
     removal_.next_look_ns = clock_.now_ns();
-    return true;
+}
+
+void RecorderTask::remove_states() {
+    for (const std::string& path : feed::unneeded_states(folder_)) {
+        disk_->remove(path, nullptr);  // one that stays is found again after the next snapshot
+    }
 }
 
 /// Handles the writes that have ended.
 std::size_t RecorderTask::collect(std::int64_t now_ns) {
     std::size_t count = 0;
     while (const auto ended = disk_->next_ended()) {
+        if (ended->of == nullptr || ended->of == &removal_) {
+            if (ended->of != nullptr) {
+                end_removal();
+            }
+            continue;
+        }
         auto& write = *static_cast<Write*>(ended->of);
         ++count;
         if (ended->result <= 0) {

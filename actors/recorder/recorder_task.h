@@ -126,6 +126,7 @@ class RecorderTask {
     /// Of segments beyond the limits of the config; in step-free time.
     struct Removal {
         std::int64_t next_look_ns = 0;
+        std::string path;                ///< the segment that is being removed; empty: none
         std::set<std::string> left_out;  ///< could not be removed
         std::int64_t again_ns = 0;       ///< when these are tried again
     };
@@ -143,6 +144,8 @@ class RecorderTask {
     void show_error();
     bool repair_step();
     bool remove_old(std::int64_t now_ns);
+    void end_removal();
+    void remove_states();
 
     RecorderSetup setup_;
     std::string folder_;
@@ -157,6 +160,7 @@ class RecorderTask {
     RecorderCounters counters_;
     std::unique_ptr<CompressorTask> compressor_;
     std::unique_ptr<StateWriter> states_;  ///< null: no snapshots are taken
+    std::uint64_t snapshots_ = 0;          ///< after which the older ones were removed
 };
 
 }  // namespace pinstrike::actors

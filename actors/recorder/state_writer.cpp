@@ -175,7 +175,6 @@ void StateWriter::complete() {
     counters_.snapshot_ns.set(static_cast<std::uint64_t>(begin_ns_));
     counters_.snapshot_series.set(series_);
     counters_.snapshot_error.set(0);
-    feed::remove_unneeded_states(folder_);
 }
 
 void StateWriter::release() {

@@ -180,7 +180,8 @@ void remove_unfinished_states(const std::string& folder) {
     }
 }
 
-void remove_unneeded_states(const std::string& folder) {
+std::vector<std::string> unneeded_states(const std::string& folder) {
+    std::vector<std::string> unneeded;
     Problems unread;
     const std::vector<FoundState> states = states_in(folder, unread);
     const std::vector<Written> segments = written_times(folder);
@@ -197,9 +198,10 @@ void remove_unneeded_states(const std::string& folder) {
         if (has_packets(states[i].begin_ns) && (newest || its_interval != interval)) {
             interval = its_interval;
         } else {
-            static_cast<void>(::unlink(states[i].path.c_str()));
+            unneeded.push_back(states[i].path);
         }
     }
+    return unneeded;
 }
 
 std::optional<StateFile> StateFile::open(const std::string& path, Problems& problems) {

@@ -71,9 +71,9 @@ struct FoundState {
 /// Removes what a crash left of snapshots.
 void remove_unfinished_states(const std::string& folder);
 
-/// Removes the snapshots that are not needed to replay the segments of the folder: those whose
-/// packets are not there any more, and most of the older ones.
-void remove_unneeded_states(const std::string& folder);
+/// The snapshots that are not needed to replay the segments of the folder: those whose packets are
+/// not there any more, and most of the older ones.
+[[nodiscard]] std::vector<std::string> unneeded_states(const std::string& folder);
 
 /// A snapshot that is open for reading. It reads one chunk at a time.
 class StateFile {

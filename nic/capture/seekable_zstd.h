@@ -32,7 +32,7 @@ inline constexpr std::uint32_t zstd_frame_bytes_max = 1 << 20;
 /// Makes frames.
 class ZstdFrameWriter {
   public:
-    /// `level`: of zstd, from 1.
+    /// `level`: of zstd; 0 is its default.
     explicit ZstdFrameWriter(int level);
 
     /// The frame of these bytes, with a checksum, valid until the next call. Empty if there is no

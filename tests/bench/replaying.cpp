@@ -50,7 +50,8 @@ struct Options {
     bool hugepages = false;
 };
 
-constexpr int compress_level = 1;
+/// The usual level, and one that is read faster.
+constexpr std::array<int, 2> compress_levels{1, -1};
 
 feed::NumbersOf numbers_of() {
     return feed::venue_services(feed::opra::Opra::name).numbers_of;
@@ -89,15 +90,14 @@ void record(const Options& options, nic::Port& port, const std::string& folder) 
     PINSTRIKE_CHECK(task->counters().read(actors::RecorderCount::unwritten) == 0);
 }
 
-void compress(const std::string& folder) {
+void compress(const std::string& folder, int level) {
     Problems problems;
     for (const std::string& path : feed::segments_in(folder, problems)) {
         auto file = feed::SegmentFile::open(path, problems);
         PINSTRIKE_CHECK(file.has_value());
         const auto index = file->index();
         PINSTRIKE_CHECK(index.has_value());
-        auto compressor =
-            feed::SegmentCompressor::begin(std::move(*file), *index, compress_level, problems);
+        auto compressor = feed::SegmentCompressor::begin(std::move(*file), *index, level, problems);
         PINSTRIKE_CHECK(compressor.has_value());
         while (compressor->step(problems)) {
         }
@@ -153,25 +153,33 @@ std::vector<double> ratios_of(const std::vector<double>& over, const std::vector
 
 void compare_replays(const Options& options, nic::Port& port) {
     const std::string plain = options.folder + "/plain";
-    const std::string packed = options.folder + "/packed";
     record(options, port, plain);
-    fs::copy(plain, packed);
-    compress(packed);
+    std::array<std::string, compress_levels.size()> packed;
+    for (std::size_t i = 0; i < packed.size(); ++i) {
+        packed[i] = fmt::format("{}/packed{}", options.folder, i);
+        fs::copy(plain, packed[i]);
+        compress(packed[i], compress_levels[i]);
+    }
     std::vector<double> memory;
     std::vector<double> uncompressed;
-    std::vector<double> compressed;
+    std::array<std::vector<double>, compress_levels.size()> compressed;
     for (int run = 0; run < options.runs; ++run) {
         memory.push_back(measure_memory(port, options.packets));
         uncompressed.push_back(measure_recording(plain));
-        compressed.push_back(measure_recording(packed));
+        for (std::size_t i = 0; i < packed.size(); ++i) {
+            compressed[i].push_back(measure_recording(packed[i]));
+        }
     }
     print_row("replay: poll path from memory", spread_of(memory), "M messages/s");
     print_row("replay: uncompressed recording", spread_of(uncompressed), "M messages/s");
-    print_row("replay: compressed recording", spread_of(compressed), "M messages/s");
+    for (std::size_t i = 0; i < packed.size(); ++i) {
+        print_row(fmt::format("replay: compressed recording, level {}", compress_levels[i]),
+                  spread_of(compressed[i]), "M messages/s");
+        fs::remove_all(packed[i]);
+    }
     print_row("replay: uncompressed, of the poll path from memory",
               spread_of(ratios_of(uncompressed, memory)), "times");
     fs::remove_all(plain);
-    fs::remove_all(packed);
 }
 
 // ---------------------------------------------------------------- a moment of a large recording

@@ -74,9 +74,18 @@ class FaultyDisk final : public DiskQueue {
         pending_.push_back({order, step_ + chance_.pick(0, faults_.steps_most)});
     }
 
+    void remove(const std::string& path, void* of) override {
+        removed_.push_back({of, ::unlink(path.c_str()) == 0 ? 0 : -errno});
+    }
+
     void submit() override { ++step_; }
 
     [[nodiscard]] std::optional<Ended> next_ended() override {
+        if (!removed_.empty()) {
+            const Ended ended = removed_.back();
+            removed_.pop_back();
+            return ended;
+        }
         std::vector<std::size_t> due;
         for (std::size_t i = 0; i < pending_.size(); ++i) {
             if (pending_[i].due_step <= step_) {
@@ -132,6 +141,7 @@ class FaultyDisk final : public DiskQueue {
     const Faults& faults_;
     Deeds& deeds_;
     std::vector<Pending> pending_;
+    std::vector<Ended> removed_;
     std::size_t step_ = 0;
 };
 

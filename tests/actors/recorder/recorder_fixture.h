@@ -14,6 +14,7 @@
 #include <stdlib.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -22,6 +23,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -88,6 +90,17 @@ class Recorder : public testing::Test {
         while (task_->counters().read(RecorderCount::written) != sent_) {
             now_ns_ += ms_ns;
             task_->step(now_ns_);
+        }
+    }
+
+    /// Steps once a second, until done() is true. Removals take time of their own.
+    template <class Done>
+    void step_until(Done&& done) {
+        const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds{60};
+        while (!done() && std::chrono::steady_clock::now() < give_up) {
+            now_ns_ += 1000 * ms_ns;
+            task_->step(now_ns_);
+            std::this_thread::sleep_for(std::chrono::milliseconds{1});
         }
     }
 

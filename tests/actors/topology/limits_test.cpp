@@ -71,7 +71,7 @@ constexpr std::array all_limits{
     Limits{"record.keep_bytes", size_kind, "8MiB", "1048576GiB"},
     Limits{"record.free", size_kind, "0B", "1048576GiB"},
     Limits{"record.snapshot_interval", duration_kind, "1s", "86400s"},
-    Limits{"record.compress", integer_kind, "1", "19"},
+    Limits{"record.compress", integer_kind, "-7", "19"},
     Limits{"record.compress_percent", integer_kind, "1", "100"},
     Limits{"book.series_capacity", integer_kind, "1000", "100000000"},
     Limits{"traffic.seed", integer_kind, "0", "9223372036854775807"},

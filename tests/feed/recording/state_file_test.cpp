@@ -96,6 +96,12 @@ class StateFiles : public testing::Test {
         ASSERT_EQ(::utimensat(AT_FDCWD, path.c_str(), times, 0), 0);
     }
 
+    void remove_unneeded() const {
+        for (const std::string& path : unneeded_states(folder_)) {
+            fs::remove(path);
+        }
+    }
+
     /// The times of the snapshots that are left, in seconds after the first moment.
     std::vector<std::int64_t> left() const {
         Problems problems;
@@ -168,10 +174,10 @@ TEST_F(StateFiles, one_of_ten_minutes_is_kept_and_the_two_newest) {
     for (std::int64_t at = 0; at < 1500; at += 60) {
         write(begin_ns + at * second_ns, snapshot());
     }
-    remove_unneeded_states(folder_);
+    remove_unneeded();
     // 14:30:00 begins ten minutes.
     EXPECT_EQ(left(), (std::vector<std::int64_t>{0, 600, 1200, 1380, 1440}));
-    remove_unneeded_states(folder_);
+    remove_unneeded();
     EXPECT_EQ(left().size(), 5U);
 }
 
@@ -181,7 +187,7 @@ TEST_F(StateFiles, those_without_packets_are_removed) {
     for (const std::int64_t at : {-3600, 30, 3600, 7300}) {
         write(begin_ns + at * second_ns, snapshot());
     }
-    remove_unneeded_states(folder_);
+    remove_unneeded();
     EXPECT_EQ(left(), (std::vector<std::int64_t>{30, 7300}));
 }
 
