@@ -261,7 +261,7 @@ int record_to_disk(const Options& options, nic::Port& port) {
         actors::place_this_thread(1, "recorder");
         while (!stop.load(std::memory_order_relaxed)) {
             if (task->step(clock.wall_ns()) == 0) {
-                std::this_thread::sleep_for(std::chrono::nanoseconds{task->nap_ns});
+                std::this_thread::sleep_for(std::chrono::nanoseconds{actors::RecorderTask::nap_ns});
             }
         }
     }};

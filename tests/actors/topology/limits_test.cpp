@@ -164,7 +164,7 @@ std::string text_with(const std::string& path, const std::string& value) {
     for (std::size_t dot = rest.find('.'); dot != std::string::npos; dot = rest.find('.')) {
         const bool list = lists.contains(rest.substr(0, dot));
         head += rest.substr(0, dot) + (list ? ": [{" : ": {");
-        tail = (list ? "}]" : "}") + tail;
+        tail.insert(0, list ? "}]" : "}");
         rest.erase(0, dot + 1);
     }
     return head + rest + ": " + value + tail;
