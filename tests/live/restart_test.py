@@ -37,7 +37,7 @@ lines: 1-4
 ports: [{{name: wire0, kind: uring, interface: receiver}}]
 pollers: [{{name: poller0, lines: 1-2, wait: park}}, {{name: poller1, lines: 3-4, wait: park}}]
 cores: [{{name: core0, wait: park}}, {{name: core1, wait: park}}]
-arbitration: {{window: 200ms, hold: 64MiB}}
+arbitration: {{window: 5s, hold: 64MiB}}
 book: {{series_capacity: 100000}}
 record: {{folder: {folder}, segment: 16MiB, free: 0B, snapshot_interval: 8s{more}}}
 metrics_address: 127.0.0.1:9464
