@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <liburing.h>
+#include <sched.h>
 #include <sys/uio.h>
 
 #include <cstring>
@@ -65,10 +66,16 @@ class UringQueue final : public DiskQueue {
     }
 
     void submit() override {
+        if (!workers_placed_) {
+            place_workers();
+            workers_placed_ = true;
+        }
         if (::io_uring_sq_ready(&ring_) != 0) {
             ::io_uring_submit(&ring_);
         }
-        paths_.clear();  // the kernel has copied them
+        if (::io_uring_sq_ready(&ring_) == 0) {
+            paths_.clear();  // the kernel has copied them
+        }
     }
 
     [[nodiscard]] std::optional<Ended> next_ended() override {
@@ -82,6 +89,17 @@ class UringQueue final : public DiskQueue {
     }
 
   private:
+    /// The kernel has threads for what would make submit() wait: removals, and writes that extend a
+    /// file. If nothing is set, they may use every processor, also those of the pollers.
+    void place_workers() {
+        // They belong to the thread that submits, which the kernel knows after its first call.
+        static_cast<void>(::io_uring_enter(static_cast<unsigned>(ring_.ring_fd), 1, 0, 0, nullptr));
+        cpu_set_t processors;
+        if (::sched_getaffinity(0, sizeof processors, &processors) == 0) {
+            ::io_uring_register_iowq_aff(&ring_, sizeof processors, &processors);
+        }
+    }
+
     [[nodiscard]] io_uring_sqe* next_entry() {
         io_uring_sqe* entry = ::io_uring_get_sqe(&ring_);
         if (entry == nullptr) {
@@ -96,6 +114,7 @@ class UringQueue final : public DiskQueue {
     std::deque<std::string> paths_;  ///< of removals that may not have begun
     bool open_ = false;
     bool buffers_registered_ = false;
+    bool workers_placed_ = false;
 };
 
 }  // namespace

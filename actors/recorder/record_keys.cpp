@@ -50,8 +50,8 @@ Section<RecordConfig> record_section() {
              "The oldest segments are removed while the disk has less free space than this.")
         .key("compress", &RecordConfig::compress_level, or_word<int>("none", 0, integer(-7, 19)),
              "Level of zstd by which closed segments are compressed (-7 is the fastest; negative "
-             "levels are read faster, too, and take more space), one after the "
-             "other, by a thread of idle priority.")
+             "levels are read faster, too, and take more space; 0: none), one after the other, by "
+             "a thread of idle priority.")
         .key("compress_percent", &RecordConfig::compress_cpu_percent, integer(1U, 100U),
              "Share of one processor that the compression may take.")
         .key("snapshot_interval", &RecordConfig::snapshot_interval_ns,

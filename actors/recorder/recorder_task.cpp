@@ -28,6 +28,8 @@ constexpr std::int64_t retry_interval_ns = 1'000'000'000;
 constexpr std::int64_t look_interval_ns = 1'000'000'000;
 /// A segment that could not be removed is left out for this time, and others are removed.
 constexpr std::int64_t unremovable_interval_ns = 60'000'000'000;
+/// So many snapshots are removed at a time, so that they never fill the queue of the disk.
+constexpr std::size_t states_removed_max = 64;
 /// A poller hands over a chunk each second while it records.
 constexpr std::int64_t idle_ns_min = 10'000'000'000;
 /// How long finish() waits for a disk that answers nothing.
@@ -154,7 +156,7 @@ std::size_t RecorderTask::step(std::int64_t now_ns) {
     work += states_ != nullptr ? states_->step() : 0;
     const std::uint64_t snapshots = counters_.read(RecorderCount::snapshots);
     if (std::exchange(snapshots_, snapshots) != snapshots) {
-        remove_states();
+        static_cast<void>(remove_states());
     }
     return work != 0 || repair_step() || remove_old(now_ns) ? 1 : 0;
 }
@@ -200,15 +202,20 @@ void RecorderTask::end_removal() {
         removal_.left_out.insert(path);
         return;
     }
-    remove_states();
     counters_.bump(RecorderCount::removed);
-    removal_.next_look_ns = clock_.now_ns();
+    if (!remove_states()) {  // they count among the bytes of the recording until they are gone
+        removal_.next_look_ns = clock_.now_ns();
+    }
 }
 
-void RecorderTask::remove_states() {
-    for (const std::string& path : feed::unneeded_states(folder_)) {
-        disk_->remove(path, nullptr);  // one that stays is found again after the next snapshot
+/// Begins to remove snapshots; false: all are needed. One that stays is found again later.
+bool RecorderTask::remove_states() {
+    std::vector<std::string> paths = feed::unneeded_states(folder_);
+    paths.resize(std::min(paths.size(), states_removed_max));
+    for (const std::string& path : paths) {
+        disk_->remove(path, nullptr);
     }
+    return !paths.empty();
 }
 
 /// Handles the writes that have ended.

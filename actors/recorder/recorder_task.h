@@ -145,7 +145,7 @@ class RecorderTask {
     bool repair_step();
     bool remove_old(std::int64_t now_ns);
     void end_removal();
-    void remove_states();
+    bool remove_states();
 
     RecorderSetup setup_;
     std::string folder_;

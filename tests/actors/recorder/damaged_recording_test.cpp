@@ -298,7 +298,9 @@ TEST_F(Damaged, segment_that_cannot_be_removed_does_not_keep_younger_ones) {
     RecordConfig config;
     config.keep_bytes = 1;
     open(config);
-    step_until([&] { return !not_removed_.empty() && count(RecorderCount::removed) == 1; });
+    // The disk has 4 s for it, before the old one is tried again.
+    step_until([&] { return !not_removed_.empty() && count(RecorderCount::removed) == 1; },
+               5 * ms_ns);
     std::size_t busy = 0;
     for (int second = 0; second < 40; ++second) {
         now_ns_ += 1000 * ms_ns;

@@ -53,12 +53,14 @@ constexpr Faults healthy{};
 constexpr Faults gone{1, 0, 2};
 constexpr Faults slow{0, 0.1, 300};
 constexpr Faults flaky{0.1, 0.3, 5};
+constexpr Faults late{0, 0, 20};
 
 /// What the disk did so far.
 struct Deeds {
     std::size_t errors = 0;
     std::size_t shortened = 0;
-    std::size_t overtaken = 0;  ///< writes that ended before an earlier one
+    std::size_t overtaken = 0;        ///< writes that ended before an earlier one
+    std::size_t beside_removals = 0;  ///< writes that ended while a file was being removed
 };
 
 /// Has faults with the chunks. Heads of segments and indexes go to the real disk.
@@ -75,16 +77,18 @@ class FaultyDisk final : public DiskQueue {
     }
 
     void remove(const std::string& path, void* of) override {
-        removed_.push_back({of, ::unlink(path.c_str()) == 0 ? 0 : -errno});
+        EXPECT_TRUE(removals_.empty()) << "one segment at a time";
+        EXPECT_TRUE(std::filesystem::exists(path)) << path;
+        removals_.push_back({path, of, step_ + chance_.pick(0, faults_.steps_most)});
     }
 
     void submit() override { ++step_; }
 
     [[nodiscard]] std::optional<Ended> next_ended() override {
-        if (!removed_.empty()) {
-            const Ended ended = removed_.back();
-            removed_.pop_back();
-            return ended;
+        if (!removals_.empty() && removals_.front().due_step <= step_) {
+            const Removal removal = removals_.front();
+            removals_.erase(removals_.begin());
+            return Ended{removal.of, ::unlink(removal.path.c_str()) == 0 ? 0 : -errno};
         }
         std::vector<std::size_t> due;
         for (std::size_t i = 0; i < pending_.size(); ++i) {
@@ -97,6 +101,7 @@ class FaultyDisk final : public DiskQueue {
         }
         const std::size_t chosen = due[chance_.pick(0, due.size() - 1)];
         deeds_.overtaken += chosen != 0 ? 1 : 0;
+        deeds_.beside_removals += removals_.empty() ? 0 : 1;
         const Order order = pending_[chosen].order;
         pending_.erase(pending_.begin() + static_cast<std::ptrdiff_t>(chosen));
         return Ended{order.of, write(order)};
@@ -105,6 +110,12 @@ class FaultyDisk final : public DiskQueue {
   private:
     struct Pending {
         Order order;
+        std::size_t due_step;
+    };
+
+    struct Removal {
+        std::string path;
+        void* of;
         std::size_t due_step;
     };
 
@@ -141,21 +152,25 @@ class FaultyDisk final : public DiskQueue {
     const Faults& faults_;
     Deeds& deeds_;
     std::vector<Pending> pending_;
-    std::vector<Ended> removed_;
+    std::vector<Removal> removals_;
     std::size_t step_ = 0;
 };
 
 class OnAFaultyDisk : public Recorder {
   protected:
-    void begin(unsigned seed) {
+    void begin(unsigned seed, const RecordConfig& config = of_segments(std::size_t{16} << 20)) {
         std::filesystem::remove_all(folder_);
         chance_ = Chance{seed};
         faults_ = healthy;
         sent_ = 0;
         numbers_.clear();
-        RecordConfig config;
-        config.segment_bytes = std::size_t{16} << 20;
         open(config, std::make_unique<FaultyDisk>(chance_, faults_, deeds_));
+    }
+
+    static RecordConfig of_segments(std::size_t bytes) {
+        RecordConfig config;
+        config.segment_bytes = bytes;
+        return config;
     }
 
     /// Records some frames and lets the disk work.
@@ -274,6 +289,35 @@ TEST_F(OnAFaultyDisk, a_kill_loses_only_chunks_that_were_not_written) {
         more += found.size() - written;
     }
     EXPECT_GT(more, 0U) << "chunks that were on disk, but not counted yet";
+}
+
+TEST_F(OnAFaultyDisk, chunks_are_written_while_old_segments_are_removed) {
+    RecordConfig config = of_segments(2 * nic::chunk_bytes_max);
+    config.keep_bytes = 3 * nic::chunk_bytes_max;
+    for (unsigned seed = 0; seed < 10; ++seed) {
+        SCOPED_TRACE(seed);
+        begin(seed, config);
+        faults_ = late;
+        for (int round = 0; round < 300; ++round) {
+            go_on();
+        }
+        recorder_->close();
+        step(600);
+        EXPECT_GT(count(RecorderCount::removed), 1U);
+        std::uint64_t bytes = 0;
+        for (const std::string& path : segments()) {
+            bytes += std::filesystem::file_size(path);
+        }
+        EXPECT_LE(bytes, config.keep_bytes);
+        expect_balance();
+        finish();
+        const std::vector<std::size_t> found = replayed();
+        ASSERT_LT(found.size(), numbers_.size());
+        ASSERT_FALSE(found.empty());
+        EXPECT_TRUE(std::equal(found.rbegin(), found.rend(), numbers_.rbegin()))
+            << "the oldest are missing";
+    }
+    EXPECT_GT(deeds_.beside_removals, 0U);
 }
 
 }  // namespace

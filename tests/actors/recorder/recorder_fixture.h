@@ -93,12 +93,12 @@ class Recorder : public testing::Test {
         }
     }
 
-    /// Steps once a second, until done() is true. Removals take time of their own.
+    /// Steps until done() is true. Removals take time of their own, at least 1 ms for each step.
     template <class Done>
-    void step_until(Done&& done) {
+    void step_until(Done&& done, std::int64_t each_ns = 1000 * ms_ns) {
         const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds{60};
         while (!done() && std::chrono::steady_clock::now() < give_up) {
-            now_ns_ += 1000 * ms_ns;
+            now_ns_ += each_ns;
             task_->step(now_ns_);
             std::this_thread::sleep_for(std::chrono::milliseconds{1});
         }

@@ -5,9 +5,12 @@
 #include "feed/recording/segment_file.h"
 #include "tests/actors/recorder/recorder_fixture.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -15,6 +18,7 @@
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace pinstrike::actors {
@@ -281,6 +285,53 @@ TEST_F(Recorder, begins_a_segment_for_added_lines) {
     EXPECT_EQ(file->head().interfaces.at(8).name(), "line 3 B");
     EXPECT_EQ(file->head().interfaces.back().name(), "line 3 repaired");
     EXPECT_EQ(replayed(), first_numbers(2));
+}
+
+/// The processors that each of the kernel's threads for the calling thread may use.
+std::vector<std::string> processors_of_workers() {
+    const std::string name = fmt::format("iou-wrk-{}", ::gettid());
+    const std::string key = "Cpus_allowed_list:\t";
+    std::vector<std::string> found;
+    for (const fs::directory_entry& task : fs::directory_iterator{"/proc/self/task"}) {
+        std::string line;
+        std::ifstream comm{task.path() / "comm"};
+        std::getline(comm, line);
+        std::ifstream status{line == name ? task.path() / "status" : fs::path{}};
+        while (std::getline(status, line)) {
+            if (line.starts_with(key)) {
+                found.push_back(line.substr(key.size()));
+            }
+        }
+    }
+    return found;
+}
+
+TEST_F(Recorder, keeps_threads_of_the_kernel_to_its_processors) {
+    const std::string file = fs::path{folder_}.parent_path() / "file";
+    const std::ofstream made{file};
+    int processor = 0;
+    std::vector<std::string> found;
+    std::thread{[&] {
+        processor = ::sched_getcpu();
+        cpu_set_t only;
+        CPU_ZERO(&only);
+        CPU_SET(processor, &only);
+        ASSERT_EQ(::sched_setaffinity(0, sizeof only, &only), 0);
+        Problems problems;
+        const auto queue = make_uring_queue({}, problems);
+        ASSERT_NE(queue, nullptr);
+        queue->remove(file, nullptr);
+        queue->submit();
+        auto ended = queue->next_ended();
+        for (; !ended; ended = queue->next_ended()) {
+            std::this_thread::yield();
+        }
+        EXPECT_EQ(ended->result, 0);
+        found = processors_of_workers();
+    }}.join();
+    EXPECT_FALSE(fs::exists(file));
+    EXPECT_THAT(found, testing::Not(testing::IsEmpty()));
+    EXPECT_THAT(found, testing::Each(std::to_string(processor)));
 }
 
 TEST_F(Recorder, begins_a_segment_when_one_is_full) {
