@@ -5,13 +5,17 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <filesystem>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
 namespace pinstrike::actors {
 
 namespace {
+
+namespace fs = std::filesystem;
 
 constexpr std::int64_t search_interval_ns = 1'000'000'000;
 constexpr std::int64_t failed_interval_ns = 60'000'000'000;
@@ -38,6 +42,9 @@ bool CompressorTask::step(std::int64_t now_ns) {
         counters_.bump(RecorderCount::compressed);
         counters_.bump(RecorderCount::compressed_from, current_->bytes());
         counters_.bump(RecorderCount::compressed_to, current_->compressed_bytes());
+        next_look_ns_ = clock_.now_ns();
+    } else if (std::error_code error; !fs::exists(current_->path(), error) && !error) {
+        problems_.clear();  // the recorder had chosen it for removal before it was opened
         next_look_ns_ = clock_.now_ns();
     } else {
         fail(current_->path());

@@ -190,6 +190,7 @@ bool RecorderTask::remove_old(std::int64_t now_ns) {
         return false;
     }
     disk_->remove(removal_.path, &removal_);
+    disk_->submit();  // at once: nobody had it open a moment ago
     return true;
 }
 

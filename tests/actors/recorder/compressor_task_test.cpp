@@ -92,6 +92,19 @@ TEST_F(Compressor, gets_past_one_that_cannot_be_compressed) {
     EXPECT_EQ(compressed(), "+++");
 }
 
+/// The recorder removes the oldest segments, and may choose one just before it is opened.
+TEST_F(Compressor, passes_over_one_that_is_removed_meanwhile) {
+    CompressorTask task{folder_, 1, counters_};
+    ASSERT_TRUE(task.step(now_ns_));
+    ASSERT_TRUE(feed::remove_segment(paths_[0]));
+    work(task);
+    EXPECT_EQ(counters_.read(RecorderCount::compress_failures), 0U);
+    EXPECT_EQ(counters_.read(RecorderCount::compressed), 1U);
+    EXPECT_EQ(compressed(), "++-") << "the first is gone, the second compressed";
+    EXPECT_FALSE(fs::exists(paths_[0] + ".zst"));
+    EXPECT_FALSE(fs::exists(paths_[0] + ".zst.part"));
+}
+
 TEST_F(Compressor, goes_on_if_the_clock_is_set_back) {
     CompressorTask task{folder_, 1, counters_};
     work(task);
