@@ -283,7 +283,8 @@ void Watch::watch_recorder(const CounterSnapshot& now) {
                         counted(missing - unrecorded_before_, "packet")));
     } else if (missing != missing_before && recorder.error == 0 &&
                failures(recorder) == failures(before)) {
-        const bool starved = recorder.longest_pause_ns > recorder.longest_write_ns;
+        // A write that ends in a pause of the thread is seen behind it, so it seems to take longer.
+        const bool starved = recorder.longest_pause_ns > recorder.longest_write_ns / 2;
         add(LogCode::recording_short, "recorder",
             fmt::format(
                 "{} not recorded, {} since the start: {}; longest write {}, longest pause "

@@ -423,6 +423,11 @@ TEST(Watch, tellsWhyPacketsAreNotRecorded) {
     EXPECT_THAT(watched.look(),
                 ElementsAre(is(LogCode::recording_short, "recorder",
                                "1 packet not recorded, 6 since the start: the recorder's thread")));
+    watched.snapshot.recorder->longest_write_ns = 3'001'000'000;  // begun just before the pause
+    watched.snapshot.pollers[0].not_recorded = 7;
+    EXPECT_THAT(watched.look(),
+                ElementsAre(is(LogCode::recording_short, "recorder",
+                               "1 packet not recorded, 7 since the start: the recorder's thread")));
 }
 
 TEST(Watch, tellsAsLongAsTheThreadOfRecoveryIsGone) {
