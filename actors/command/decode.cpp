@@ -1,11 +1,14 @@
 // path: cold
 //
-// `pinstrike decode`: prints every message of captures in the order of the packets, without
-// arbitration or filter. It counts the packets that it cannot use, and reports them.
+// `pinstrike decode`: prints every message of captures, or of a part of a recording, in the order
+// of the packets, without arbitration or filter. It counts the packets that it cannot use, and
+// reports them.
 #include "actors/command/command.h"
 #include "actors/command/passed_over.h"
+#include "actors/command/range_options.h"
 #include "actors/topology/load_config.h"
 #include "config/print_problems.h"
+#include "feed/recording/recorded_packets.h"
 #include "feed/venue_services.h"
 #include "nic/capture/capture_files.h"
 #include "nic/capture/capture_reader.h"
@@ -75,10 +78,7 @@ class Decoder {
                 return false;
             }
         }
-        candidates_ += passed_over.candidates();
-        for (const std::string& line : passed_over.lines(path)) {
-            complain("{}", line);
-        }
+        report(passed_over, path);
         if (cut_packets != 0) {
             complain("{}: the snapshot length of the capture cut {} packets of lines", path,
                      cut_packets);
@@ -88,6 +88,24 @@ class Decoder {
             complain("{}", complaint);
         }
         return cut_packets == 0 && complaint.empty();
+    }
+
+    /// Decodes the selected packets of a recording. Prints an error on standard error and returns
+    /// false if a part of them is damaged, or if the output cannot be written.
+    bool decode_recording(const std::string& folder, feed::RecordedPackets& packets) {
+        PassedOver passed_over;
+        std::uint64_t number = 0;
+        while (const auto packet = packets.next()) {
+            decode_frame(packet->frame, ++number, passed_over);
+            if (out_.size() >= flush_bytes && !flush()) {
+                return false;
+            }
+        }
+        report(passed_over, folder);
+        for (const std::string& text : packets.damage()) {
+            complain("{}", text);
+        }
+        return packets.damage().empty();
     }
 
     /// If there were packets that may have held market data, and none of them reached a line,
@@ -113,6 +131,13 @@ class Decoder {
 
   private:
     static constexpr std::size_t flush_bytes = 1 << 16;
+
+    void report(const PassedOver& passed_over, const std::string& path) {
+        candidates_ += passed_over.candidates();
+        for (const std::string& line : passed_over.lines(path)) {
+            complain("{}", line);
+        }
+    }
 
     void decode_frame(std::span<const std::byte> bytes, std::uint64_t packet,
                       PassedOver& passed_over) {
@@ -144,6 +169,7 @@ class Decoder {
 struct DecodeOptions {
     std::vector<std::string> files;
     std::string config;
+    RangeOptions range;  ///< of a recording
     bool json = false;
     bool text = false;
 };
@@ -162,12 +188,37 @@ std::optional<actors::FeedConfig> config_of(const std::string& config_file) {
     return config;
 }
 
+Exit decode_part(const DecodeOptions& options, Decoder& decoder) {
+    if (options.files.size() != 1) {
+        complain("--from, --to and --lines: expected the folder of one recording, found {} names",
+                 options.files.size());
+        return Exit::usage;
+    }
+    const std::string& folder = options.files.front();
+    Problems problems;
+    auto packets = feed::RecordedPackets::open(folder, problems);
+    print_problems(problems);
+    if (!packets) {
+        return Exit::failed;
+    }
+    auto range = range_of(options.range, *packets);
+    if (!range) {
+        return Exit::usage;
+    }
+    packets->select(std::move(*range));
+    const bool good = decoder.decode_recording(folder, *packets);
+    return decoder.flush() && decoder.reached_lines() && good ? Exit::ok : Exit::failed;
+}
+
 Exit decode(const DecodeOptions& options) {
     const auto config = config_of(options.config);
     if (!config) {
         return Exit::config;
     }
     Decoder decoder{options.json, *config};
+    if (options.range.any()) {
+        return decode_part(options, decoder);
+    }
     Problems problems;
     const std::vector<std::string> files = nic::capture_files(options.files, problems);
     print_problems(problems);
@@ -191,12 +242,14 @@ void add_decode(CLI::App& app, Outcome& outcome) {
         "such as ARP or TCP do not count); 78 wrong config.\n\n"
         "Examples:\n"
         "  pinstrike decode morning.pcap\n"
-        "  pinstrike decode a.pcap b.pcapng --json | jq 'select(.symbol == \"SPXW\")'");
+        "  pinstrike decode a.pcap b.pcapng --json | jq 'select(.symbol == \"SPXW\")'\n"
+        "  pinstrike decode /var/lib/pinstrike/opra/record --from 14:00 --to 14:05 --lines 1-4");
     command
         ->add_option("FILE", options->files,
                      "Captures, one after the other: pcap or pcapng, also compressed (gzip, zstd, "
                      "lz4, xz); a folder stands for all captures in it")
         ->required();
+    add_range(*command, options->range);
     command->add_option("--config", options->config,
                         "Find lines by the groups of this config (default: all published lines)");
     CLI::Option* as_json =

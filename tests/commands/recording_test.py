@@ -5,6 +5,7 @@
 """
 
 import json
+import os
 import shutil
 import signal
 import subprocess
@@ -51,9 +52,9 @@ class Recording(unittest.TestCase):
         self.config.write_text(CONFIG.format(folder=self.folder, rate=rate, memory=memory, segment=segment, more=more,
                                              faults=faults))
 
-    def pinstrike(self, *words, status=0):
+    def pinstrike(self, *words, status=0, environment=None):
         done = subprocess.run([PINSTRIKE, *map(str, words)], capture_output=True, text=True, check=False,
-                              timeout=DEADLINE_S)
+                              timeout=DEADLINE_S, env={**os.environ, **(environment or {})})
         self.assertEqual(done.returncode, status, done.stderr[-4000:])
         return done
 
@@ -401,6 +402,21 @@ class Recording(unittest.TestCase):
                               check=True).stdout.splitlines()
         return [tuple(row.split("\t")) for row in rows]
 
+    def test_a_replay_of_a_recording_is_published(self):
+        """Readers find the book that the replay writes."""
+        self.run_for(2)
+        memory = self.here / "memory"
+        memory.mkdir(mode=0o750)
+        environment = {"PINSTRIKE_FOLDER": str(memory)}
+        self.pinstrike("replay", self.folder, "--config", self.config, "--publish", "past", "--keep", "--book",
+                       self.here / "book.json", environment=environment)
+        chain = self.pinstrike("chain", "--feed", "past", "--json", environment=environment).stdout.splitlines()
+        book = (self.here / "book.json").read_text().splitlines()
+        counts = [sorted((row["symbol"], row["expiration"], row["right"], row["strike"], row["quotes"])
+                         for row in map(json.loads, rows)) for rows in (chain, book)]
+        self.assertEqual(*counts)
+        self.assertGreater(len(book), 1000)
+
     @unittest.skipUnless(shutil.which("tshark"), "no tshark here")
     def test_a_cut_has_the_packets_of_its_range(self):
         self.run_for(3)
@@ -436,6 +452,13 @@ class Recording(unittest.TestCase):
         cut("--from", local[0], "--to", local[1])
         self.assertCountEqual(found(), wanted(lambda time, interface: least <= time < most))
         self.replay_of(out)
+        # A part is decoded as its cut is, and a wrong part is refused.
+        part = ["--from", texts[0], "--to", texts[1], "--lines", "2-3"]
+        cut(*part)
+        messages = self.pinstrike("decode", self.folder, *part, "--json").stdout
+        self.assertEqual(messages, self.pinstrike("decode", out, "--json").stdout)
+        self.assertLess(100, messages.count("\n"))
+        self.assertIn("one recording", self.pinstrike("decode", self.folder, out, *part, status=2).stderr)
         self.assertIn("expected a moment after", cut("--from", texts[1], "--to", texts[0], status=2))
         self.assertIn("expected HH:MM", cut("--from", "noon", status=2))
         self.assertIn("0 packets written", cut("--to", "1999-01-01T00:00", status=1))
