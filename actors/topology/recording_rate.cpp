@@ -21,6 +21,9 @@ namespace {
 /// measured.
 constexpr double bytes_of_message = 58;
 
+/// What a replay with books takes. deploy/CAPACITY.md says how it was measured.
+constexpr double replayed_messages_per_second = 5e6;
+
 constexpr double second_ns = 1e9;
 constexpr double calendar_day_s = 24 * 3600;
 
@@ -57,6 +60,16 @@ std::pair<double, std::string> days_kept(const FeedConfig& config, double bytes_
         limit(static_cast<double>(record.keep_ns) / second_ns / calendar_day_s, "record.keep");
     }
     return least;
+}
+
+/// What the interval of the snapshots means for a start, and for a replay from a moment.
+std::string snapshots_text(const FeedConfig& config, double messages_per_second) {
+    const double interval_s = static_cast<double>(config.record.snapshot_interval_ns) / second_ns;
+    const double messages = messages_per_second * recorded_part(config) * interval_s;
+    return fmt::format(
+        "recorded state: up to {} messages since the last snapshot, which are read in about {:.1f} "
+        "s (record.snapshot_interval)\n",
+        grouped(static_cast<std::uint64_t>(messages)), messages / replayed_messages_per_second);
 }
 
 }  // namespace
@@ -100,6 +113,9 @@ std::string recording_text(const FeedConfig& config, std::optional<double> messa
     if (const auto [days, limit] = days_kept(config, bytes_of_day, space); !limit.empty()) {
         text +=
             fmt::format("recording is kept for about {:.1f} days, because of {}\n", days, limit);
+    }
+    if (takes_snapshots(config)) {
+        text += snapshots_text(config, *messages_per_second);
     }
     return text;
 }

@@ -57,6 +57,8 @@ class Check(unittest.TestCase):
         printed = self.check_text(sim).stdout
         self.assertIn("# recording of 1,000,000 messages/s on average: about 116.0 MB/s, 2714.4 GB", printed)
         self.assertIn("# recording is kept for about 0.0 days, because of record.keep_bytes\n", printed)
+        self.assertIn("# recorded state: up to 60,000,000 messages since the last snapshot, which are read in about "
+                      "12.0 s (record.snapshot_interval)\n", printed)
         printed = self.check_text(sim, "--rate", "1000", "--config-only").stdout
         self.assertIn("about 0.1 MB/s, 2.7 GB in a trading day", printed)
         self.assertIn("for about 0.4 days", printed)
