@@ -205,6 +205,9 @@ class Recording(unittest.TestCase):
                                   capture_output=True, text=True, check=True).stdout.splitlines()
             packets += len(rows)
             interfaces |= set(rows)
+            facts = subprocess.run(["capinfos", "-T", "-M", "-r", "-c", "-m", segment], capture_output=True, text=True,
+                                   check=True).stdout
+            self.assertEqual(facts.strip().split(",")[1:], [str(len(rows))])
         self.assertEqual(packets, live["recording"]["recorded"])
         self.assertEqual(interfaces, {f"line {line} {stream}" for line in range(1, 5) for stream in "AB"})
 
