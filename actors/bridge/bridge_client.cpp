@@ -120,7 +120,7 @@ void BridgeClient::move_bytes(std::int64_t now_ns, std::size_t& done) {
     }
 }
 
-/// No connection came about. The same reason is not noted again with each attempt.
+/// Notes why an attempt to connect failed. The same reason is noted once.
 void BridgeClient::note_failure(const std::string& why) {
     if (why != noted_) {
         note_(BridgeNote::down, address_, why);

@@ -212,7 +212,8 @@ void BridgeServer::take_gauges() {
     untaken_.set(untaken);
 }
 
-/// What comes on a connection whose session has ended is not read, so nothing waits for it.
+/// Bytes that come on a connection whose session has ended are not wanted, so nothing waits for
+/// them.
 void BridgeServer::wait(std::int64_t timeout_ns) {
     std::vector<pollfd> waits{{leaves_ ? -1 : listener_, POLLIN, 0}};
     for (const auto& connection : connections_) {

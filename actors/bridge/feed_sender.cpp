@@ -23,7 +23,8 @@ constexpr std::int64_t attach_every_ns = 50'000'000;
 constexpr std::int64_t begin_every_ns = 1'000'000'000;
 constexpr std::size_t asked_max = 65'536;
 constexpr std::uint32_t series_each_frame = 64;
-/// For a series that is being written. It is tried again, so nothing else waits for it for long.
+/// Tries to read a series that is being written. It is tried again later, so that no other series
+/// waits long for it.
 constexpr unsigned patience_tries = 4096;
 constexpr std::size_t lines_each_frame = 128;
 

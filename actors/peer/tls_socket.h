@@ -57,9 +57,9 @@ class TlsSocket {
     /// Returns how many bytes were received; 0: none now, or see state().
     std::size_t read(std::span<std::byte> into);
 
-    /// Receives bytes that nobody wants, until the other side closes the connection: one that is
-    /// closed with bytes that nobody has read is reset, and the reset discards what was sent last.
-    /// Returns how many.
+    /// Receives and drops bytes; called until the other side closes the connection. If this side
+    /// closed it with bytes that nobody has read, the kernel would reset it, and the other side
+    /// would lose what was sent last. Returns how many bytes were dropped.
     std::size_t skip();
 
     /// Returns how many bytes were sent; 0: none now, or see state().

@@ -28,7 +28,7 @@ constexpr std::int64_t retry_interval_ns = 1'000'000'000;
 constexpr std::int64_t look_interval_ns = 1'000'000'000;
 /// A segment that could not be removed is left out for this time, and others are removed.
 constexpr std::int64_t unremovable_interval_ns = 60'000'000'000;
-/// So many snapshots are removed at a time, so that they never fill the queue of the disk.
+/// The most snapshots that are removed at a time. More could fill the queue of the disk.
 constexpr std::size_t states_removed_max = 64;
 /// A poller hands over a chunk each second while it records.
 constexpr std::int64_t idle_ns_min = 10'000'000'000;

@@ -172,6 +172,13 @@ class BridgeSessions : public ::testing::Test, public BridgeScene {
         give(feed, events);
     }
 
+    /// A quote with each of these numbers.
+    static void quotes(PublishedFeed& feed, std::uint32_t first, std::uint32_t last) {
+        for (std::uint32_t number = first; number <= last; ++number) {
+            quote(feed, number);
+        }
+    }
+
     static std::vector<pinstrike_record> events_of(client::stream& stream) {
         std::vector<pinstrike_record> all;
         for (unsigned empty = 0; empty < 3;) {

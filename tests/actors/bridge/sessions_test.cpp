@@ -194,9 +194,7 @@ TEST_F(BridgeSessions, NoMoreIsSentThanWasGranted) {
     quote(feed, 1);
     connect();
     settle();
-    for (std::uint32_t number = 2; number <= 100'000; ++number) {
-        quote(feed, number);
-    }
+    quotes(feed, 2, 100'000);
     std::uint64_t sent = 0;
     for (unsigned i = 0; i < 200; ++i) {  // the other side takes nothing
         now_ns += ms_ns;
@@ -309,9 +307,7 @@ TEST_F(BridgeSessions, TheLastStateComesBeforeTheEndOfTheFeed) {
     quote(*feed, 1);
     connect();
     settle();
-    for (std::uint32_t number = 2; number <= 3000; ++number) {
-        quote(*feed, number);
-    }
+    quotes(*feed, 2, 3000);
     feed.reset();
     for (unsigned i = 0; i < 5; ++i) {
         settle();
@@ -333,9 +329,7 @@ TEST_F(BridgeSessions, AFeedThatDiedInTheMiddleOfAWriteHasEnded) {
     quote(*feed, 1);
     connect();
     settle();
-    for (std::uint32_t number = 2; number <= 3000; ++number) {
-        quote(*feed, number);
-    }
+    quotes(*feed, 2, 3000);
     std::uint64_t& version = feed->books[0]->entries().store.lines[9].version;
     version += version == 0 ? 3 : 1;
     feed.reset();
