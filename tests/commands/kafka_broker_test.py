@@ -268,7 +268,7 @@ class Killed(WithBroker):
         self.wait_until("dropped", lambda: self.metric("kafka_topic_dropped_records_total") > 0)
         self.broker.kill()
         self.wait_until("failed", lambda: self.metric("kafka_topic_failed_records_total") > 0)
-        self.assertIn("kafka_brokers_down", kafka.text())
+        self.wait_until("brokers down", lambda: "kafka_brokers_down" in kafka.text())
         self.assertRegex(kafka.text(), r"kafka_dropped topics: \d+ records: the queue is full")
         self.broker.start()
         self.wait_acknowledged(50_000)
