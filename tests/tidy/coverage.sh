@@ -15,7 +15,7 @@ if [ ! -f "$build/build.ninja" ]; then
 fi
 rm -rf "$build/profiles"
 mkdir "$build/profiles"
-tests=(--suite unit --suite property --suite contract)
+tests=(--suite unit --suite unsanitized --suite property --suite contract)
 if [ $# -gt 0 ]; then
     tests=("$@")
 fi
