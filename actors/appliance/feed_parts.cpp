@@ -326,6 +326,17 @@ bool PartsBuilder::make_loader(Problems& problems) {
             return true;
         });
     };
+    std::map<std::uint16_t, const feed::LineCounters*> counters;
+    for (const PollerThread& poller : parts_.pollers) {
+        for (std::size_t i = 0; i < poller.task->lines_count(); ++i) {
+            PollerLine& line = poller.task->line(i);
+            counters[line.number] = &line.arbiter.counters();
+        }
+    }
+    progress.changes = [counters = std::move(counters)](std::uint16_t line) {
+        const auto found = counters.find(line);
+        return found == counters.end() ? 0 : found->second->sum();
+    };
     parts_.recovery.loader = std::make_unique<SnapshotLoader>(
         SnapshotReader{std::move(*file)}, *config_.replay_from,
         SnapshotSelection{configured_lines(config_), config_.replayed_underlyings},
@@ -513,7 +524,7 @@ void PartsBuilder::make_core(std::size_t index) {
     for (const PollerThread& poller : parts_.pollers) {
         producers.push_back(&poller.task->counters());
     }
-    thread.core->know_producers(std::move(producers));
+    thread.core->set_producer_counters(std::move(producers));
 }
 
 /// The first actor of a core that exchanges state gets the core's rings to the peers' thread.

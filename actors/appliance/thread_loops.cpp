@@ -20,8 +20,6 @@ namespace {
 
 constexpr std::int64_t spin_before_sleep_ns = 50'000;  // about the cost of a wake-up
 constexpr std::int64_t poller_nap_ns_max = 1'000'000;  // about 1 % of a CPU after a long idle time
-constexpr std::int64_t core_nap_ns =
-    20'000'000;  // a parked core runs its timers at least this often
 
 /// Measures how long a loop has had no work.
 class Idleness {
@@ -81,7 +79,7 @@ void run_until_stopped(Core& core, Parking* waker, const nic::Clock& clock,
         } else if (waker != nullptr && idleness.grows(now_ns) != 0) {
             waker->park(
                 [&] { return core.has_work() || control.stop.load(std::memory_order_acquire); },
-                core_nap_ns);
+                core.nap_ns(now_ns));
             core.slept();
         } else {
             _mm_pause();

@@ -292,6 +292,9 @@ std::size_t Core::run_idle(std::int64_t now_ns) {
     for (ActorSlot& slot : actors_) {
         done += slot.actor->on_idle();
     }
+    if (done != 0) {
+        idle_work_ns_ = now_ns;
+    }
     next_idle_ns_ = done != 0 ? now_ns : now_ns + idle_period_ns;
     return done;
 }

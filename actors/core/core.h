@@ -93,12 +93,12 @@ class Core {
 
     /// The counters of the thread that fills each ring, in the order of the rings. Called before
     /// start(). Without them the core only knows of its own preemption.
-    void know_producers(std::vector<const LoopCounters*> producers) {
+    void set_producer_counters(std::vector<const LoopCounters*> producers) {
         producers_ = std::move(producers);
     }
 
-    /// An actor gets no events until `begins` is true. Called before start(). Acquire and release
-    /// order of the rings is enough for it: it is set before the first event that the actor gets is
+    /// An actor gets no events until `begins` is true. Called before start(). The rings' acquire
+    /// and release order is enough for `begins`: it is set before the first event for the actor is
     /// published.
     void hold_back(std::size_t actor, const std::atomic<bool>& begins) {
         actors_[actor].begins = &begins;
@@ -123,6 +123,13 @@ class Core {
     /// Whether a ring has records. The thread asks before it sleeps.
     [[nodiscard]] bool has_work() const noexcept;
 
+    /// For how long a thread without work may sleep: less while on_idle() exchanges state, because
+    /// nothing wakes the thread for it.
+    [[nodiscard]] std::int64_t nap_ns(std::int64_t now_ns) const noexcept {
+        const std::int64_t since_ns = now_ns - idle_work_ns_;
+        return since_ns >= 0 && since_ns < exchange_pause_ns ? exchange_nap_ns : idle_nap_ns;
+    }
+
     [[nodiscard]] const CoreInfo& info() const { return options_.info; }
 
     [[nodiscard]] const CoreCounters& counters() const { return counters_; }
@@ -130,7 +137,7 @@ class Core {
     /// Clears the maximum of the step time. May be called by any thread (loop_counters.h).
     void clear_maxima() { counters_.clear_maxima(); }
 
-    /// Whether one of its actors is.
+    /// Whether one of its actors is offline (Actor::is_offline()).
     [[nodiscard]] bool is_offline() const;
 
     [[nodiscard]] std::size_t actors_count() const { return actors_.size(); }
@@ -143,8 +150,11 @@ class Core {
 
   private:
     static constexpr std::int64_t timer_period_ns = 1'000'000;
-    static constexpr std::int64_t idle_period_ns = 1'000;  ///< after on_idle did nothing
-    static constexpr std::uint64_t sample_every = 8;       ///< batches; two clock reads per actor
+    static constexpr std::int64_t idle_period_ns = 1'000;     ///< after on_idle did nothing
+    static constexpr std::int64_t idle_nap_ns = 20'000'000;   ///< a core runs its timers so often
+    static constexpr std::int64_t exchange_nap_ns = 200'000;  ///< a ring of records fills meanwhile
+    static constexpr std::int64_t exchange_pause_ns = 100'000'000;  ///< the longest in an exchange
+    static constexpr std::uint64_t sample_every = 8;  ///< batches; two clock reads per actor
 
     enum class State : std::uint8_t { made, running, stopped };
 
@@ -197,6 +207,7 @@ class Core {
     LoopClock loop_clock_;
     std::int64_t next_timer_ns_ = 0;
     std::int64_t next_idle_ns_ = 0;
+    std::int64_t idle_work_ns_ = 0;  ///< when on_idle() last did something
 };
 
 }  // namespace pinstrike::actors

@@ -55,9 +55,10 @@ std::size_t SnapshotLoader::step() {
         case Phase::reading:
             return done + read_group();
         case Phase::holding:
-            if (settled()) {
+            if (books_caught_up()) {
+                add_waiting();
                 round_.given = 0;
-                phase_ = Phase::giving;
+                phase_ = round_.records.empty() ? Phase::reading : Phase::giving;
                 return done + 1;
             }
             break;
@@ -70,7 +71,7 @@ std::size_t SnapshotLoader::step() {
             }
             break;
         case Phase::beginning:
-            if (settled()) {
+            if (books_caught_up()) {
                 begin_range();
                 return done + 1;
             }
@@ -82,7 +83,8 @@ std::size_t SnapshotLoader::step() {
 }
 
 /// Reads the next chunks, and holds the packets back after their time. Without further chunks,
-/// records that nothing joined are given again later, and at last also to lines without messages.
+/// records that no message joined yet are given again later, and at last also to lines without
+/// messages.
 std::size_t SnapshotLoader::read_group() {
     std::int64_t group_end_ns = 0;
     for (auto records = snapshot_.next(); !records.empty(); records = snapshot_.next()) {
@@ -106,18 +108,33 @@ std::size_t SnapshotLoader::read_group() {
         hold_until(std::min(snapshot_.end_ns() + 1, from_.from_ns));
         return 1;
     }
-    if (round_.records.empty()) {
+    if (waiting_.empty()) {
         exchange_.post_to_all(StateRecord::Kind::finish);
         hold_until(from_.from_ns);
         phase_ = Phase::beginning;
         return 1;
     }
+    // Before the next packet nothing could join them.
     const std::int64_t last_ns = std::min(snapshot_.end_ns() + repeat_ns_max, from_.from_ns);
-    hold_until(std::max(held_ns_, std::min(held_ns_ + repeat_ns, last_ns)));
-    for (StateRecord& record : round_.records) {
-        record.forced = held_ns_ >= last_ns;
-    }
+    const std::int64_t next_ns = std::max(held_ns_ + repeat_ns, from_.gate->next_ns());
+    hold_until(std::min(next_ns, last_ns));
+    round_.forced = held_ns_ >= last_ns;
     return 1;
+}
+
+/// Adds the records of lines that have changed since they were refused, and at last all others.
+void SnapshotLoader::add_waiting() {
+    std::erase_if(waiting_, [this](const auto& entry) {
+        const auto& [line, waiting] = entry;
+        if (!round_.forced && progress_.changes(line) == waiting.changes) {
+            return false;
+        }
+        for (StateRecord record : waiting.records) {
+            record.forced = round_.forced;
+            round_.records.push_back(record);
+        }
+        return true;
+    });
 }
 
 void SnapshotLoader::hold_until(std::int64_t until_ns) {
@@ -129,7 +146,7 @@ void SnapshotLoader::hold_until(std::int64_t until_ns) {
 
 /// Whether the books have processed all packets before the gate, and know how far each line has
 /// come: what the pollers sent before the second marks from now is in the rings.
-bool SnapshotLoader::settled() {
+bool SnapshotLoader::books_caught_up() {
     if (!from_.gate->all_held()) {
         return false;
     }
@@ -176,15 +193,21 @@ std::size_t SnapshotLoader::read_answers() {
 
 /// Keeps the records that are to be given again. A book may take a record twice.
 void SnapshotLoader::end_round() {
-    const bool last = !round_.records.empty() && round_.records.front().forced;
-    std::erase_if(round_.records,
-                  [&](const StateRecord& record) { return !round_.again.contains(record.line); });
-    if (last) {
-        refused_.add(round_.unjoined);
-        unjoined_ = std::exchange(round_.records, {});
+    for (const std::uint16_t line : round_.again) {
+        waiting_[line].changes = progress_.changes(line);
     }
-    round_.unjoined = 0;
-    round_.again.clear();
+    for (const StateRecord& record : round_.records) {
+        if (round_.again.contains(record.line)) {
+            waiting_[record.line].records.push_back(record);
+        }
+    }
+    if (round_.forced) {
+        refused_.add(round_.unjoined);
+        for (const auto& [line, waiting] : std::exchange(waiting_, {})) {
+            unjoined_.insert(unjoined_.end(), waiting.records.begin(), waiting.records.end());
+        }
+    }
+    round_ = {};
     phase_ = Phase::reading;
 }
 

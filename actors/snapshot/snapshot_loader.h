@@ -21,6 +21,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -33,6 +34,8 @@ struct ReplayProgress {
     std::function<std::uint64_t()> marked;
     /// Whether the cores have processed all that was published.
     std::function<bool()> drained;
+    /// A count that changes whenever something happens on the line.
+    std::function<std::uint64_t(std::uint16_t line)> changes;
 };
 
 /// The series of a snapshot whose state is given to the books.
@@ -71,13 +74,14 @@ class SnapshotLoader {
 
     // Any thread may call these.
 
-    /// States of series in the snapshot that were selected.
+    /// Selected states of series that are of the trade date.
     [[nodiscard]] const Counter& series() const { return series_; }
 
-    /// Those that were left out because they are of an earlier trade date.
+    /// Selected states that were left out because they are of an earlier trade date; series() does
+    /// not count them.
     [[nodiscard]] const Counter& outdated() const { return outdated_; }
 
-    /// Of these, those that the books did not take.
+    /// Of series(), the states that the books did not take.
     [[nodiscard]] const Counter& refused() const { return refused_; }
 
     [[nodiscard]] bool over() const { return begins_.load(std::memory_order_acquire); }
@@ -92,11 +96,19 @@ class SnapshotLoader {
         std::set<std::uint16_t> again;  ///< lines whose records are given again
         std::uint64_t unjoined = 0;     ///< records that nothing joins yet
         std::size_t answers_missing = 0;
+        bool forced = false;  ///< the last one: also for lines without messages
+    };
+
+    /// The records of a line that are given again when something has happened on the line.
+    struct Waiting {
+        std::uint64_t changes = 0;  ///< of the line, when they were given
+        std::vector<StateRecord> records;
     };
 
     std::size_t read_group();
     void hold_until(std::int64_t until_ns);
-    [[nodiscard]] bool settled();
+    void add_waiting();
+    [[nodiscard]] bool books_caught_up();
     std::size_t give();
     std::size_t read_answers();
     void end_round();
@@ -111,6 +123,7 @@ class SnapshotLoader {
     std::int64_t held_ns_ = 0;  ///< the time at which packets are held back
     std::uint64_t marks_wanted_ = 0;
     Round round_;
+    std::map<std::uint16_t, Waiting> waiting_;  ///< by line
     std::vector<StateRecord> unjoined_;
     Counter series_;
     Counter outdated_;

@@ -104,7 +104,8 @@ std::size_t SnapshotTask::walk(std::int64_t now_ns) {
     return records;
 }
 
-/// So many that the books give no more in a second, however often this is called.
+/// How many records may be requested now, so that the books give at most records_per_second,
+/// however often this is called.
 std::size_t SnapshotTask::allowed_records() {
     const std::int64_t elapsed_ns =
         std::clamp<std::int64_t>(clock_.now_ns() - walked_ns_, 0, second_ns / 100);

@@ -27,7 +27,7 @@ constexpr std::int64_t longest_ns = 600 * second_ns;
 const char* reason_of(StateVerdict verdict) {
     switch (verdict) {
         case StateVerdict::other_reset:
-            return "a start of day came since the start";
+            return "a start of day arrived after this instance had started";
         case StateVerdict::no_room:
             return "the book is full";
         case StateVerdict::repeated:
@@ -207,7 +207,10 @@ std::string StateRecovery::result() {
         messages += missed_here;
         lines += missed_here != 0 ? 1 : 0;
     }
-    return text + fmt::format("; {} messages of {} lines are missing between", messages, lines);
+    return text + fmt::format(
+                      "; {} messages of {} lines are missing between the recording and the first "
+                      "messages since the start",
+                      messages, lines);
 }
 
 std::optional<std::uint64_t> StateRecovery::missed(std::uint16_t line) const {

@@ -41,7 +41,8 @@ struct StateRecoverySetup {
 /// Where recorded state comes from.
 struct RecordedState {
     std::unique_ptr<StateProcess> process;  ///< null: there is none
-    std::string failure;                    ///< why it could not be started; empty: nobody wants it
+    std::string failure;  ///< why it could not be started; empty: recovery from the recording is
+                          ///< not configured, or it was started
 };
 
 class StateRecovery {

@@ -1,8 +1,8 @@
 // path: mixed, cold: add_port()
 //
-// Holds back the packets of a replay from a time on, until another thread has done what must come
-// between. So the state of a snapshot is given to the books when they have processed the packets
-// before it, and no later ones.
+// Holds back the packets of a replay after a time, until another thread has finished the work that
+// must be done before them. So the state of a snapshot is given to the books when they have
+// processed the packets before it, and no later ones.
 //
 // One thread opens the gate further. The poll thread of each port asks before each packet, and
 // states where it was held back.
@@ -47,6 +47,16 @@ class ReplayGate {
         return std::all_of(held_ns_.begin(), held_ns_.end(), [=](const auto& held_ns) {
             return held_ns.load(std::memory_order_acquire) >= until_ns;  // G4
         });
+    }
+
+    /// Call after all_held(). The time of the earliest packet behind the gate; never_ns: there is
+    /// none.
+    [[nodiscard]] std::int64_t next_ns() const noexcept {
+        std::int64_t earliest_ns = never_ns;
+        for (const auto& held_ns : held_ns_) {
+            earliest_ns = std::min(earliest_ns, held_ns.load(std::memory_order_relaxed));
+        }
+        return earliest_ns;
     }
 
     // Poll threads.

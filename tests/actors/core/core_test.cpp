@@ -136,6 +136,9 @@ TEST(Core, what_can_wait_is_done_while_no_ring_has_anything) {
     EXPECT_EQ(core.step(3), 2U);
     EXPECT_EQ(core.step(4), 1U);
     EXPECT_EQ(core.step(5), 0U);  // now it may sleep
+    EXPECT_LT(core.nap_ns(5), ms_ns) << "more records may come at once";
+    EXPECT_GT(core.nap_ns(5 + second_ns), 10 * ms_ns);
+    EXPECT_GT(core.nap_ns(1), 10 * ms_ns) << "the clock was set back";
 }
 
 TEST(CoreDeathTest, a_step_before_start_or_after_stop_is_our_own_mistake) {

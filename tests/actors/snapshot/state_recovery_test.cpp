@@ -177,7 +177,7 @@ TEST_F(Recovery, SaysWhatWasRefused) {
     begin(output());
     run([](const StateRecord& /*record*/) { return StateVerdict::other_reset; });
     EXPECT_NE(said_.find("states of 0 series"), std::string::npos) << said_;
-    EXPECT_NE(said_.find("1 not taken because a start of day came"), std::string::npos) << said_;
+    EXPECT_NE(said_.find("1 not taken because a start of day arrived"), std::string::npos) << said_;
 }
 
 TEST_F(Recovery, SaysWhyTheProcessFailed) {
