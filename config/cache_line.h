@@ -9,8 +9,8 @@ namespace pinstrike {
 
 inline constexpr std::size_t cache_line_bytes = 64;
 
-/// What two threads write is so far apart, because the adjacent-line prefetcher fetches pairs of
-/// cache lines.
+/// Data that two threads write is at least this far apart, because the adjacent-line prefetcher
+/// fetches pairs of cache lines.
 inline constexpr std::size_t apart_bytes = 2 * cache_line_bytes;
 
 /// Rounds a size up to whole cache lines.

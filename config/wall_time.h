@@ -13,8 +13,8 @@ namespace pinstrike {
     return std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
 }
 
-/// How long ago `then_ns` was. If the clock was set back behind it, it becomes `now_ns`, so that no
-/// wait lasts longer than it should by more than once its length.
+/// How long ago `then_ns` was. If the clock was set back before `then_ns`, `then_ns` becomes
+/// `now_ns`, so that a wait lasts at most twice as long as intended.
 [[nodiscard]] inline std::int64_t since(std::int64_t& then_ns, std::int64_t now_ns) {
     then_ns = std::min(then_ns, now_ns);
     return now_ns - then_ns;

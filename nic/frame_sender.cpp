@@ -24,7 +24,7 @@ constexpr long full_queue_wait_ns = 50'000;
 constexpr int send_buffer_bytes = 8 << 20;
 
 /// Adds a problem with the text of `errno`.
-void tell_error(Problems& problems, const std::string& what) {
+void add_error(Problems& problems, const std::string& what) {
     const int error = errno;
     add_problem(problems, "", fmt::format("{}: {}", what, std::strerror(error)), remedy_of(error));
 }
@@ -34,13 +34,13 @@ void tell_error(Problems& problems, const std::string& what) {
 std::optional<FrameSender> FrameSender::open(const std::string& interface, Problems& problems) {
     const unsigned index = if_nametoindex(interface.c_str());
     if (index == 0) {
-        tell_error(problems, "found no interface " + interface);
+        add_error(problems, "found no interface " + interface);
         return std::nullopt;
     }
     // Protocol 0, because this socket must not receive packets.
     const int descriptor = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0);
     if (descriptor < 0) {
-        tell_error(problems, "cannot open a packet socket (needs CAP_NET_RAW)");
+        add_error(problems, "cannot open a packet socket (needs CAP_NET_RAW)");
         return std::nullopt;
     }
     FrameSender sender{descriptor};
@@ -49,7 +49,7 @@ std::optional<FrameSender> FrameSender::open(const std::string& interface, Probl
     address.sll_ifindex = static_cast<int>(index);
     // bind() takes the address of every family as a sockaddr.
     if (bind(descriptor, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
-        tell_error(problems, "cannot send on " + interface);
+        add_error(problems, "cannot send on " + interface);
         return std::nullopt;
     }
     // A failure is ignored because a smaller buffer only makes send() wait more often.

@@ -124,7 +124,7 @@ class Appliance {
         const peer::StateTransfer* transfer;  ///< null: no state is requested from a peer
         const SnapshotLoader* loader;         ///< null: no replay begins with a snapshot
         const StateRecovery* earlier;         ///< null: recorded state is not taken
-        std::string_view failure;             ///< why the thread ended by itself; empty: it did not
+        std::string_view failure;             ///< the error that ended the thread; empty: none did
         const RecorderTask* recorder;         ///< null: nothing is recorded
         std::string_view recorder_failure;
     };

@@ -30,7 +30,7 @@ struct ThreadControl {
     std::atomic<bool> stop{false};     ///< set by control: the thread must end
     std::atomic<bool> started{false};  ///< set by the thread: the first step comes next
     std::atomic<bool> ended{false};    ///< set by the thread: it does nothing more
-    std::string failure;               ///< set by the thread before `ended`: why it ended by itself
+    std::string failure;  ///< set by the thread before `ended`: the error that ended it
     std::atomic<bool> misplaced{false};  ///< set by the thread: the system refused its CPU
     std::atomic<int> unfiltered{0};  ///< set by the thread: errno if installing the filter failed
     std::unique_ptr<CallFilter> filter;  ///< for hot threads; null: all calls are allowed

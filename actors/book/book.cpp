@@ -35,7 +35,7 @@ namespace {
 /// Whether nothing but a flush of quotes happened to the line of an entry with quotes since the
 /// entry was last brought up to date. Computed without branches, so that the caller needs only one:
 /// after a flush, each entry meets the flush at its first quote, which a branch cannot predict.
-bool stands(const BookEntry& entry, const LineMemory& line, std::uint16_t number) {
+bool only_flushed(const BookEntry& entry, const LineMemory& line, std::uint16_t number) {
     const auto old = [&entry](std::uint64_t stamp) -> unsigned {
         return stamp_after(stamp, entry.stamp) ? 0 : 1;
     };
@@ -53,7 +53,8 @@ void Book::on_events(EventBatch batch) {
         transfer_->note(batch);
     }
     apply_all(batch);
-    // Behind the entries, so that these include all events before a published position.
+    // The stream is written after the entries, so that the entries include all events before a
+    // published position.
     entries_.store.stream.append(batch.records(), entries_.clock);
 }
 
@@ -70,7 +71,7 @@ void Book::apply_all(EventBatch batch) {
         unsigned count = 0;
         for (; count < stretch_messages && at != end; ++at, ++count) {
             begin_lookup(stretch[count], *at);
-            batch.ask_behind(*at);
+            batch.prefetch_behind(*at);
         }
         for (unsigned i = 0; i < count; ++i) {
             end_lookup(stretch[i]);
@@ -101,7 +102,7 @@ void Book::apply_all(EventBatch batch) {
     }
     const std::uint64_t before = entry->stamp;
     if (!stamp_after(before, line.changed) || entry->line() != header.line) [[unlikely]] {
-        if (!stands(*entry, line, header.line)) {
+        if (!only_flushed(*entry, line, header.line)) {
             entries_.clock.set(stamp);
             return apply_message(entries_, event);
         }

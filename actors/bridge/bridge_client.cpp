@@ -67,7 +67,7 @@ std::size_t BridgeClient::step(std::int64_t now_ns) {
             times_.ended_ns = now_ns;
         }
         const bool flushed = !ends || broken || joiner_.end() == Joiner::End::down ||
-                             (joiner_.output().empty() && !said_last_) ||
+                             (joiner_.output().empty() && !sent_last_frame_) ||
                              now_ns - times_.ended_ns > leave_within_ns;
         if (late || (broken && !joined_) || (ends && flushed)) {
             close(now_ns);
@@ -110,7 +110,7 @@ void BridgeClient::move_bytes(std::int64_t now_ns, std::size_t& done) {
             joiner_.receive(received, now_ns);
             done += received;
         }
-    } else if (said_last_) {
+    } else if (sent_last_frame_) {
         done += socket_->skip();
     }
     if (!joiner_.output().empty()) {
@@ -167,7 +167,7 @@ void BridgeClient::wait(std::int64_t timeout_ns) {
 void BridgeClient::leave() {
     leaves_ = true;
     if (joined_) {
-        said_last_ = said_last_ || joiner_.end() == Joiner::End::none;
+        sent_last_frame_ = sent_last_frame_ || joiner_.end() == Joiner::End::none;
         joiner_.leave("the joining side ended");
     }
 }

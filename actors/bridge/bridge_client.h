@@ -80,8 +80,8 @@ class BridgeClient {
     std::unique_ptr<peer::TlsSocket> socket_;
     bool joined_ = false;  ///< the joiner has the connection
     bool leaves_ = false;
-    bool said_last_ = false;  ///< by leave(); the other side closes the connection
-    bool ended_ = false;      ///< since take_end()
+    bool sent_last_frame_ = false;  ///< by leave(); the other side closes the connection
+    bool ended_ = false;            ///< since take_end()
     std::string why_;
     std::string noted_;  ///< the latest reason in the log, which is not repeated
     Times times_;

@@ -29,9 +29,11 @@ namespace pinstrike::actors::bridge {
     ROW(included, records, "of these, records that the state already had") \
     ROW(left_out, records, "records that the filter left out on the serving host") \
     ROW(missed, records, \
-        "records that were not carried: written while there was no connection, or during a state") \
+        "records neither published here nor left out by the filter: written while there was no " \
+        "connection, or while a state was sent") \
     ROW(passed, records, \
-        "records that the serving feed wrote while this host was joined to the same start of it") \
+        "records that the serving feed wrote, in its present start, since this host first had " \
+        "its state: published + left_out + missed") \
     ROW(gaps, events, "gap events that state which numbers were not carried") \
     ROW(gap_numbers, messages, "numbers in these gaps") \
     ROW(states, states, "states that were received as a whole and published") \

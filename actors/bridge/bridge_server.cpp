@@ -132,7 +132,7 @@ std::size_t BridgeServer::step(Connection& connection, std::int64_t now_ns) {
                   "joined, with a certificate of the authority");
         }
         note_obstacle(connection);
-    } else if (session.said_last()) {
+    } else if (session.sent_last_frame()) {
         done += socket.skip();
     }
     if (session.end() != ServeSession::End::down && !session.output().empty()) {
@@ -160,7 +160,7 @@ bool BridgeServer::is_over(const Connection& connection, std::int64_t now_ns) co
                (!connection.greeted && (now_ns - connection.since_ns > greet_within_ns || leaves_));
     }
     const bool broken = connection.socket.state() != peer::TlsSocket::State::open;
-    const bool flushed = session.output().empty() && !session.said_last();
+    const bool flushed = session.output().empty() && !session.sent_last_frame();
     return session.end() == ServeSession::End::down || flushed || broken ||
            now_ns - connection.ended_ns > leave_within_ns;
 }

@@ -38,12 +38,12 @@ std::uint64_t Carried::resume() {
     const std::uint64_t before = counters_.read(JoinCount::gap_numbers);
     for (std::size_t core = 0; core < cores_.size(); ++core) {
         cores_[core].numbers.resume(
-            [&](std::uint16_t line, const LostNumbers& lost) { lose(core, line, lost); });
+            [&](std::uint16_t line, const LostNumbers& lost) { add_gap(core, line, lost); });
     }
     return counters_.read(JoinCount::gap_numbers) - before;
 }
 
-void Carried::lose(std::size_t core, std::uint16_t line, const LostNumbers& lost) {
+void Carried::add_gap(std::size_t core, std::uint16_t line, const LostNumbers& lost) {
     feed::Event event{};
     event.header.kind = feed::EventKind::gap;
     event.header.line = line;

@@ -22,7 +22,7 @@ struct CorePlace {
     std::uint64_t position = 0;
     std::int64_t ts_ns = 0;   ///< of the latest event
     std::uint64_t stamp = 0;  ///< of the latest event that was published
-    bool known = false;       ///< position is
+    bool known = false;       ///< `position` is valid
     bool ready = false;       ///< the present state of the core is complete
 };
 
@@ -30,7 +30,8 @@ class Carried {
   public:
     explicit Carried(JoinCounters& counters) : counters_(counters) {}
 
-    /// Another state begins. Of the same start of the feed, what was not carried will be stated.
+    /// Another state begins. If it is of the same start of the feed, gap events will state the
+    /// numbers that were not carried.
     void begin(std::uint64_t feed_start, std::size_t cores_count);
 
     [[nodiscard]] std::size_t cores_count() const { return cores_.size(); }
@@ -46,7 +47,7 @@ class Carried {
     std::uint64_t resume();
 
     /// Numbers that were not carried.
-    void lose(std::size_t core, std::uint16_t line, const LostNumbers& lost);
+    void add_gap(std::size_t core, std::uint16_t line, const LostNumbers& lost);
 
     /// Gives each(core, event) the gaps that are not published yet.
     template <class Each>
@@ -63,7 +64,7 @@ class Carried {
 
     /// Gives each(core, event) an event for each line that had state or events: it is down.
     template <class Each>
-    void take_downs(Each&& each) const {
+    void make_line_down_events(Each&& each) const {
         for (std::size_t core = 0; core < cores_.size(); ++core) {
             for_each_line_of(core, [&](std::uint16_t line) {
                 feed::Event event{};

@@ -28,7 +28,7 @@ constexpr std::uint32_t series_each_frame = 64;
 constexpr unsigned patience_tries = 4096;
 constexpr std::size_t lines_each_frame = 128;
 
-// Where a frame has room, `ready` of all cores has.
+// Room for the largest frame is also room for the `ready` frames of all cores.
 static_assert(cores_max * sizeof(FrameHeader) <= sizeof(FrameHeader) + body_bytes_max);
 
 /// Copies the lines of a core on which something happened. False: a line has an event newer than

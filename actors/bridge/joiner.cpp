@@ -83,8 +83,9 @@ void Joiner::receive(std::size_t bytes, std::int64_t now_ns) {
             break;
         }
         if (result != FrameReader::Result::frame) {
-            return fail(result == FrameReader::Result::malformed ? "bytes that are no frame"
-                                                                 : "another protocol version");
+            return fail(result == FrameReader::Result::malformed
+                            ? "bytes that are not a frame"
+                            : "a frame of another protocol version");
         }
         take(frame);
     }
@@ -107,7 +108,7 @@ void Joiner::take(const Frame& frame) {
                          type == FrameType::ids;
     if (of_core && (replica_ == nullptr || frame.header.core >= carried_.cores_count())) {
         // Answers to questions about an earlier state may still come.
-        return type == FrameType::ids ? void() : fail("a frame of a core that no state has");
+        return type == FrameType::ids ? void() : fail("a frame of a core that is not in the state");
     }
     switch (type) {
         case FrameType::start:
@@ -134,15 +135,16 @@ void Joiner::take(const Frame& frame) {
         case FrameType::bye:
             return finish(End::left, frame.text());
         default:
-            return fail("a frame that a serving host does not send");
+            return fail("a frame of a type that only a joining host sends, or that is unknown");
     }
 }
 
-/// Another state begins. Of the same start of the feed, what was not carried will be stated.
+/// Another state begins. If it is of the same start of the feed, gap events will state the numbers
+/// that were not carried.
 void Joiner::take_start(const Frame& frame) {
     const std::uint32_t count = frame.header.count;
     if (count == 0 || count > cores_max || !frame.has<StartCore>(count, sizeof(StartBody))) {
-        return fail("start has another length than its number of cores says");
+        return fail("a frame `start` whose length contradicts its number of cores");
     }
     ReplicaShape shape;
     shape.body = frame.at<StartBody>(0);
@@ -150,7 +152,7 @@ void Joiner::take_start(const Frame& frame) {
         shape.cores.push_back(name_of(frame.at<StartCore>(i, sizeof(StartBody)).name));
     }
     if (!is_possible(shape.body)) {
-        return fail("start states sizes that no feed has");
+        return fail("a frame `start` with impossible sizes");
     }
     end_replica("another state follows");
     if (const std::size_t bytes = Replica::bytes_for(shape); bytes > config_.memory_max_bytes) {
@@ -173,14 +175,14 @@ void Joiner::take_state(const Frame& frame) {
     const std::uint32_t count = frame.header.count;
     if (carried_.core(frame.header.core).ready ||
         !(of_lines ? frame.has<LineBody>(count) : frame.has<SeriesBody>(count))) {
-        return fail("state out of its place, or of another length than its count says");
+        return fail("a state frame after `ready`, or one whose length contradicts its count");
     }
     CorePlace& place = carried_.core(frame.header.core);
     for (std::uint32_t i = 0; i < count; ++i) {
         if (of_lines) {
             const auto line = frame.at<LineBody>(i);
             if (!is_possible(line)) {
-                return fail("the state of a line has values that no book has");
+                return fail("a state of a line with impossible values");
             }
             if (place.known &&
                 (stamp_after(line.day, place.stamp) || stamp_after(line.flush, place.stamp))) {
@@ -191,7 +193,7 @@ void Joiner::take_state(const Frame& frame) {
         }
         const auto series = frame.at<SeriesBody>(i);
         if (!is_possible(series)) {
-            return fail("the state of a series has values that no book has");
+            return fail("a state of a series with impossible values");
         }
         place.lines[static_cast<std::uint16_t>(series.entry.stamp)] = true;
         replica_->take_series(frame.header.core, series);
@@ -206,7 +208,7 @@ void Joiner::take_event_at(const Frame& frame) {
     if (place.ready || !is_clock_stamp(frame.header.stamp) || records == 0 ||
         !frame.has<feed::Event>(records) || !is_possible(*event, records) ||
         event->header.records != records) {
-        return fail("an event with a stamp that no feed has, or out of its place");
+        return fail("a malformed event beside the state, or one after `ready`");
     }
     const bool applied = replica_->apply_at(frame.header.core, *event, frame.header.stamp);
     place.numbers.pass(*event);
@@ -217,7 +219,7 @@ void Joiner::take_event_at(const Frame& frame) {
 
 void Joiner::take_ready(const Frame& frame) {
     if (!carried_.set_ready(frame.header)) {
-        return fail("ready states a position or a clock that its core cannot have");
+        return fail("a frame `ready` with a position or a clock that its core cannot have");
     }
     replica_->set_clock(frame.header.core, frame.header);
     if (carried_.is_ready()) {
@@ -252,7 +254,7 @@ void Joiner::put_gaps() {
 
 void Joiner::take_ids(const Frame& frame) {
     if (!frame.has<IdBody>(frame.header.count)) {
-        return fail("ids has another length than its count says");
+        return fail("a frame `ids` whose length contradicts its count");
     }
     for (std::uint32_t i = 0; i < frame.header.count; ++i) {
         const auto body = frame.at<IdBody>(i);
@@ -318,7 +320,7 @@ void Joiner::end_replica(const std::string& why) {
             carried_.core(core).stamp = replica_->stamp(core);
         }
         put_gaps();
-        carried_.take_downs([this](std::size_t core, const feed::Event& event) {
+        carried_.make_line_down_events([this](std::size_t core, const feed::Event& event) {
             replica_->apply(core, {&event, 1});
         });
         note_(BridgeNote::feed, link_->address,
@@ -336,7 +338,7 @@ void Joiner::leave(const std::string& why) {
 
 void Joiner::fail(const std::string& what) {
     counters_.bump(JoinCount::malformed);
-    finish(End::down, what + ", from the serving host");
+    finish(End::down, "the serving host sent " + what);
 }
 
 void Joiner::finish(End end, const std::string& why) {
@@ -363,11 +365,12 @@ void Joiner::take_events(const Frame& frame) {
     const std::size_t core = frame.header.core;
     if (replica_ == nullptr || core >= carried_.cores_count() || !replica_->is_published() ||
         records == 0 || frame.body.size() != records * sizeof(feed::Event)) {
-        return fail("events out of their place");
+        return fail(
+            "events before the state was complete, or a frame whose length contradicts its count");
     }
     CorePlace& place = carried_.core(core);
     if (frame.header.position != place.position + frame.header.left_out + records) {
-        return fail("events that do not follow the ones before");
+        return fail("events whose position does not follow from the frame before");
     }
     const std::span events{
         reinterpret_cast<const feed::Event*>(frame.body.data()),  // tidy: aligned
@@ -375,10 +378,10 @@ void Joiner::take_events(const Frame& frame) {
     for (std::size_t i = 0; i < records; i += events[i].header.records) {
         const feed::Event& event = events[i];
         if (!is_possible(event, records - i)) {
-            return fail("an event that no feed has");
+            return fail("an event with impossible values");
         }
         if (const auto lost = place.numbers.see(event)) [[unlikely]] {
-            carried_.lose(core, event.header.line, *lost);
+            carried_.add_gap(core, event.header.line, *lost);
         }
         place.ts_ns = event.header.ts_receive_ns;
     }

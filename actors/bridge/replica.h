@@ -45,7 +45,7 @@ class Replica {
     void take_line(std::size_t core, const LineBody& line);
     void take_series(std::size_t core, const SeriesBody& series);
 
-    /// An event that the state may include. False: it does.
+    /// Applies an event, unless the state already includes it. Returns false if it did.
     bool apply_at(std::size_t core, const feed::Event& event, std::uint64_t stamp);
 
     /// The state of a core is complete; its clock on the serving host.
@@ -56,10 +56,10 @@ class Replica {
 
     [[nodiscard]] bool is_published() const { return published_; }
 
-    /// Whole messages.
+    /// Applies and publishes whole messages.
     void apply(std::size_t core, std::span<const feed::Event> records);
 
-    /// Of the latest event of a core.
+    /// The stamp of the latest event of a core.
     [[nodiscard]] std::uint64_t stamp(std::size_t core) const {
         return books_[core]->entries().clock.stamp();
     }
@@ -82,8 +82,8 @@ class Replica {
 
     /// Which series of a core have no id, as far as its directory was looked at.
     struct IdPass {
-        std::uint32_t known = 1;  ///< behind the records that it has seen once
-        std::uint32_t at = 1;     ///< where all are looked at in turn
+        std::uint32_t known = 1;  ///< the first record that was never looked at
+        std::uint32_t at = 1;     ///< the next record of the pass over all records
         std::unordered_map<std::uint32_t, Wanted> wanted;  ///< by record
     };
 

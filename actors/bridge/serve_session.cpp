@@ -23,7 +23,7 @@ void ServeSession::receive(std::size_t bytes, std::int64_t now_ns) {
             case FrameReader::Result::wrong_version:
                 return refuse("another version of the bridge's protocol; install the same release");
             case FrameReader::Result::malformed:
-                return refuse("bytes that are no frame of the bridge's protocol");
+                return refuse("bytes that are not a frame of the bridge's protocol");
         }
     }
 }
@@ -76,7 +76,7 @@ void ServeSession::greet(const Frame& frame) {
 void ServeSession::take_questions(const Frame& frame) {
     const std::uint32_t count = frame.header.count;
     if (!frame.has<feed::SeriesKey>(count)) {
-        return refuse("a frame that asks for ids has another length than its count says");
+        return refuse("a frame that asks for ids, whose length contradicts its count");
     }
     for (std::uint32_t i = 0; i < count; ++i) {
         sender_.ask(frame.header.core, frame.at<feed::SeriesKey>(i));
@@ -91,13 +91,13 @@ void ServeSession::finish(End end, const std::string& why) {
 }
 
 void ServeSession::refuse(const std::string& why) {
-    said_last_ = outlet_.writer.put_text(FrameType::refused, why);
+    sent_last_frame_ = outlet_.writer.put_text(FrameType::refused, why);
     finish(End::refused, why);
 }
 
 void ServeSession::leave(const std::string& why) {
     if (end_ == End::none) {
-        said_last_ = outlet_.writer.put_text(FrameType::bye, why);
+        sent_last_frame_ = outlet_.writer.put_text(FrameType::bye, why);
         finish(End::left, why);
     }
 }

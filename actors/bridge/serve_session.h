@@ -52,7 +52,7 @@ class ServeSession {
     void lose(const std::string& why) { finish(End::down, why); }
 
     /// Whether this side sent the last frame. Then the other side closes the connection.
-    [[nodiscard]] bool said_last() const { return said_last_; }
+    [[nodiscard]] bool sent_last_frame() const { return sent_last_frame_; }
 
     /// Bytes that were sent and that the other side has not taken yet.
     [[nodiscard]] std::uint64_t untaken() const { return outlet_.writer.queued() - taken_; }
@@ -82,7 +82,7 @@ class ServeSession {
     std::int64_t heard_ns_ = 0;  ///< 0: produce() has not been called
     std::int64_t spoke_ns_ = 0;
     End end_ = End::none;
-    bool said_last_ = false;
+    bool sent_last_frame_ = false;
     std::string why_;
 };
 

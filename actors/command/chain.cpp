@@ -240,7 +240,7 @@ void add_chain(CLI::App& app, Outcome& outcome) {
         app.add_subcommand("chain", "Calls and puts of an underlying, as published");
     command->footer(
         "Reads the memory that a feed (publish.memory) or `replay --publish` publishes, without\n"
-        "disturbing it. ROOT is OPRA's root: SPX and SPXW are two. Prices are the best bid and\n"
+        "disturbing it. ROOT: SPX and SPXW are two. Prices are the best bid and\n"
         "offer with size and participant; AGE is the time since the latest message of the series.\n"
         "?: no quote stated the side yet; -: there is no best quote; *: stale, messages were lost\n"
         "after the quote; old: the feed has ended or died.\n"
@@ -250,7 +250,7 @@ void add_chain(CLI::App& app, Outcome& outcome) {
         "  pinstrike chain SPX SPXW --expiration 2026-12-18 --strikes 6500-7000 --watch\n"
         "  pinstrike chain AAPL --csv > aapl.csv");
     command->add_option("ROOT", given->roots,
-                        "Underlyings, by OPRA's root; of csv and json all if none is named");
+                        "Underlyings, by root; of csv and json all if none is named");
     command->add_option("--feed", given->feed,
                         "Name of the feed (default: the only one that runs)");
     command->add_option("--expiration", given->expiration,

@@ -63,7 +63,7 @@ RangeNeeds needs_of(feed::dbn::Schema schema) {
     needs.takes_snapshot = takes_snapshot(schema);
     needs.needs_state = true;
     if (needs.takes_snapshot && feed::dbn::interval_ns_of(schema) != 0) {
-        // A bar has the time of its begin, and its trades come until some time behind its end.
+        // A bar has the time of its start, and its trades come until some time behind its end.
         needs.behind_ns = feed::dbn::interval_ns_of(schema) + actors::bar_grace_ns;
     }
     return needs;
@@ -253,7 +253,7 @@ void add_export(CLI::App& record, Outcome& outcome) {
         "A part of a recording (--from, --to, --lines) has the records of these times, with the\n"
         "values that an export of all has: the replay begins with the last snapshot before, or,\n"
         "for cbbo and definition and without a snapshot, with the recording. Times are those by\n"
-        "which records are ordered: of ohlcv the begin of the interval, else ts_recv.\n"
+        "which records are ordered: of ohlcv the start of the interval, else ts_recv.\n"
         "CSV has a heading, exact decimals, times in UTC with nanoseconds, and nothing where a\n"
         "value is unknown. A file appears under its name when it is complete. With --out - DBN\n"
         "waits in a file of the folder for temporary files (TMPDIR), because its beginning names\n"
@@ -292,7 +292,7 @@ void add_export(CLI::App& record, Outcome& outcome) {
         ->excludes(out);
     command
         ->add_option("--underlyings", given->underlyings,
-                     "Only series of these underlyings, by OPRA's root (default: all)")
+                     "Only series of these underlyings, by root (default: all)")
         ->delimiter(',')
         ->check(root_error);
     add_range(*command, given->range);

@@ -126,12 +126,11 @@ void add_latency(CLI::App& app, Outcome& outcome) {
         app.add_subcommand("latency", "Percentiles of a running instance, or of a replay");
     command->footer(
         "INSTANCE as of `pinstrike ctl`. Asks its admin socket for every stage of every thread:\n"
-        "percentiles to 99.99 and the highest, of all samples and of those that overlap no stop "
-        "of\n"
-        "the machine; and the stops themselves. With --replay: of captures, played at their pace\n"
-        "through the threads and lines of a config (without it: one poller and one core, "
-        "spinning);\n"
-        "from when each packet was due.\n"
+        "percentiles to 99.99 and the highest, of all samples and of those that overlap no "
+        "preemption\n"
+        "of the thread; and the preemptions themselves. With --replay: of captures, played at\n"
+        "their pace through the threads and lines of a config (without it: one poller and one\n"
+        "core, spinning); from when each packet was due.\n"
         "Exit status: 0 right, 1 it does not answer, or captures did not all reach their lines\n"
         "(`pinstrike replay --help`), 2 wrong use, 78 the config is wrong.\n"
         "\nExamples:\n"

@@ -188,7 +188,7 @@ void add_record_cut(CLI::App& record, Outcome& outcome) {
         ->check(CLI::IsMember({"A", "B"}));
     command
         ->add_option("--underlyings", given->underlyings,
-                     "Only packets with a message of these underlyings, by OPRA's root (default: "
+                     "Only packets with a message of these underlyings, by root (default: "
                      "all packets)")
         ->delimiter(',')
         ->check(root_error);

@@ -98,7 +98,7 @@ void add_replay(CLI::App& app, Outcome& outcome) {
     add_range(*command, given->range);
     command
         ->add_option("--underlyings", given->underlyings,
-                     "Give actors only data of these underlyings, by OPRA's root (default: all)")
+                     "Give actors only data of these underlyings, by root (default: all)")
         ->delimiter(',')
         ->check(root_error);
     command->add_option(

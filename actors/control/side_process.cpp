@@ -124,7 +124,7 @@ int SideProcess::wait_for_end() {
         }
         write_log();
         log_.step();
-        tell_manager();
+        notify_manager();
     }
     return 0;
 }
@@ -140,7 +140,7 @@ void SideProcess::write_log() {
     }
 }
 
-void SideProcess::tell_manager() {
+void SideProcess::notify_manager() {
     if (is_healthy()) {
         manager_.notify("WATCHDOG=1");
         manager_.notify("STATUS=" + parts_.status());

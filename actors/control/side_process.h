@@ -62,7 +62,7 @@ class SideProcess {
     void serve();
     [[nodiscard]] int wait_for_end();
     void write_log();
-    void tell_manager();
+    void notify_manager();
 
     SideParts parts_;
     ServiceManager manager_ = ServiceManager::of_environment();

@@ -80,7 +80,7 @@ class EventBatch {
 
     /// Prefetches the record one batch after `event`, if it is published. Another thread wrote it,
     /// so its cache line must come from another core.
-    void ask_behind(const feed::Event& event) const {
+    void prefetch_behind(const feed::Event& event) const {
         if (&event < records_.data() + behind_) {
             __builtin_prefetch(&event + records_.size());
         }
@@ -122,7 +122,7 @@ class Actor : public ActorReport {
     /// thread may only make these and a short list of others (confine/call_lists.h).
     [[nodiscard]] virtual std::vector<std::string_view> system_calls() const { return {}; }
 
-    /// True: a command has its core for work on captures, where it may allocate, block and make
+    /// True: the actor's core processes only captures. The actor may then allocate, block and make
     /// any system call, because the input waits.
     [[nodiscard]] virtual bool is_offline() const { return false; }
 

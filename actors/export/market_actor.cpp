@@ -130,7 +130,7 @@ void MarketActor::apply_all(EventBatch batch) {
     while (at != batch.end()) {
         std::size_t count = 0;
         for (; count < stretch_events && at != batch.end(); ++at, ++count) {
-            batch.ask_behind(*at);
+            batch.prefetch_behind(*at);
             Ahead& ahead = stretch[count];
             ahead = {&*at, 0};
             if (feed::has_series(at->header.kind)) {

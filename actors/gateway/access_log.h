@@ -1,8 +1,8 @@
 // path: cold
 //
-// Who was served what: one JSON object a line for each session, appended to a file when the session
-// ends, and at the end of each hour while it lasts, so that a crash loses an hour at most and no
-// line belongs to two months. Market data is licensed by user and month (UTC).
+// What each user was served: lines of one JSON object each, appended to a file when a session ends,
+// and at the end of each hour while it lasts, so that a crash loses an hour at most and no line
+// belongs to two months. Market data is licensed by user and month (UTC).
 #pragma once
 
 #include "config/problem.h"

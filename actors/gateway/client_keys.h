@@ -38,7 +38,7 @@ struct ClientKey {
 
 using ClientKeys = std::vector<ClientKey>;
 
-/// A list of OPRA roots, as SPXW.
+/// A list of roots, as SPXW.
 [[nodiscard]] Section<ClientKey> client_key_section();
 
 /// Whether a file of keys is an example, which everybody knows. Its mode does not matter.

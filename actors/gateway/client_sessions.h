@@ -36,8 +36,8 @@ class ClientSessions final : private SocketEvents, private SessionHost {
     /// Moves records to sockets and text from them. Returns the number of events of sockets.
     std::size_t step(std::int64_t now_ns);
 
-    /// The time of records that are made from now on. `received_ns`: when the oldest of the events
-    /// was received that they are made of; 0: they are of no event.
+    /// The time of records that are made from now on. `received_ns`: the receive time of the oldest
+    /// event from which the records are made; 0: no event.
     void set_time(std::int64_t now_ns, std::int64_t received_ns);
 
     [[nodiscard]] SocketServer& server() { return *server_; }

@@ -47,7 +47,8 @@ Section<GatewayConfig> make_section() {
              or_word<std::string>("none", "", endpoint_form("127.0.0.1:9465")),
              "Address of the endpoint that Prometheus scrapes; none: no endpoint.")
         .key("access_log", &GatewayConfig::access_log, or_word<std::string>("none", "", file),
-             "File to which a line is appended for each session that ends (`pinstrike gateway "
+             "File to which a line is appended when a session ends, and at the end of each hour "
+             "while it lasts (`pinstrike gateway "
              "usage` reads it); relative to the folder of this config.")
         .key("record", &GatewayConfig::record, or_word<std::string>("none", "", file),
              "Folder of the feed's recording (record.folder of its config), from which clients get "

@@ -15,7 +15,7 @@ inline constexpr std::size_t line_bytes_max = 256 * 1024;
 /// A longer line before the login ends the session.
 inline constexpr std::size_t login_bytes_max = 4096;
 
-/// A later login ends the session.
+/// A session without a login within this time ends.
 inline constexpr std::int64_t login_ns_max = 10'000'000'000;
 
 inline constexpr unsigned heartbeat_seconds_min = 5;

@@ -122,7 +122,7 @@ std::string read_schema(const Pairs& pairs, feed::dbn::Schema& into) {
         return "";
     }
     if (found && *found == "status") {
-        return "schema status: OPRA sends no messages about the trading state of a series";
+        return "schema status: no venue here sends messages about the trading state of a series";
     }
     std::string names;
     for (const std::string_view name : feed::dbn::schema_names) {

@@ -45,7 +45,7 @@ struct ReplayFrame {
         interval,      ///< `record`, of an interval that ended at `time_ns`
         interval_end,  ///< all records of an interval that ended at `time_ns` were sent
         place,         ///< all records of events up to `place` were sent
-        reached,       ///< of events and intervals before `time_ns`, likewise
+        reached,       ///< all records of events and intervals before `time_ns` were sent
         error,         ///< the replay ends: `code` and `text`
     };
 

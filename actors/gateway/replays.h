@@ -35,7 +35,8 @@ class Replays final : public ReplayHost {
     const GatewayConfig& config_;
     LiveFeed& feed_;
     ReplayProcesses processes_;
-    std::map<std::string, unsigned> of_users_;  ///< sources that a session has
+    std::map<std::string, unsigned> of_users_;  ///< by user: replays that count against the limit
+                                                ///< of its key, until their processes have ended
 };
 
 }  // namespace pinstrike::actors::gateway

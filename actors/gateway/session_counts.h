@@ -15,7 +15,7 @@ namespace pinstrike::actors::gateway {
     ROW(unsent, records, "of these, records that still waited when the session ended") \
     ROW(subscriptions, lines, "subscription lines that were accepted") \
     ROW(refusals, lines, \
-        "refused logins above the limit of sessions, subscription lines and symbols") \
+        "refused: logins above the limit of sessions, subscription lines, and symbols") \
     ROW(replayed, records, "of the records for the client, those of the recording") \
     ROW(bytes, bytes, "bytes given to the client's socket")
 

@@ -18,9 +18,9 @@ using Kind = ReplayFrame::Kind;
 
 /// Live records are kept from here on. The recording is one or two seconds behind the present.
 constexpr std::int64_t near_ns = 5 * second_ns;
-/// If the recording does not come up to the live records within this time, it has ended.
+/// A recording that does not reach the live records within this time has ended.
 constexpr std::int64_t patience_ns = 20 * second_ns;
-/// How often what was kept may be too much.
+/// After this many overflows of the kept live records the session ends.
 constexpr unsigned overflows_max = 4;
 /// Frames that are handled in one step, so that a step is short.
 constexpr std::size_t frames_each_step = 1024;
@@ -108,7 +108,8 @@ void SessionReplay::read_frames(std::int64_t now_ns) {
         bool is_malformed = false;
         const auto frame = take_frame(rest, is_malformed);
         if (!frame) {
-            return fail(code_internal, "Internal error: the replay sent what is no frame");
+            return fail(code_internal,
+                        "Internal error: the replay sent bytes that are not a frame");
         }
         input_.taken = input_.block.size() - rest.size();
         handle(*frame, now_ns);
@@ -149,7 +150,7 @@ void SessionReplay::handle(const ReplayFrame& frame, std::int64_t now_ns) {
     }
 }
 
-/// Later records of the series have its number in the replay.
+/// Maps the series' id in the replay to its live id; later records of the replay have the former.
 void SessionReplay::add_series(const pinstrike_key& key) {
     Series& series = series_[key.id];
     series = {};
@@ -253,7 +254,7 @@ void SessionReplay::send_kept() {
 std::string SessionReplay::lack() const {
     std::string text;
     if (is_incomplete_) {
-        text = "the recording does not come up to the live records";
+        text = "the recording ends before the live records begin";
     }
     if (unknown_ != 0) {
         text += fmt::format("{}{} records are of series that the feed does not know now",

@@ -82,8 +82,8 @@ Section<KafkaConfig> make_section() {
         .required()
         .key("topics", &KafkaConfig::topics,
              list_of(section_form(topic_section()), "a list of topics"),
-             "Topics, one for each kind of records. One broker takes about a thirtieth of OPRA at "
-             "its highest rate: choose underlyings for quotes.")
+             "Topics, one for each kind of records. One broker takes about a thirtieth of a whole "
+             "feed at its highest rate: choose underlyings for quotes.")
         .required()
         .key("prefix", &KafkaConfig::prefix, name_text(), "First part of the topics' names.")
         .key("message_records", &KafkaConfig::message_records,

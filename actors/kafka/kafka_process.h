@@ -74,7 +74,7 @@ class KafkaProcess final : private FeedEvents {
     void on_event(const pinstrike_record& record) override;
     void on_dropped() override;
 
-    void ask_ahead(std::uint32_t id) override { market_.instruments().prefetch(id); }
+    void prefetch_ahead(std::uint32_t id) override { market_.instruments().prefetch(id); }
 
     void on_missed(std::uint64_t records) override;
     void on_lost(const std::string& why) override;

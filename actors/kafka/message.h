@@ -16,7 +16,7 @@ struct MessageKey {
     std::uint32_t underlying = 0;
 };
 
-/// Numbers of records are of the key, since the begin of the producer's life.
+/// Numbers of records are of the key, since the start of the producer's life.
 struct Message {
     MessageKey key;
     std::string_view underlying;

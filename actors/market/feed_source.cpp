@@ -62,7 +62,7 @@ std::size_t FeedSource::poll(std::int64_t now_ns) {
         for (std::size_t i = 0; i < records.size(); ++i) {
             const pinstrike_record& record = records[i];
             if (i + ahead_records < records.size()) {
-                events_.ask_ahead(records[i + ahead_records].key.id);
+                events_.prefetch_ahead(records[i + ahead_records].key.id);
             }
             if (record.kind == PINSTRIKE_RESTARTED) {
                 drop_waiting();

@@ -40,7 +40,7 @@ class FeedEvents {
     virtual void on_batch(std::int64_t received_ns) { static_cast<void>(received_ns); }
 
     /// An event of this series follows soon; 0: of none.
-    virtual void ask_ahead(std::uint32_t id) { static_cast<void>(id); }
+    virtual void prefetch_ahead(std::uint32_t id) { static_cast<void>(id); }
 
     /// An event was dropped: too many wait for the id of their series, or its series had none for
     /// too long.

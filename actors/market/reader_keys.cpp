@@ -45,8 +45,7 @@ Form<std::string> endpoint_form(const std::string& example) {
 }
 
 Form<std::vector<std::string>> roots_form() {
-    return list_of(text_like("an OPRA root such as SPXW", "^[A-Z0-9]{1,5}$", is_root),
-                   "a list of OPRA roots");
+    return list_of(text_like("a root such as SPXW", "^[A-Z0-9]{1,5}$", is_root), "a list of roots");
 }
 
 Form<std::string> file_form() {

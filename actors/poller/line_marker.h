@@ -17,8 +17,8 @@ namespace pinstrike::actors {
 /// For one line. Data of tests is delivered to no core, so no mark counts it.
 class LineMarker {
   public:
-    /// Writes number and block time of the last delivered message, and the number of the first one,
-    /// to `into`. False: nothing to report.
+    /// Writes to `into` the last number that was delivered or declared lost, the block time
+    /// reached, and the first number. False: there is nothing to report.
     [[nodiscard]] bool look(feed::Arbiter& arbiter, const feed::LineDay& day, feed::Event& into) {
         const std::int64_t reached_ts_ns = arbiter.reached_ts_ns();
         if (!day.open()) {

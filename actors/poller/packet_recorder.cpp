@@ -39,15 +39,15 @@ void write_block(std::byte* at, std::size_t block_bytes, const nic::Packet& pack
 
 PacketRecorder::~PacketRecorder() = default;
 
-/// The place and the count are members only between bursts and chunks: the bytes of a packet may
-/// alias members, so the compiler would write those for each packet.
+/// Local variables hold the place and the count during a burst, because the bytes of a packet may
+/// alias members, so the compiler would store members after each packet.
 void PacketRecorder::record(std::span<const nic::Packet> packets,
                             std::span<const std::uint32_t> interfaces) noexcept {
     std::byte* next = next_;
     std::byte* end = end_;
     std::uint32_t recorded = 0;
     const bool wants_all = filter_.wants_all();
-    const auto settle = [&] {
+    const auto store_back = [&] {
         next_ = next;
         open_.packets += recorded;
         recorded_.add(recorded);
@@ -62,7 +62,7 @@ void PacketRecorder::record(std::span<const nic::Packet> packets,
         }
         const std::size_t block_bytes = block_bytes_of(packet);
         if (block_bytes > static_cast<std::size_t>(end - next)) [[unlikely]] {
-            settle();
+            store_back();
             const bool fits = next_chunk(packet, block_bytes);
             next = next_;
             end = end_;
@@ -76,7 +76,7 @@ void PacketRecorder::record(std::span<const nic::Packet> packets,
         ++recorded;
         filter_.note_recorded(mark);
     }
-    settle();
+    store_back();
 }
 
 void PacketRecorder::record_repair(std::uint32_t line, std::uint16_t number,

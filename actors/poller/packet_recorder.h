@@ -33,8 +33,8 @@
 
 namespace pinstrike::actors {
 
-/// Where the blocks that recovery got from a peer are addressed to in a recording: to the
-/// retransmission group that the venue publishes for their line. A replay takes them from there.
+/// The destination that a recorded repair block gets: the retransmission group that the venue
+/// publishes for its line. A replay reads repair blocks from that group.
 struct RepairRoute {
     /// Null: the venue publishes none, so such blocks are not recorded.
     std::optional<feed::LineConfig> (*published_line)(std::uint16_t number) = nullptr;
@@ -53,9 +53,9 @@ struct alignas(64) FilledChunk {
     std::uint32_t packets = 0;
     std::int64_t first_ts_ns = 0;           ///< receive time of its first packet
     std::uint64_t received = 0;             ///< packets received since the start, up to its first
-    std::uint64_t filtered = 0;             ///< of these
-    std::uint64_t not_recorded = 0;         ///< of the others
-    std::uint64_t not_recorded_before = 0;  ///< of these, since the chunk before
+    std::uint64_t filtered = 0;             ///< of received: the filter refused them
+    std::uint64_t not_recorded = 0;         ///< of received: found no free chunk
+    std::uint64_t not_recorded_before = 0;  ///< of not_recorded: since the chunk before
 };
 
 static_assert(sizeof(FilledChunk) == 64);

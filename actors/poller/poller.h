@@ -392,8 +392,8 @@ class Poller final : public PollerTask, private feed::ArbiterSink {
         }
     }
 
-    /// Copies the packets of the tapped line. This is a separate pass over the burst, so that the
-    /// fast path costs nothing while no tap is active.
+    /// Copies the packets of the tapped line. This is a separate pass over the burst, so that an
+    /// inactive tap costs only one test for each burst.
     void copy_to_tap(const Input& input) {
         for (std::size_t i = input.processed; i < input.filled; ++i) {
             const nic::Packet& packet = input.burst[i];

@@ -128,8 +128,8 @@ struct alignas(cache_line_bytes) PollerLine {
     Counter retransmission_packets;
 };
 
-/// Cold. Gives the line its numbers of setup.left_out. Not inline, because code that the compiler
-/// inlines beside the fast path makes it inline less of that.
+/// Cold. Gives the line its numbers of setup.left_out. Not inline, because inlining it would make
+/// the compiler inline less of the fast path.
 void set_left_out(PollerLine& line, const PollerSetup& setup);
 
 template <class Codec>

@@ -34,7 +34,8 @@ void Poller<Codec>::process_walked(Input& input, Line& line, feed::Block& block,
     }
 }
 
-/// True if some of its messages were accepted for the first time.
+/// True if the block has the role `data` and at least one of its messages was accepted for the
+/// first time.
 template <class Codec>
 bool Poller<Codec>::commit_slow(Line& line, const feed::Block& block, feed::Stream stream) {
     const std::uint64_t before = line.arbiter.committed_at_once();

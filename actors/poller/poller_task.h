@@ -80,8 +80,8 @@ struct PollerCounters : LoopCounters {
     Histogram exchange_to_decoded_ns;
     Histogram exchange_to_decoded_preempted_ns;  ///< of these, the samples affected by preemption
                                                  ///< of the thread
-    /// How often the cores got marks of all lines. Those of one time reach the rings before the
-    /// next time.
+    /// Rounds in which marks of all lines were written for the cores. The marks of one round reach
+    /// the rings before the next round begins.
     Counter marked;
 };
 
@@ -119,7 +119,9 @@ class PollerTask {
         }
     }
 
-    /// Reads one burst from each port. Returns the number of packets handled; 0: there were none.
+    /// Live: reads one burst from each port. In a replay: takes about a burst of packets of all
+    /// captures in the order of their times. Returns the number of packets and repair blocks
+    /// handled; 0: there were none.
     virtual std::size_t step(std::int64_t now_ns) = 0;
 
     /// The thread slept since the last step, so the time between is not counted as preemption.

@@ -78,7 +78,7 @@ void Router::push_all(std::size_t records) noexcept {
     }
 }
 
-/// Whether any division of `records` among the rings finds room, so that no message is checked.
+/// Whether each ring has room for all `records`, so that no message needs a check of its own.
 bool Router::all_have_room(std::size_t records) noexcept {
     for (std::size_t i = 0; i < outputs_.size(); ++i) {
         places_[i] = {outputs_[i].ring.next_slots(records, outputs_[i].closed), 0};
@@ -99,7 +99,7 @@ void Router::copy_all(const feed::Event* event, const feed::Event* end) noexcept
         feed::Event* slot = place.slot;
         do {
             copy_record(slot, event++);
-            ask_ahead(slot++);
+            prefetch_ahead(slot++);
         } while (event != next);
         place.slot = slot;
         ++place.messages;

@@ -195,7 +195,7 @@ class Router {
             }
         }
 
-        /// The slots before `end`, from the ring's next one, were filled with `messages` messages.
+        /// The producer has filled the ring's slots up to `end` with `messages` messages.
         void commit_to(const feed::Event* end, std::uint64_t messages) noexcept {
             routed_count += messages;
             ring.commit_to(end);

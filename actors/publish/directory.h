@@ -3,11 +3,12 @@
 // The directory of a core's table: a record for each series, and a list of records for each root.
 // So a reader finds the series of a root without a walk over the table.
 //
-// One thread writes; readers are in other processes, and the thread that gives ids reads keys and
-// writes ids. Every store that others read is a release store. A reader may follow a list while a
-// series is added, because the new series is the first of the list, and its record is complete
-// before the list leads to it (release, acquire). A removal makes `removals` odd before it changes
-// the list and even after it, so a reader that sees another value after its walk starts again.
+// The core's thread writes; the thread that assigns ids reads keys and writes ids. Readers are in
+// other processes. Every store that others read is a release store. A reader may follow a list
+// while a series is added, because the new series is the first of the list, and its record is
+// complete before the list leads to it (release, acquire). A removal makes `removals` odd before it
+// changes the list and even after it, so a reader that sees another value after its walk starts
+// again.
 #pragma once
 
 #include "actors/publish/core_memory.h"

@@ -299,7 +299,7 @@ bool MemoryFile::link(Problems& problems) {
 }
 
 /// A start that failed before link() has no readers. It may not have the page of the header, so it
-/// writes nothing. One that was never live has nothing that is worth to be kept.
+/// writes nothing. A file that was never live is removed, even if the plan keeps files.
 MemoryFile::~MemoryFile() {
     const bool stays = linked_ && plan_.kept && header().state == PINSTRIKE_LIVE;
     if (linked_) {
@@ -408,7 +408,7 @@ void MemoryFile::give_ids() {
     }
 }
 
-/// Behind the records of a core's directory that series have or had.
+/// One past the last record of a core's directory that a series has or had.
 std::size_t MemoryFile::used_records(std::size_t core) const {
     const std::atomic_ref<std::uint32_t> count{core_header(core).series_count};
     return count.load(std::memory_order_acquire) + 1;

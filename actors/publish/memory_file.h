@@ -93,8 +93,8 @@ class MemoryFile {
     /// wrote to it since the last call.
     void wake_readers();
 
-    /// To be called after wake_readers(). Gives ids to some series that have none; the end of the
-    /// file gives them to all.
+    /// To be called after wake_readers(). Gives ids to some series that have none; end() gives them
+    /// to all the rest.
     void give_ids();
 
     [[nodiscard]] std::size_t bytes() const { return bytes_; }
@@ -121,8 +121,8 @@ class MemoryFile {
   private:
     /// How far give_ids() has come.
     struct IdPass {
-        std::vector<std::size_t> known;  ///< by core: behind the records that it has seen once
-        std::size_t core = 0;            ///< where all are looked at in turn
+        std::vector<std::size_t> known;  ///< by core: the first record that was never looked at
+        std::size_t core = 0;  ///< with `record`: the next one of the pass over all records
         std::size_t record = 1;
     };
 

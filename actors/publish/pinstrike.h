@@ -202,7 +202,7 @@ struct pinstrike_header {
     uint32_t trade_date; /* as 20261127, of the start; 0: captures are replayed */
     uint32_t sharding;   /* 0: by series, 1: by underlying */
     uint8_t reserved0[64];
-    /* 192: written by the housekeeping thread */
+    /* 192: written by the thread that wakes readers */
     uint32_t wake; /* raised after the stream of a core grew; a futex */
     uint8_t reserved1[60];
 };
@@ -352,9 +352,10 @@ static inline int pinstrike_stamp_after(uint64_t a, uint64_t b) {
 }
 
 /* Reads the state of all series of a filter that the feed lists (those with a message since the
- * start of day, a control message of each line; see also pinstrike_filter.announced), sorted by
- * root, expiration, strike, right and session. Each value is of one moment, the chain is not.
- * Writes at most `max` values and returns how many there are; negative: an error. */
+ * start of day, which is a control message on each line; see also pinstrike_filter.announced),
+ * sorted by root, expiration, strike, right and session. Each series is consistent in itself;
+ * different series may be of different moments. Writes at most `max` values and returns how many
+ * there are; negative: an error. */
 ptrdiff_t pinstrike_chain(pinstrike_feed* feed, const struct pinstrike_filter* filter,
                           struct pinstrike_value* values, size_t max);
 
@@ -398,12 +399,13 @@ enum pinstrike_kind { /* the kinds of events, as the writer numbers them */
                       PINSTRIKE_CONTROL = 24,
                       PINSTRIKE_GAP = 25,
                       PINSTRIKE_LINE_STATE = 26,
-                      PINSTRIKE_LINE_MARK = 27, /* all numbers up to `sequence` were seen */
-                      PINSTRIKE_STATE = 252,    /* another part of a state that is read again */
-                      PINSTRIKE_RENEWED = 253,  /* the state of a core changed by state of a peer,
-                                                   not by events; it was read again */
-                      PINSTRIKE_MISSED = 254,   /* the reader was too slow: the records of.missed of
-                                                   a core are lost; its state was read again */
+                      PINSTRIKE_LINE_MARK =
+                          27, /* all numbers up to `sequence` were delivered or declared lost */
+                      PINSTRIKE_STATE = 252,   /* another part of a state that is read again */
+                      PINSTRIKE_RENEWED = 253, /* the state of a core changed by state of a peer,
+                                                  not by events; it was read again */
+                      PINSTRIKE_MISSED = 254,  /* the reader was too slow: the records of.missed of
+                                                  a core are lost; its state was read again */
                       PINSTRIKE_RESTARTED =
                           255 /* the feed started anew; the state was read again */
 };

@@ -53,7 +53,7 @@ class StampClock {
 
         [[gnu::always_inline]] std::uint64_t next(std::int64_t ts_ns) {
             stamp_ += PINSTRIKE_STAMP_PLACE;
-            if (is_elsewhere(ts_ns, from_ns_)) [[unlikely]] {
+            if (needs_new_millisecond(ts_ns, from_ns_)) [[unlikely]] {
                 clock_.set(stamp_);
                 stamp_ = clock_.follow(ts_ns);
                 from_ns_ = clock_.from_ns_;
@@ -106,7 +106,8 @@ class StampClock {
     static constexpr std::uint64_t far_ms = far_ns / ms_ns;
 
     /// Whether an event was received in a later millisecond than the last one, or far before it.
-    [[gnu::always_inline]] static bool is_elsewhere(std::int64_t ts_ns, std::uint64_t from_ns) {
+    [[gnu::always_inline]] static bool needs_new_millisecond(std::int64_t ts_ns,
+                                                             std::uint64_t from_ns) {
         return (static_cast<std::uint64_t>(ts_ns) - from_ns) >> far_bits != 0;  // wraps far before
     }
 
@@ -140,7 +141,8 @@ class StampClock {
     std::uint64_t stamp_ = 0;
     std::uint64_t ms_ = 0;
     std::uint64_t changes_ = 0;
-    /// Events of the last millisecond, or somewhat before, have times less than far_ns behind this.
+    /// Times in [from_ns_, from_ns_ + far_ns) are of the stamp's millisecond or before it, so they
+    /// need no new millisecond.
     std::uint64_t from_ns_ = 1 - far_ns;
 };
 

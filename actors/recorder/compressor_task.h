@@ -1,9 +1,9 @@
 // path: cold
 //
 // The work of the compressor's thread: compresses the closed segments of a recording, the oldest
-// first, one chunk at a time. One that cannot be compressed is tried again after all others. The
-// thread has the idle priority, and sleeps after each chunk so that it takes no more than its share
-// of a processor.
+// first, one chunk at a time. A segment that cannot be compressed is tried again after all others.
+// The thread has the idle priority, and sleeps after each chunk so that it takes no more than its
+// share of a processor.
 #pragma once
 
 #include "actors/recorder/recorder_counts.h"

@@ -20,8 +20,8 @@ class DiskQueue {
     struct Order {
         int fd = -1;
         std::uint64_t offset = 0;
-        std::span<const std::byte> bytes;  ///< stay as they are until the write has ended
-        std::size_t memory = 0;            ///< which of the queue's memories has them
+        std::span<const std::byte> bytes;  ///< must not change until the write has ended
+        std::size_t memory = 0;            ///< index of the registered memory that holds them
         void* of = nullptr;                ///< returned when the write has ended
     };
 

@@ -31,7 +31,7 @@ struct RecordConfig {
     std::uint64_t free_bytes = 1 << 30;  ///< that the disk has free
     int compress_level = 0;              ///< of zstd, for closed segments; 0: not compressed
     unsigned compress_cpu_percent = 50;  ///< of one processor
-    /// From the begin of a snapshot of the books to that of the next; 0: none is written.
+    /// Time from the start of a snapshot of the books to the start of the next; 0: none is written.
     std::int64_t snapshot_interval_ns = 60'000'000'000;
     bool recover = true;  ///< at the start, the books take what was recorded before
 

@@ -16,8 +16,8 @@ namespace pinstrike::actors {
     ROW(removed, segments, "Segments removed because they were beyond the limits of the config") \
     ROW(failures, failures, "Writes that failed, and segments that could not be begun") \
     ROW(compressed, segments, "Segments compressed") \
-    ROW(compressed_from, bytes, "Bytes of these segments before") \
-    ROW(compressed_to, bytes, "Bytes of these segments after it") \
+    ROW(compressed_from, bytes, "Bytes of the compressed segments, before their compression") \
+    ROW(compressed_to, bytes, "Bytes of the compressed segments, after their compression") \
     ROW(compress_failures, failures, "Segments that could not be compressed; tried again later") \
     ROW(snapshots, snapshots, "Snapshots of the books written to the disk") \
     ROW(snapshots_failed, snapshots, "Snapshots that could not be written")

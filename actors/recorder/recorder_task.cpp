@@ -179,18 +179,18 @@ bool RecorderTask::remove_old(std::int64_t now_ns) {
     removal_.next_look_ns = clock_.now_ns() + look_interval_ns;
     release_idle();
     if (clock_.now_ns() >= removal_.again_ns) {
-        removal_.left_out.clear();
+        removal_.unremovable.clear();
         removal_.again_ns = clock_.now_ns() + unremovable_interval_ns;
     }
     const RecordConfig& config = setup_.config;
     const std::int64_t oldest_ns = config.keep_ns == 0 ? INT64_MIN : now_ns - config.keep_ns;
     removal_.path = feed::segment_to_remove(
-        folder_, {oldest_ns, config.keep_bytes, config.free_bytes, removal_.left_out});
+        folder_, {oldest_ns, config.keep_bytes, config.free_bytes, removal_.unremovable});
     if (removal_.path.empty()) {
         return false;
     }
     disk_->remove(removal_.path, &removal_);
-    disk_->submit();  // at once: nobody had it open a moment ago
+    disk_->submit();  // at once: segment_to_remove() has just checked that no process has it locked
     return true;
 }
 
@@ -200,7 +200,7 @@ void RecorderTask::end_removal() {
     if (!feed::remove_segment(path)) {
         setup_.listener(RecorderNote::not_removed,
                         fmt::format("{}: {}", path, std::strerror(errno)));
-        removal_.left_out.insert(path);
+        removal_.unremovable.insert(path);
         return;
     }
     counters_.bump(RecorderCount::removed);

@@ -126,9 +126,9 @@ class RecorderTask {
     /// Of segments beyond the limits of the config; in step-free time.
     struct Removal {
         std::int64_t next_look_ns = 0;
-        std::string path;                ///< the segment that is being removed; empty: none
-        std::set<std::string> left_out;  ///< could not be removed
-        std::int64_t again_ns = 0;       ///< when these are tried again
+        std::string path;                   ///< the segment that is being removed; empty: none
+        std::set<std::string> unremovable;  ///< could not be removed
+        std::int64_t again_ns = 0;          ///< when these are tried again
     };
 
     RecorderTask(RecorderSetup setup, std::vector<RecorderInput> inputs);

@@ -140,7 +140,7 @@ void TimerBase::fire(std::int64_t now_ns) noexcept {
         due_ns_ += ((now_ns - due_ns_) / period_ns_ + 1) * period_ns_;
         executor.insert(*this);
     }
-    told_ = false;
+    handled_ = false;
     if (!in_due_) {
         in_due_ = true;
         next_due_ = nullptr;
@@ -159,7 +159,7 @@ void TimerBase::set(std::int64_t delay_ns, std::int64_t period_ns) noexcept {
 }
 
 void TimerBase::cancel() noexcept {
-    told_ = true;
+    handled_ = true;
     if (place_ != nowhere) {
         owner_.executor_->remove(*this);
     }

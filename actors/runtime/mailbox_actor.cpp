@@ -40,7 +40,7 @@ void MailboxActor::monitor(Mailbox<Down>& downs) {
     }
 }
 
-void MailboxActor::tell_monitors() noexcept {
+void MailboxActor::notify_monitors() noexcept {
     const std::lock_guard guard{monitors_->lock};
     monitors_->notified = true;
     for (Sender<Down>& sender : monitors_->senders) {
@@ -85,7 +85,7 @@ void MailboxActor::end() noexcept {
         box->close();
     }
     ended_.store(true, std::memory_order_release);
-    tell_monitors();
+    notify_monitors();
 }
 
 void MailboxActor::untouch(LaneBase& lane) noexcept {
@@ -125,7 +125,7 @@ void MailboxActor::work(std::size_t budget, std::size_t& handled) {
         TimerBase& timer = *due_;
         due_ = timer.next_due_;
         timer.in_due_ = false;
-        if (!std::exchange(timer.told_, true)) {
+        if (!std::exchange(timer.handled_, true)) {
             ++handled;
             timer.notify();
         }

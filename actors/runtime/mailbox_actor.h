@@ -118,7 +118,7 @@ class MailboxActor {
     void work(std::size_t budget, std::size_t& handled);
     void fail(const char* what) noexcept;
     void end() noexcept;
-    void tell_monitors() noexcept;
+    void notify_monitors() noexcept;
     [[nodiscard]] bool could_run() noexcept;
     [[nodiscard]] std::uint64_t backlog() noexcept;
     [[nodiscard]] bool waits_for_room() noexcept;

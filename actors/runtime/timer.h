@@ -50,7 +50,7 @@ class TimerBase {
     std::size_t place_ = nowhere;  ///< index in the executor's heap
     TimerBase* next_due_ = nullptr;
     bool in_due_ = false;  ///< it is in its actor's list of due timers
-    bool told_ = true;     ///< false: the handler must be called for it
+    bool handled_ = true;  ///< false: the handler must be called for it
 };
 
 template <class T>

@@ -3,8 +3,8 @@
 // The account: packets and messages received, delivered and dropped, by reason. It is the snapshot
 // of an appliance whose threads have ended, checked, and written as JSON or as tables. The check
 // compares the output of each hop with the input of the next, so an identity that does not hold is
-// a bug of this program, and the message names the identity. (A ring's `pushed` is computed as
-// routed less refused; the check compares it with what the ring's core counted.)
+// a bug of this program, and the message names the identity. (A ring counts `routed`, `pushed` and
+// `refused` separately; the check also compares `pushed` with what the ring's core counted.)
 #pragma once
 
 #include "actors/telemetry/counter_snapshot.h"

@@ -163,7 +163,8 @@ std::string recovered_text(const CounterSnapshot& counters) {
         return "";
     }
     return fmt::format(
-        "{} series began with recorded state; {} messages are missing before the first ones\n",
+        "{} series began with recorded state; {} messages are missing between the recording and "
+        "the first messages since the start\n",
         counters.recorder->recovered_series, missed_before_start(counters));
 }
 

@@ -55,11 +55,11 @@
 #pragma once
 
 #include "actors/threads/mirrored_memory.h"
-#include "config/ask_ahead.h"
 #include "config/cache_line.h"
 #include "config/check.h"
 #include "config/counter.h"
 #include "config/hooks.h"
+#include "config/prefetch_ahead.h"
 
 #include <algorithm>
 #include <atomic>
@@ -111,7 +111,7 @@ class Producer {
         T* slots = next_slot();
         claimed_ += count;
         for (std::size_t i = 0; i < count; ++i) {
-            ask_ahead(slots + i);
+            prefetch_ahead(slots + i);
         }
         return slots;
     }
@@ -119,7 +119,7 @@ class Producer {
     /// Returns the next slots without claiming them; nullptr if claims of `count` in all would
     /// leave fewer than `spare` slots free. The caller fills some of the slots and then claims them
     /// with commit(). While it fills them, it prefetches later slots one by one
-    /// (config/ask_ahead.h).
+    /// (config/prefetch_ahead.h).
     [[nodiscard]] T* next_slots(std::size_t count, std::size_t spare = 0) noexcept {
         owner_.check();
         return has_room(count + spare) ? next_slot() : nullptr;

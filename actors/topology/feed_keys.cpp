@@ -177,10 +177,10 @@ void add_general_keys(Section<FeedConfig>& section) {
     add_actor_keys(section);
     section
         .key("series_map", &FeedConfig::series_map, or_word<std::string>("none", "", text()),
-             "The day's list of series and their lines, as the exchange publishes it each night "
-             "(OPRASymbolMapping_YYYYMMDD_HHMMSS.csv), or a folder, whose newest such file is "
-             "used. Read at the start, so that the book has an entry for each series before its "
-             "first message. Relative to the working directory, as captures are.")
+             "The day's list of series and their lines, as the exchange publishes it each night, "
+             "or a folder, whose newest such file is used. Read at the start, so that the book has "
+             "an entry for each series before its first message. Relative to the working "
+             "directory, as captures are.")
         .only_for("kind", "kind " + words_joined(venues_with_series_mapping()),
                   [](const FeedConfig& feed) { return has_series_mapping(feed.kind); });
     if (const feed::TrafficGenerator* const generator = feed::traffic_generator()) {

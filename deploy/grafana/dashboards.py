@@ -476,7 +476,7 @@ BRIDGE = Dashboard(
              [query("sum(pinstrike_bridge_joined_hosts{{S}})")], thresholds=steps(BLUE), empty="None"),
         stat("Current hosts", "Of these, those that have a whole state and follow the events", "short",
              [query("sum(pinstrike_bridge_current_hosts{{S}})")], thresholds=steps(BLUE), empty="None"),
-        stat("Open lines", "Lines of which it is not known yet which numbers were not carried", "short",
+        stat("Open lines", "Lines for which the bridge does not know yet which numbers were not carried", "short",
              [query("max(pinstrike_bridge_open_lines{{S}})")], thresholds=steps(BLUE), empty="None"),
         lines("Records", "Sent by serving sides, published by joining sides", "cps", [
             worst(f"rate(pinstrike_bridge_serve_sent_records_total{{{{S}}}}{RATE})", of="sum", name=" sent"),

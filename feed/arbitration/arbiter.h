@@ -82,7 +82,8 @@ class Arbiter {
     /// Declares holes lost whose window has passed.
     void step(std::int64_t now_ns, ArbiterSink& sink) { slow_.step(now_ns, sink); }
 
-    /// Sets the window of holes that open from now on. Open holes keep their window.
+    /// Sets the window. It also applies to a hole that is already open, from the line's next block
+    /// or timer on.
     void set_window(std::int64_t window_ns) { line_.sequencer.held().set_window(window_ns); }
 
     /// Cold. These numbers were left out of the input on purpose: they are not lost.

@@ -24,8 +24,9 @@ class ArbiterSink {
     virtual void deliver(const Block& block, unsigned first, unsigned count,
                          DeliveryFlags flags) = 0;
 
-    /// The exchange time of the earlier block of which `block`, a data block of the same numbering,
-    /// is a copy with another block time; nullopt if none of these beginnings is of such a block.
+    /// `block` is a data block. If it is a copy of an earlier block of the same numbering, with
+    /// another block time, and the beginning of that block is among the given ones: its exchange
+    /// time. Else nullopt.
     [[nodiscard]] virtual std::optional<std::int64_t> ts_of_copy(
         std::span<const BlockStart> /*starts*/, const Block& /*block*/) const {
         return std::nullopt;

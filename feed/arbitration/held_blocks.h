@@ -52,7 +52,8 @@ class HeldBlocks {
     /// Gives back the memory of a block.
     void release(HeldBlock* held) { arena_.release(held); }
 
-    /// Sets the window of holes that open from now on. Open holes keep their window.
+    /// Sets the window. It also applies to a hole that is already open, from the line's next block
+    /// or timer on.
     void set_window(std::int64_t window_ns) { window_ns_ = window_ns; }
 
     /// When a hole that opened at this time is given up; never, if the window is practically

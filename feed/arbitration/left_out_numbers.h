@@ -25,8 +25,8 @@ class LeftOutNumbers {
   public:
     explicit LeftOutNumbers(const Numbering& numbering) : numbering_(numbering) {}
 
-    /// Not inline, because code that the compiler inlines beside the poller's fast path makes it
-    /// inline less of that.
+    /// Not inline, because inlining it would make the compiler inline less of the poller's fast
+    /// path.
     ~LeftOutNumbers();
 
     LeftOutNumbers(const LeftOutNumbers&) = delete;

@@ -157,7 +157,7 @@ struct VenueRecord {
 
 /// Schemas ohlcv-1s, ohlcv-1m and ohlcv-1h.
 struct BarRecord {
-    RecordHeader header;  ///< event_ns: the begin of the interval
+    RecordHeader header;  ///< event_ns: the start of the interval
     std::int64_t open = undefined_price;
     std::int64_t high = undefined_price;
     std::int64_t low = undefined_price;

@@ -45,7 +45,7 @@ struct Block {
     const MessagePlace* places = nullptr;  ///< one per decodable message; null: not walked
     std::uint64_t sequence = 0;            ///< at most number_max (position.h)
     std::uint16_t messages = 0;            ///< messages it carries
-    std::uint16_t decodable = 0;           ///< the first so many can be decoded, the rest cannot
+    std::uint16_t decodable = 0;  ///< messages at the front that can be decoded; the rest cannot
     BlockRole role = BlockRole::data;
     bool retransmitted = false;  ///< may only fill known holes
     std::uint8_t session = 0;

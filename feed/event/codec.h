@@ -77,7 +77,8 @@ concept LineCodec =
         /// Whether a block that was opened has the role `data`. False if only walk() can tell.
         { codec.begins_with_data(opened) } -> std::same_as<bool>;
 
-        /// The time of the block with one of these beginnings of which `block` is a copy.
+        /// The time of the earlier block of which `opened` is a copy, if its beginning is among
+        /// `starts`; else nullopt.
         { codec.ts_of_copy(starts, opened) } -> std::same_as<std::optional<std::int64_t>>;
 
         /// Called when the arbiter has applied a start of day, a reset or a new session. All blocks

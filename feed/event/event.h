@@ -31,7 +31,8 @@ enum class EventKind : std::uint8_t {
     control = 24,   ///< H: once per line, sent to every core
     gap,            ///< messages lost, or found after all; sent to every core that it concerns
     line_state,     ///< a stream or line fell silent or came back; sent to every core
-    line_mark,      ///< all messages up to this number were delivered; sent to cores that need it
+    line_mark,  ///< all numbers up to this one were delivered or declared lost; sent to cores that
+                ///< need it
 };
 
 /// Whether an event concerns a line and not a series. Such an event is delivered to every actor

@@ -12,7 +12,7 @@
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #endif
 
-#include "config/ask_ahead.h"
+#include "config/prefetch_ahead.h"
 #include "feed/opra/layout.h"
 #include "feed/opra/quote_event.h"
 #include "feed/opra/test_symbols.h"
@@ -298,7 +298,7 @@ PINSTRIKE_AVX512 FastPathResult decode_avx512(const std::byte* bytes, std::size_
         _mm512_store_si512(event, first_record(form, message, code, numbered));
         store_32(event + 1, _mm512_castsi512_si256(_mm512_or_si512(placed(form.bests, message),
                                                                    row(form.bests_fill))));
-        ask_ahead(event);
+        prefetch_ahead(event);
         event += appendage_sides_of_form(shape.form()) == 0 ? 1 : 2;
     }
     return {size - at <= 1 && _mm512_test_epi8_mask(wrong, wrong) == 0, tests,

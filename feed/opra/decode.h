@@ -4,8 +4,8 @@
 // function per category.
 #pragma once
 
-#include "config/ask_ahead.h"
 #include "config/check.h"
+#include "config/prefetch_ahead.h"
 #include "feed/event/block.h"
 #include "feed/event/event.h"
 #include "feed/event/event_sink.h"
@@ -126,7 +126,7 @@ inline unsigned decode_quotes(const Block& block, unsigned first, unsigned end,
             continue;
         }
         quote.store(event);
-        ask_ahead(event);
+        prefetch_ahead(event);
         ++messages;
         if (appendage_sides_of_form(place.form) == 0) {
             ++event;

@@ -22,7 +22,7 @@
 // The last two have no branch on the form of a quote, because such a branch is not predictable.
 #pragma once
 
-#include "config/ask_ahead.h"
+#include "config/prefetch_ahead.h"
 #include "feed/event/block.h"
 #include "feed/event/event.h"
 #include "feed/opra/decode.h"
@@ -120,7 +120,7 @@ template <bool wants_tests>
             continue;
         }
         quote.store(event);
-        ask_ahead(event++);
+        prefetch_ahead(event++);
     }
     return {appendages == 0 && _mm256_testz_si256(wrong, wrong) != 0, tests,
             static_cast<std::size_t>(event - events)};
@@ -168,7 +168,7 @@ template <bool wants_tests>
             continue;
         }
         quote.store(event);
-        ask_ahead(event);
+        prefetch_ahead(event);
         if (appendage_sides_of_form(shape.form()) == 0) {
             ++event;
         } else {

@@ -41,8 +41,8 @@ class LeftOut {
 /// comment.
 std::size_t read_comment(std::string_view comment, LeftOutByLine& into);
 
-/// What was left out of those of the captures that are cuts. Captures that cannot be read are not
-/// its concern. A Problem if there are more ranges than memory should hold.
+/// The numbers that were left out of the captures that are cuts. Captures that cannot be read are
+/// skipped, without a Problem. A Problem if there are more ranges than memory should hold.
 [[nodiscard]] LeftOutByLine left_out_of(std::span<const std::string> captures, Problems& problems);
 
 }  // namespace pinstrike::feed

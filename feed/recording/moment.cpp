@@ -61,7 +61,7 @@ date::local_days day_of(std::int64_t ns, bool utc) {
     return date::floor<date::days>(local);
 }
 
-/// From the begin of a trade date to midnight UTC.
+/// From the start of a trade date to midnight UTC.
 constexpr std::chrono::minutes before_midnight{40};
 
 }  // namespace

@@ -30,9 +30,9 @@ struct PacketRange {
 struct SegmentSpan {
     static constexpr std::int64_t never_ns = std::numeric_limits<std::int64_t>::max();
 
-    /// Without segments that were ended before. Wall time, as the next.
+    /// Segments that ended before this wall time are not opened.
     std::int64_t since_ns = std::numeric_limits<std::int64_t>::min();
-    /// Without segments that were begun later.
+    /// Segments that began after this wall time are not opened.
     std::int64_t begun_before_ns = never_ns;
 };
 

@@ -50,9 +50,9 @@ struct ReadHead {
 struct ChunkFacts {
     std::int64_t first_ts_ns = 0;
     std::uint64_t received = 0;             ///< since the start, up to the first packet
-    std::uint64_t filtered = 0;             ///< of these: the config does not want them
-    std::uint64_t not_recorded = 0;         ///< of the others
-    std::uint64_t not_recorded_before = 0;  ///< of these, since the chunk before
+    std::uint64_t filtered = 0;             ///< of received: the config does not want them
+    std::uint64_t not_recorded = 0;         ///< of received: the recorder had no memory for them
+    std::uint64_t not_recorded_before = 0;  ///< of not_recorded: since the chunk before
 };
 
 /// Writes the statistics of a chunk in front of its packets.

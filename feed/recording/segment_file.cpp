@@ -177,7 +177,7 @@ std::string segment_to_remove(const std::string& folder, const KeepLimits& limit
             continue;
         }
         bytes += static_cast<std::uint64_t>(status.st_size);
-        if (!is_kept(path) && !limits.left_out.contains(path)) {
+        if (!is_kept(path) && !limits.unremovable.contains(path)) {
             candidates.push_back(
                 {status.st_mtim.tv_sec * std::int64_t{1'000'000'000} + status.st_mtim.tv_nsec,
                  path});

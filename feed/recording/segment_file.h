@@ -37,8 +37,8 @@ namespace pinstrike::feed {
 /// Whether a file has the name of a segment, compressed or not.
 [[nodiscard]] bool is_segment(const std::string& path);
 
-/// The segments of a folder, sorted; one that is there in both forms only compressed. A Problem if
-/// it cannot be read.
+/// The segments of a folder, sorted; of a segment in both forms, only the compressed file. A
+/// Problem if it cannot be read.
 [[nodiscard]] std::vector<std::string> segments_in(const std::string& folder, Problems& problems);
 
 /// The captures in the folder of a recording that are no segments, sorted. They are never changed
@@ -51,10 +51,10 @@ inline constexpr const char* foreign_capture =
 
 /// Which segments of a folder are kept.
 struct KeepLimits {
-    std::int64_t oldest_ns = INT64_MIN;  ///< wall time of the last write
-    std::uint64_t bytes = 0;             ///< of all segments and snapshots; 0: no limit
-    std::uint64_t free_bytes = 0;        ///< that the file system must have
-    std::set<std::string> left_out{};    ///< paths that are not removed
+    std::int64_t oldest_ns = INT64_MIN;   ///< wall time of the last write
+    std::uint64_t bytes = 0;              ///< of all segments and snapshots; 0: no limit
+    std::uint64_t free_bytes = 0;         ///< that the file system must have
+    std::set<std::string> unremovable{};  ///< paths that are not removed
 };
 
 /// The oldest segment, if the limits are exceeded; empty: none is to be removed. Segments that are
@@ -74,12 +74,11 @@ struct KeepLimits {
 
 [[nodiscard]] bool is_kept(const std::string& path);
 
-/// A segment that is open for reading. While it is, it has a shared lock, so that it is not
-/// removed.
+/// A segment that is open for reading. The shared lock on it prevents removal.
 class SegmentFile {
   public:
-    /// Nothing, with a Problem, if it cannot be read or is not a segment. One that was compressed
-    /// meanwhile is opened in this form, and has its path.
+    /// Nothing, with a Problem, if it cannot be read or is not a segment. If the segment was
+    /// compressed meanwhile, the compressed file is opened, and path() is that file's.
     [[nodiscard]] static std::optional<SegmentFile> open(const std::string& path,
                                                          Problems& problems);
 

@@ -45,9 +45,9 @@ std::size_t DpdkPort::receive(std::span<Packet> burst, std::int64_t now_ns) {
     }
     held_.add(received);
     if (from_hardware_) {
-        hand_out<true>(burst.first(received), now_ns);
+        fill_packets<true>(burst.first(received), now_ns);
     } else {
-        hand_out<false>(burst.first(received), now_ns);
+        fill_packets<false>(burst.first(received), now_ns);
     }
     counters_.bump(PortCount::packets, received);
     counters_.bump(PortCount::full_bursts, received == asked ? 1 : 0);
@@ -57,7 +57,7 @@ std::size_t DpdkPort::receive(std::span<Packet> burst, std::int64_t now_ns) {
 /// A frame in several buffers is longer than frame_room_bytes and so is not market data. Only its
 /// first segment is delivered, and the parser counts the frame as truncated.
 template <bool from_hardware>
-inline void DpdkPort::hand_out(std::span<Packet> burst, std::int64_t now_ns) noexcept {
+inline void DpdkPort::fill_packets(std::span<Packet> burst, std::int64_t now_ns) noexcept {
     std::uint64_t bytes = 0;
     std::uint64_t special = 0;
     const std::span<rte_mbuf* const> buffers = held_.last_burst();

@@ -53,7 +53,7 @@ class DpdkPort final : public Port {
     class Reports;
 
     template <bool from_hardware>
-    void hand_out(std::span<Packet> burst, std::int64_t now_ns) noexcept;
+    void fill_packets(std::span<Packet> burst, std::int64_t now_ns) noexcept;
     void give_back() noexcept;
     void attach() noexcept;
     void watch_link(std::int64_t now_ns);

@@ -466,7 +466,7 @@ class Reading final : public FeedEvents {
         static_cast<void>(market_.apply(record));
     }
 
-    void ask_ahead(std::uint32_t id) override { market_.instruments().prefetch(id); }
+    void prefetch_ahead(std::uint32_t id) override { market_.instruments().prefetch(id); }
 
     void on_missed(std::uint64_t /*records*/) override {}  // the client then lacks quotes
 

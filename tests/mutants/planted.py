@@ -406,7 +406,7 @@ plant(("peer state",), [
      "(entry.quotes != 0 || says_anything(entries_.store.trades_at(entry)));", "true;"),
     ("answers of a transfer are given as state", "if (is_state(into.kind)) {", "if (true) {"),
     ("a peer fills the memory with places", "if (core.posted.size() >= posted_records_max) {",
-     "if (core.posted.size() >= posted_max && record.kind == StateRecord::Kind::series) {"),
+     "if (core.posted.size() >= posted_records_max && record.kind == StateRecord::Kind::series) {"),
     ("the last round begins too late to end", "std::max(within_ns_ / 4, 3 * round_.lasted_ns)", "within_ns_ / 4"),
     ("a full book counts as whole", "finish(round_.wanted.empty() && !left_out, now_ns);",
      "finish(round_.wanted.empty(), now_ns);"),

@@ -212,7 +212,7 @@ void Host::make_state_exchange(std::vector<std::optional<actors::StateRings>> st
         }
         transfer_ = std::make_unique<actors::peer::StateTransfer>(
             *exchange_, numbers, plan_.state.within_ns,
-            [](const actors::peer::PeerEvent& /*news*/) {});
+            [](const actors::peer::PeerEvent& /*event*/) {});
     }
 }
 

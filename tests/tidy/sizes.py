@@ -31,7 +31,7 @@ def kind_of_block(head):
 
 
 def function_sizes(lines):
-    """(line, lines) of each function, from the begin of its signature to its closing brace. What a
+    """(line, lines) of each function, from the start of its signature to its closing brace. What a
     function contains (blocks, lambdas, local classes) is a part of it."""
     text = NOT_PROGRAM.sub(lambda match: "\n" * match.group().count("\n"), "\n".join(lines))
     blocks = []  # the kinds of the open blocks

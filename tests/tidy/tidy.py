@@ -73,7 +73,10 @@ BORDERS = {
     "a venue": (rf'#include "feed/({ONE_VENUE})/|\b({ONE_VENUE})::', VENUE_FOLDERS, {
         "actors/command/main.cpp": "registers the traffic generator",
     }),
-    "a venue by name": (rf'\bVenue::({ONE_VENUE})\b|(?i:"({ONE_VENUE})[".])', VENUE_FOLDERS, {
+    # Names of instances in examples are in small letters.
+    "a venue by name": (rf'\bVenue::({ONE_VENUE})\b|(?i:"({ONE_VENUE})[".])|"[^"]*\b({ONE_VENUE.upper()})\b',
+                        VENUE_FOLDERS, {
+        "actors/publish/python/rows.cpp": "events of every venue have OPRA's letters (feed/event/README.md)",
         "feed/dbn/values.h": "the names that Databento's protocol gives to the feed",
         "feed/event/event.h": "events that tests and benchmarks make are of the first venue",
         "actors/topology/feed_config.h": "a config without `kind` is OPRA's, as it was published",
@@ -325,9 +328,10 @@ def prose_of(path, line):
     and their names are keys of a run's record."""
     if path.name == "planted.py":
         return ""
-    if path.suffix in (".h", ".cpp"):
+    if path.suffix in (".h", ".cpp"):  # its comment and its texts
         comment = re.search(r'(?:^|[^:"])//(.*)', line)
-        line = comment.group(1) if comment else ""
+        texts = re.findall(r'"((?:[^"\\]|\\.)*)"', line)
+        line = " ".join(texts + ([comment.group(1)] if comment else []))
     return RECORDED_NAMES.sub("", line)
 
 

@@ -11,8 +11,8 @@
 
 namespace pinstrike::actors {
 
-/// `record` is of kind earlier, `row` of its line. A series takes it once. Unless `record.forced`,
-/// it waits until the first message of a line that was heard is known.
+/// `record` is of kind earlier, `row` of its line. Each series is merged once. Unless
+/// `record.forced`, it waits until the first message of a line that was heard is known.
 [[nodiscard]] StateVerdict merge_earlier(BookEntries& entries, const LinePlace& row,
                                          const StateRecord& record);
 

@@ -139,7 +139,7 @@ template <Prices prices>
 constexpr auto series_columns() {
     return std::tuple{
         COLUMN("id", "place in the day's list of series, from 1; 0: none yet", of.key.id),
-        COLUMN("root", "OPRA's root symbol; SPX and SPXW are two", symbol(of.key.root)),
+        COLUMN("root", "root symbol; SPX and SPXW are two", symbol(of.key.root)),
         COLUMN("expiration", "date of expiration", date(of.key.expiration)),
         COLUMN("strike", "strike price in dollars", price<prices>(of.key.strike_e8, 8)),
         COLUMN("right", "C: call, P: put", letter(of.key.right)),
@@ -158,15 +158,15 @@ constexpr auto core_columns() {
 constexpr auto message_columns() {
     return std::tuple_cat(
         std::tuple{
-            COLUMN("exchange_time", "OPRA's time of the block, UTC; NaT (NONE): no block",
+            COLUMN("exchange_time", "the venue's time of the block, UTC; NaT (NONE): no block",
                    Time{of.exchange_ns != 0 ? of.exchange_ns : none}),
             COLUMN("receive_time", "receipt on this host, UTC", Time{of.receive_ns}),
             COLUMN("line", "number of the multicast line", of.line),
             COLUMN("sequence", "number of the message on its line; 0: none", of.sequence),
             COLUMN("participant", "exchange that sent it, by OPRA's letter",
                    letter_or_none(of.participant)),
-            COLUMN("type", "OPRA's message type", letter(of.type)),
-            COLUMN("indicator", "OPRA's message indicator", letter(of.indicator)),
+            COLUMN("type", "message type, by OPRA's letter", letter(of.type)),
+            COLUMN("indicator", "message indicator, by OPRA's letter", letter(of.indicator)),
             COLUMN("late", "came after a message with a higher number", (of.flags & 1) != 0),
         },
         core_columns());
@@ -221,7 +221,7 @@ constexpr auto trade_columns() {
         std::tuple{
             COLUMN("price", "dollars", price<prices>(of.of.trade.price, of.decimals)),
             COLUMN("size", "contracts", of.of.trade.size),
-            COLUMN("reference", "OPRA's trade identifier", of.of.trade.reference),
+            COLUMN("reference", "the venue's trade identifier", of.of.trade.reference),
         },
         message_columns());
 }
@@ -273,10 +273,9 @@ constexpr auto underlying_columns() {
 }
 
 constexpr auto text_columns() {
-    return std::tuple_cat(
-        std::tuple{COLUMN("text", "its first 1,024 characters, which are all of OPRA's",
-                          text<1024>({of.of.text.text, of.of.text.bytes}))},
-        message_columns());
+    return std::tuple_cat(std::tuple{COLUMN("text", "its first 1,024 characters",
+                                            text<1024>({of.of.text.text, of.of.text.bytes}))},
+                          message_columns());
 }
 
 constexpr auto control_columns() {
@@ -351,7 +350,7 @@ constexpr auto value_columns() {
             COLUMN("last", "price of the last trade in dollars", price<prices>(of.last)),
             COLUMN("last_size", "its size in contracts", of.last_size),
             COLUMN("last_participant", "its exchange", letter_or_none(of.last_participant)),
-            COLUMN("last_type", "its OPRA message type", letter(of.last_type)),
+            COLUMN("last_type", "its message type, by OPRA's letter", letter(of.last_type)),
             COLUMN("volume", "contracts traded today", of.volume),
             COLUMN("trades", "reports of trades today, without cancels", of.trades),
             COLUMN("quotes", "quotes since the start of day", of.quotes),
@@ -405,7 +404,7 @@ MessageLayouts make_message_layouts() {
             end_of_day_columns<prices>()),
         row({"underlying", "underlyings", "Underlying", "The value of an index or underlying."},
             underlying_columns<prices>()),
-        row({"text", "texts", "Text", "A message of OPRA's operators."}, text_columns()),
+        row({"text", "texts", "Text", "A message of the venue's operators."}, text_columns()),
         row({"control", "controls", "Control",
              "A control message of a line, such as a start of day."},
             control_columns()),

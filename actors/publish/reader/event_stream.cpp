@@ -317,7 +317,8 @@ bool EventStream::renew(Core& core, pinstrike_kind kind, pinstrike_record& notic
     return renewed;
 }
 
-/// Events of lines reach every core. One of them is enough, but for what only one core lost.
+/// Events of lines reach every core. The user gets the copy of core 0, except for a gap that only
+/// one core has (ring_full, bridge), which comes from that core.
 bool EventStream::comes_from(const Core& core, const feed::Event& event) const {
     const bool of_one_core = event.header.kind == feed::EventKind::gap &&
                              (event.body.gap.cause == feed::GapCause::ring_full ||
@@ -392,7 +393,8 @@ void EventStream::look_for_id(const Core& core, FollowedSeries& series, std::uin
     }
 }
 
-/// Notes a series whose state is to be read, if that is new. No series: the event is passed over.
+/// Notes a series whose state is to be read, if that is new. Always returns null, so the event
+/// itself is not delivered.
 FollowedSeries* EventStream::meet(Core& core, const feed::SeriesKey& key, std::uint64_t hash) {
     if (core.follower.find(key, hash) == nullptr) {
         FollowedSeries* const added = core.follower.add(key, hash);

@@ -123,7 +123,7 @@ void AdminSocket::step_connections(std::int64_t now_ns, const Answer& answer) {
 int AdminSocket::accept_connections(std::int64_t now_ns) {
     while (true) {
         const bool full = connections_.size() >= connections_max;
-        const auto late = full ? latest(now_ns) : connections_.end();
+        const auto late = full ? most_overdue(now_ns) : connections_.end();
         if (full && late == connections_.end()) {
             return 0;
         }
@@ -145,7 +145,7 @@ int AdminSocket::accept_connections(std::int64_t now_ns) {
 
 /// Chooses among the connections that have been waited for before now. One that has not sent its
 /// request comes before one that does not read, then the one with the earliest deadline.
-AdminSocket::Connections::iterator AdminSocket::latest(std::int64_t now_ns) {
+AdminSocket::Connections::iterator AdminSocket::most_overdue(std::int64_t now_ns) {
     auto late = connections_.end();
     for (auto each = connections_.begin(); each != connections_.end(); ++each) {
         const Connection& one = **each;

@@ -78,7 +78,7 @@ class AdminSocket {
     void step_connections(std::int64_t now_ns, const Answer& answer);
     int accept_connections(std::int64_t now_ns);
     /// The connection to close for a new one; the end iterator if all must be kept.
-    Connections::iterator latest(std::int64_t now_ns);
+    Connections::iterator most_overdue(std::int64_t now_ns);
     /// False: the connection has ended.
     static bool step(Connection& connection, std::int64_t now_ns, const Answer& answer);
     static bool read(Connection& connection);

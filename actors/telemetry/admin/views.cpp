@@ -357,7 +357,8 @@ json views(const CounterSnapshot& counters, Tally& tally, std::string_view ask) 
             reply[std::string{view.name}] = view.make(counters, tally);
         }
     }
-    if (all) {  // a rolling tally has each time once
+    if (all) {  // from the views already made, because a rolling Tally returns each time span only
+                // once
         reply["status"] = status_of(reply.at("lines"), reply.at("ports"), reply.at("rings"));
     }
     return reply;

@@ -33,7 +33,7 @@ std::vector<LatencyRow> latency_rows(const LatencyReading& reading) {
     for (const LoopReading& loop : reading.loops) {
         if (loop.polls && !reading.from_due) {
             rows.push_back({"arrival to poll", loop.thread, "", LatencyRow::Kind::by_time,
-                            wait_for_look(loop)});
+                            wait_for_poll(loop)});
         }
     }
     for (const StageReading& stage : reading.stages) {

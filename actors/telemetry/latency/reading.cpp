@@ -113,7 +113,7 @@ Histogram::Snapshot without_preemption(const StageReading& stage) {
     return rest;
 }
 
-Histogram::Snapshot wait_for_look(const LoopReading& loop) {
+Histogram::Snapshot wait_for_poll(const LoopReading& loop) {
     Histogram::Snapshot waits;
     for (std::size_t i = 0; i < Histogram::buckets_count; ++i) {
         if (loop.not_empty.buckets[i] != 0) {

@@ -60,6 +60,6 @@ struct LatencyReading {
 /// How long a packet would have waited until the thread polled, if it had come at any time of the
 /// measurement with equal probability. Computed from the lengths of the steps; each nanosecond
 /// counts as one sample.
-[[nodiscard]] Histogram::Snapshot wait_for_look(const LoopReading& loop);
+[[nodiscard]] Histogram::Snapshot wait_for_poll(const LoopReading& loop);
 
 }  // namespace pinstrike::actors

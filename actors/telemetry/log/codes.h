@@ -33,8 +33,8 @@ namespace pinstrike::actors {
         "wrong") \
     ROW(session_ended, info, 100, "a client's session ended: why, and what it got") \
     ROW(access_unlogged, error, 10'000, \
-        "a session of the gateway is missing in its access log, because the file could not be " \
-        "written: the line that it lacks") \
+        "the gateway's access log could not be opened again, or lacks a line, because the file " \
+        "could not be written: the line, or the reason") \
     ROW(feed_attached, info, 1, \
         "a gateway or a Kafka producer reads the feed's published memory") \
     ROW(feed_lost, error, 1, \
@@ -70,7 +70,7 @@ namespace pinstrike::actors {
         "events were not carried by a bridge; gap events state their numbers, and the state is " \
         "whole") \
     ROW(bridge_feed, warning, 10, \
-        "a bridge has no feed to carry, and why, or has one again") \
+        "a bridge has no feed to carry (the entry says why), or has one again") \
     ROW(published, info, 1, \
         "the feed publishes its state in the memory file given; other programs can attach") \
     ROW(admin_open, info, 1, "root and the program's group can connect to the admin socket given") \
@@ -197,7 +197,8 @@ namespace pinstrike::actors {
         "next message") \
     ROW(state_recovered, info, 1, \
         "the books took the state that the feed recorded before its start: of how many series, " \
-        "how old it was, how long it took, and how many messages are missing between") \
+        "how old it was, how long it took, and how many messages are missing between the " \
+        "recording and the first messages since the start") \
     ROW(state_unrecovered, warning, 1, \
         "the books did not take the state that the feed recorded before its start, or only a " \
         "part of it: unknown series stay unknown until their next message") \

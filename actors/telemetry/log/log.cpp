@@ -20,7 +20,7 @@ constexpr int priority_of(LogLevel level) {
 
 /// Makes one line of any text, such as a driver's message or the name of a file, without control
 /// characters that would move a terminal's cursor, and without a line end.
-std::string tame(std::string line) {
+std::string printable(std::string line) {
     for (char& character : line) {
         const auto byte = static_cast<unsigned char>(character);
         character = byte < 0x20 || byte == 0x7F ? ' ' : character;
@@ -70,10 +70,10 @@ void Log::step(LogTime now) {
     for (auto& [key, limited] : limited_) {
         if (limited.limit.held() != 0 && limited.limit.due(now.steady_ns)) {
             limited.limit.logged(now.steady_ns);
-            tell_held(key, limited, now);
+            log_held(key, limited, now);
         }
     }
-    // A subject may be the address of a stranger, of whom there is no end.
+    // A subject may be an address that anybody can choose, so there may be any number of subjects.
     std::erase_if(limited_, [&](const auto& entry) {
         const RateLimit& limit = entry.second.limit;
         return limit.held() == 0 && limit.quiet(now.steady_ns);
@@ -83,12 +83,12 @@ void Log::step(LogTime now) {
 void Log::finish(LogTime now) {
     for (auto& [key, limited] : limited_) {
         if (limited.limit.held() != 0) {
-            tell_held(key, limited, now);
+            log_held(key, limited, now);
         }
     }
 }
 
-void Log::tell_held(const Key& key, Limited& limited, LogTime now) {
+void Log::log_held(const Key& key, Limited& limited, LogTime now) {
     const std::uint64_t held = limited.limit.take_held();
     write(key.first, key.second,
           held == 1 ? limited.last
@@ -105,8 +105,9 @@ void Log::write(LogCode code, std::string_view subject, std::string_view text, L
         options_.journal ? fmt::format("<{}>", priority) : time_text(now.wall_ns) + ' ';
     const bool written =
         (options_.fields != nullptr && options_.fields->takes() &&
-         options_.fields->write(priority, row.code, tame(std::string{subject}), tame(said))) ||
-        options_.write(tame(begin + said) + '\n');
+         options_.fields->write(priority, row.code, printable(std::string{subject}),
+                                printable(said))) ||
+        options_.write(printable(begin + said) + '\n');
     counters_.bump(written ? LogCount::written : LogCount::failed);
 }
 

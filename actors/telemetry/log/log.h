@@ -86,7 +86,7 @@ class Log {
 
     using Key = std::pair<LogCode, std::string>;
 
-    void tell_held(const Key& key, Limited& limited, LogTime now);
+    void log_held(const Key& key, Limited& limited, LogTime now);
     void write(LogCode code, std::string_view subject, std::string_view text, LogTime now);
 
     LogOptions options_;

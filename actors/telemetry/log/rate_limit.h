@@ -34,7 +34,7 @@ class RateLimit {
         return true;
     }
 
-    /// Whether the next entry finds the limit as a new one would be.
+    /// Whether no entry came for more than longest_ns, so that the limit is reset.
     [[nodiscard]] bool quiet(std::int64_t now_ns) const { return now_ns - last_ns_ > longest_ns; }
 
     [[nodiscard]] bool due(std::int64_t now_ns) const { return now_ns >= next_ns_; }

@@ -190,7 +190,7 @@ std::vector<LogEntry> Watch::look(const CounterSnapshot& now) {
     for (std::size_t i = 0; i < now.cores.size(); ++i) {
         watch_core(now.cores[i], before_->cores[i]);
     }
-    watch_turns(now);
+    watch_loop_steps(now);
     watch_unheard(now);
     before_ = now;
     return std::exchange(entries_, {});
@@ -236,7 +236,7 @@ void Watch::watch_recovery(const RecoverySnapshot& now, const RecoverySnapshot& 
     }
     if (!now.failure.empty()) {
         add(LogCode::recovery_ended, "recovery",
-            fmt::format("its thread ended by itself: {}; only a restart starts it again",
+            fmt::format("its thread ended because of an error: {}; only a restart starts it again",
                         now.failure));
     }
     if (const std::uint64_t more = now.not_kept - before.not_kept; more != 0) {
@@ -269,7 +269,7 @@ void Watch::watch_recorder(const CounterSnapshot& now) {
     }
     if (!recorder.failure.empty() && before.failure.empty()) {
         add(LogCode::recording_failed, "recorder",
-            fmt::format("its thread ended by itself: {}; only a restart starts it again",
+            fmt::format("its thread ended because of an error: {}; only a restart starts it again",
                         recorder.failure));
     }
     if (recorder.error != 0 && before.error == 0) {
@@ -279,7 +279,7 @@ void Watch::watch_recorder(const CounterSnapshot& now) {
                         std::strerror(recorder.error)));
     } else if (recorder.error == 0 && before.error != 0) {
         add(LogCode::recording_resumed, "recorder",
-            fmt::format("{} not recorded since it failed",
+            fmt::format("{} not recorded since the disk failed",
                         counted(missing - unrecorded_before_, "packet")));
     } else if (missing != missing_before && recorder.error == 0 &&
                failures(recorder) == failures(before)) {
@@ -518,7 +518,7 @@ void Watch::watch_unheard(const CounterSnapshot& now) {
 }
 
 /// For captures, threads end when the captures do.
-void Watch::watch_turns(const CounterSnapshot& now) {
+void Watch::watch_loop_steps(const CounterSnapshot& now) {
     constexpr double look_s_min = 0.5;  // an idle thread that sleeps wakes far more often
     const double seconds = now.seconds - before_->seconds;
     if (!now.live || seconds < look_s_min) {

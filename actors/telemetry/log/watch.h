@@ -36,7 +36,7 @@ class Watch {
     void watch_streams(const LineSnapshot& now, const LineSnapshot& before, double seconds);
     void watch_line(const LineSnapshot& now, const LineSnapshot& before);
     void watch_unheard(const CounterSnapshot& now);
-    void watch_turns(const CounterSnapshot& now);
+    void watch_loop_steps(const CounterSnapshot& now);
     void watch_core(const CoreSnapshot& now, const CoreSnapshot& before);
     void add(LogCode code, std::string subject, std::string text);
 

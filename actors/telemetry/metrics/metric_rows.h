@@ -20,7 +20,7 @@ inline constexpr std::string_view metric_prefix = "pinstrike_";
 // clang-format off
 #define PINSTRIKE_METRICS(ROW) \
     ROW(build_info, gauge, "Always 1; the version is in its labels") \
-    ROW(running_seconds, gauge, "Since the pollers started") \
+    ROW(running_seconds, gauge, "Time since the pollers started") \
     ROW(hot_allocations_total, counter, \
         "Heap allocations of poll and actor threads after their start") \
     ROW(reverse_path_dropped_packets_total, counter, \
@@ -39,20 +39,21 @@ inline constexpr std::string_view metric_prefix = "pinstrike_";
     ROW(port_dropped_packets_total, counter, "Packets dropped before any line") \
     ROW(stream_state, gauge, "0 up, 1 silent, 2 down. Absent when line_down is") \
     ROW(stream_last_packet_timestamp_seconds, gauge, \
-        "When its latest packet was noticed; 0: none yet") \
+        "Time at which the poller noticed the stream's latest packet; 0: none yet") \
     ROW(stream_lead_seconds, histogram, \
         "Stream skew: how much earlier than the line's other stream it delivered a block that it " \
         "delivered first; one block at a time. How often: stream_accepted_messages_total") \
     ROW(line_retransmission_packets_total, counter, "Datagrams of the retransmission groups") \
     ROW(line_down, gauge, \
-        "1 while neither stream has packets though the line's session is on. Absent outside its " \
-        "session, and of a line that sends no line integrity") \
+        "1 while neither stream has packets although the line's session is on. Absent outside " \
+        "its session, and for a line that sends no line integrity") \
     ROW(line_rejected_blocks_total, counter, \
         "Blocks refused as a whole or from some message on, or accepted with a remark") \
     ROW(loop_steps_total, counter, "Loop steps of a poll or actor thread") \
     ROW(loop_busy_seconds_total, counter, "Time in loop steps that found work") \
     ROW(loop_idle_seconds_total, counter, "Time in loop steps that found none") \
-    ROW(loop_busy_ratio, gauge, "Share of the time since the start in loop steps with work") \
+    ROW(loop_busy_ratio, gauge, \
+        "Share of the time since the start that the thread spent in loop steps that found work") \
     ROW(loop_longest_step_seconds, gauge, \
         "Longest loop step that found work, since the start or `ctl clear`") \
     ROW(loop_stop_seconds, histogram, \
@@ -111,18 +112,19 @@ inline constexpr std::string_view metric_prefix = "pinstrike_";
     ROW(recorder_filtered_packets_total, counter, \
         "Packets that the config does not want on disk (record.streams, record.lines)") \
     ROW(recorder_longest_write_seconds, gauge, \
-        "Longest time in which the disk took a chunk, since the start") \
+        "Longest time from the submission of a chunk until it was on disk, since the start") \
     ROW(recorder_longest_pause_seconds, gauge, \
         "Longest time between two steps of the recorder's thread, since the start") \
     ROW(recorder_snapshot_timestamp_seconds, gauge, \
         "Time at which the latest snapshot of the books began that is on disk. 0: there is none " \
         "yet") \
     ROW(recorder_snapshot_interval_seconds, gauge, \
-        "From the begin of a snapshot to that of the next, by the config. 0: none is written") \
+        "Time from the start of one snapshot to the start of the next, by the config. 0: none is " \
+        "written") \
     ROW(recorder_snapshot_series, gauge, "States of series in that snapshot") \
     ROW(recorder_recovery_succeeded, gauge, \
-        "1: at the start the books could take the recorded state. 0 in both rows: not yet, not " \
-        "wanted (record.recover), or peers gave it") \
+        "1: at the start the books could take the recorded state. 0 here and in " \
+        "recorder_recovery_failed: not yet, not wanted (record.recover), or peers gave the state") \
     ROW(recorder_recovery_failed, gauge, \
         "1: at the start the books could not take the recorded state, or only a part of it") \
     ROW(recorder_recovered_series, gauge, \
@@ -163,7 +165,7 @@ inline constexpr std::string_view metric_prefix = "pinstrike_";
     ROW(bridge_live, gauge, \
         "1: the joining side has a whole state and publishes the feed on its host") \
     ROW(bridge_open_lines, gauge, \
-        "Lines of which it is not known yet which numbers were not carried") \
+        "Lines for which the bridge does not know yet which numbers were not carried") \
     ROW(gateway_feed_live, gauge, "1: the feed that the gateway serves is live") \
     ROW(gateway_stalled_seconds, gauge, \
         "How long the gateway's thread has made no progress; below 1 is normal") \
@@ -175,7 +177,7 @@ inline constexpr std::string_view metric_prefix = "pinstrike_";
     ROW(gateway_refused_connections_total, counter, \
         "Connections that were closed at once, because too many were open or descriptors ran out") \
     ROW(gateway_unlogged_sessions_total, counter, \
-        "Sessions that are missing in the gateway's access log, because it could not be written") \
+        "Lines that the gateway's access log lacks, because it could not be written") \
     ROW(gateway_ended_sessions_total, counter, "Sessions of the gateway that ended") \
     ROW(gateway_write_seconds, histogram, \
         "From the receipt of an event until its record is given to a client's socket. All " \

@@ -129,7 +129,7 @@ void Delivery::spare(const SentBlock& block, std::array<StreamFate, streams_coun
 
 void Delivery::block(const SentBlock& block) {
     // Packets sent from now on arrive after this time, so all packets before it are in order.
-    hand_out_until(block.ts_ns + network_ns);
+    deliver_until(block.ts_ns + network_ns);
     const bool barrier = is_barrier(block);
     std::array<StreamFate, streams_count> fates{decide(Stream::a, barrier),
                                                 decide(Stream::b, barrier)};
@@ -246,7 +246,7 @@ void Delivery::fly(const SentBlock& block, Stream stream, const StreamFate& fate
     path.latest_ns = std::max(path.latest_ns, at);
 }
 
-void Delivery::hand_out_until(std::int64_t ts_ns) {
+void Delivery::deliver_until(std::int64_t ts_ns) {
     while (!in_transit_.empty() && in_transit_.top().ts_ns < ts_ns) {
         sink_.packet(in_transit_.top().frame, in_transit_.top().ts_ns);
         in_transit_.pop();
@@ -254,7 +254,7 @@ void Delivery::hand_out_until(std::int64_t ts_ns) {
 }
 
 void Delivery::finish() {
-    hand_out_until(std::numeric_limits<std::int64_t>::max());
+    deliver_until(std::numeric_limits<std::int64_t>::max());
 }
 
 }  // namespace pinstrike::feed::opra::traffic

@@ -88,7 +88,7 @@ class Delivery final : public BlockSink {
     std::int64_t arrival(const SentBlock& block, Stream stream);
     void fly(const SentBlock& block, Stream stream, const StreamFate& fate);
     void note_hole(const SentBlock& block, std::int64_t first_ns);
-    void hand_out_until(std::int64_t ts_ns);
+    void deliver_until(std::int64_t ts_ns);
     [[nodiscard]] const StreamFaults& faults(Stream stream) const;
     [[nodiscard]] bool retransmits(const SentBlock& block, bool heard);
     void retransmit_lost(const SentBlock& block);

@@ -189,13 +189,13 @@ int LoopSource::choose(std::int64_t now_ns) {
     const Cursor& first = cursors_[leader_];
     const Cursor& second = cursors_[other];
     if (!paced_) {
-        const bool behind = second.on && second.handed_count < first.handed_count;
+        const bool behind = second.on && second.taken_count < first.taken_count;
         return static_cast<int>(behind ? other : leader_);
     }
     const std::int64_t first_ns = due_ns(first);
     // At equal times the leader goes first, because its copy gets the time stamp.
     const bool second_next =
-        second.on && second.handed_count < first.handed_count && due_ns(second) < first_ns;
+        second.on && second.taken_count < first.taken_count && due_ns(second) < first_ns;
     const std::int64_t next_ns = second_next ? due_ns(second) : first_ns;
     if (next_ns > now_ns) {
         return -1;
@@ -205,7 +205,7 @@ int LoopSource::choose(std::int64_t now_ns) {
 }
 
 void LoopSource::step(Cursor& cursor) {
-    ++cursor.handed_count;
+    ++cursor.taken_count;
     if (++cursor.next < entries_.size()) {
         return;
     }

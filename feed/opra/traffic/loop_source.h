@@ -69,7 +69,7 @@ class LoopSource final : public nic::FrameSource {
     /// The position of a stream.
     struct Cursor {
         std::size_t next = 0;
-        std::uint64_t handed_count = 0;
+        std::uint64_t taken_count = 0;
         std::int64_t loops_ns = 0;         ///< stream time of the finished loops
         std::int64_t skew_ns = 0;          ///< how late the stream is
         std::vector<std::uint32_t> shift;  ///< by line: numbers used by the finished loops

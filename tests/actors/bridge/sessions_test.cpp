@@ -226,7 +226,7 @@ TEST_F(BridgeSessions, TheLastFrameHasRoomBehindEvents) {
     publish(5000);
     EXPECT_GT(session->output().size(), buffer_bytes - 2 * body_bytes_max);
     session->leave("the serving side ended");
-    EXPECT_TRUE(session->said_last());
+    EXPECT_TRUE(session->sent_last_frame());
 }
 
 TEST_F(BridgeSessions, AFilterLeavesOthersOut) {

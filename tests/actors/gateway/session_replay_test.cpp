@@ -331,7 +331,7 @@ TEST_F(SessionReplayTest, goes_on_with_live_records_if_the_recording_ends) {
     scene.step();
     EXPECT_EQ(numbers(), (Texts{"1",
                                 "error 7: Slow client detected for the recording: the recording "
-                                "does not come up to the live records",
+                                "ends before the live records begin",
                                 over, "3"}));
 }
 

@@ -124,7 +124,7 @@ TEST(FanOut, an_actor_that_sends_to_a_slow_subscriber_waits_and_nobody_misses_an
     here.drain(0);
     elsewhere.drain(0);
     EXPECT_EQ(teller.kept.size(), 4U) << "suspended where the slow one is full";
-    EXPECT_EQ(quick.kept.size(), 4U) << "what was told before is not held back";
+    EXPECT_EQ(quick.kept.size(), 4U) << "what was sent before is not held back";
     while (here.has_work() || there.has_work() || elsewhere.has_work()) {
         there.drain(0);
         here.drain(0);

@@ -168,7 +168,7 @@ TEST(Mailbox, takes_senders_that_come_and_go) {
         }
     }
     executor.drain(0);
-    EXPECT_EQ(keeper.kept.size(), 50U) << "what was sent before the sender went is told";
+    EXPECT_EQ(keeper.kept.size(), 50U) << "what was sent before the sender went is reported";
 }
 
 TEST(Mailbox, no_lane_starves_behind_another) {
@@ -354,7 +354,7 @@ TEST(Ending, finish_ends_behind_the_handler) {
     EXPECT_EQ(keeper.items.dropped(), 3U);
     EXPECT_EQ(to.send({}), Sent::stopped);
     EXPECT_EQ(to.refused(), 1U);
-    EXPECT_EQ(keeper.items.sender().send({}), Sent::stopped) << "a new sender is told, too";
+    EXPECT_EQ(keeper.items.sender().send({}), Sent::stopped) << "a new sender hears it, too";
     keeper.stop();
     executor.drain(0);
     EXPECT_FALSE(executor.has_work());

@@ -297,7 +297,7 @@ TEST(WeaveFence, a_mailbox_that_closes_and_a_sender_that_joins) {
 }
 
 /// A sender joins, sends and rings after the actor has served its mailbox and before it sleeps.
-TEST(WeaveBell, a_new_lane_is_mail) {
+TEST(WeaveBell, a_new_lane_wakes_the_actor) {
     Weaver weaver;
     std::unique_ptr<OneKeeper> scene;
     weaver.walk(

@@ -42,7 +42,7 @@ struct StopsScene {
         std::vector<std::unique_ptr<Actor>> actors;
         actors.push_back(std::make_unique<Sink>());
         core = std::make_unique<Core>(std::move(options), std::move(rings), std::move(actors));
-        core->know_producers({&poller});
+        core->set_producer_counters({&poller});
         core->start();
         turn(0);  // runs timers and on_idle()
         turn(100);
@@ -105,7 +105,7 @@ TEST(Stops, a_long_turn_in_which_nothing_was_done_is_one_and_what_overlaps_it_is
     EXPECT_EQ(scene.preempted().count, 1U);
 }
 
-TEST(Stops, who_comes_while_its_backlog_is_worked_off_waits_because_of_it) {
+TEST(Stops, messages_that_arrive_during_the_backlog_count_as_preempted) {
     StopsScene scene;
     scene.spin(10);
     scene.arrive(scene.now_ns + 10 * us);
@@ -210,7 +210,7 @@ TEST(Stops, actors_are_asked_seldom_while_they_have_nothing_so_that_most_turns_p
     EXPECT_LE(asked, 101);
 }
 
-TEST(Stops, a_sleep_of_its_own_will_is_none) {
+TEST(Stops, a_voluntary_sleep_is_no_stop) {
     StopsScene scene;
     scene.spin(10);
     scene.core->slept();

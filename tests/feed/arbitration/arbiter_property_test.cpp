@@ -68,7 +68,7 @@ class Recorder : public ArbiterSink {
         std::int64_t ts_behind_ns;
     };
 
-    /// The missing numbers according to the notes, by the begin of each range.
+    /// The missing numbers according to the notes, by the start of each range.
     std::map<Position, Missing> missed;
 
     void missing(Position begin, Position end, std::int64_t ts_before_ns,

@@ -84,7 +84,7 @@ TEST(SeekableZstd, ADamagedFrameHasZerosAndHidesNothingBehindIt) {
 
 TEST(SeekableZstd, ATableThatDoesNotFitTheFileIsRefused) {
     const Sample sample{{100, 200}};
-    for (std::size_t cut = 1; cut <= sample.bytes.size(); ++cut) {  // at its end, then at its begin
+    for (std::size_t cut = 1; cut <= sample.bytes.size(); ++cut) {  // at its end, then at its start
         const std::vector<std::byte> front{sample.bytes.begin(),
                                            sample.bytes.end() - static_cast<std::ptrdiff_t>(cut)};
         const std::vector<std::byte> back{sample.bytes.begin() + static_cast<std::ptrdiff_t>(cut),

@@ -99,7 +99,7 @@ Function next_of(const char* name) {
     return reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
 }
 
-std::uint16_t hand_out_arriving(void*, rte_mbuf** buffers, std::uint16_t room) {
+std::uint16_t receive_arriving(void*, rte_mbuf** buffers, std::uint16_t room) {
     std::uint16_t count = 0;
     for (; count < room && !driver.arriving.empty(); ++count) {
         buffers[count] = driver.arriving.front();
@@ -216,7 +216,7 @@ class DpdkDriver : public testing::Test {
         if (!ports.empty()) {
             std::uint16_t id = 0;
             rte_eth_dev_get_port_by_name("net_ring0", &id);
-            rte_eth_fp_ops[id].rx_pkt_burst = hand_out_arriving;
+            rte_eth_fp_ops[id].rx_pkt_burst = receive_arriving;
             pool_ = dynamic_cast<dpdk::DpdkPort&>(*ports[0]).device().pool(0);
         }
         return ports;

@@ -323,7 +323,7 @@ TEST(DpdkPort, ReportsGroupsThatItTakesWhileItRuns) {
     ASSERT_NE(port, nullptr);
     (void)reports_sent(*port, 1 * second_ns);
     (void)reports_sent(*port, 5 * second_ns);
-    EXPECT_EQ(reports_sent(*port, 9 * second_ns).size(), 0U) << "all is told";
+    EXPECT_EQ(reports_sent(*port, 9 * second_ns).size(), 0U) << "all is reported";
     Problems problems;
     const std::array more{Group{Ipv4{0xE000CC07}, 45007}};
     const auto prepared = port->prepare(more, problems);

@@ -138,7 +138,7 @@ TEST_F(UringPortTest, FillsTheLargestBurst) {
     }
     std::vector<Packet> burst(burst_packets);
     EXPECT_EQ(port->receive(burst, 1), burst_packets);
-    EXPECT_EQ(port->counters().read(nic::PortCount::full_bursts), 1U) << "what waits is told";
+    EXPECT_EQ(port->counters().read(nic::PortCount::full_bursts), 1U) << "what waits is counted";
     EXPECT_EQ(port->receive(burst, 2), 1U);
     EXPECT_EQ(port->counters().read(nic::PortCount::full_bursts), 1U);
 }

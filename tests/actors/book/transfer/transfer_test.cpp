@@ -94,7 +94,7 @@ TEST(BookTransfer, WhatIsEnteredMeanwhileHidesNothing) {
     }
 }
 
-TEST(BookTransfer, AHoleBetweenIsNotPapered) {
+TEST(BookTransfer, AMissingMessageBetweenStateAndBookRefusesTheState) {
     Instance giver(false);
     Instance taker(true);
     Events before;

@@ -209,12 +209,12 @@ TEST(Latency, TheWaitForALookIsWeightedByTimeNotByTurns) {
     loop.steps = 1'000 + 10'000'000;
     loop.looked_ns = 2'000'000'000;
     loop.not_empty = not_empty.snapshot();
-    const Histogram::Snapshot waits = wait_for_look(loop);
+    const Histogram::Snapshot waits = wait_for_poll(loop);
     EXPECT_NEAR(static_cast<double>(waits.count), 2e9, 2e9 / 32);
     EXPECT_LE(waits.quantile_ns(0.45), 100U);
     EXPECT_NEAR(static_cast<double>(waits.quantile_ns(0.75)), 500e3, 500e3 / 8);
     EXPECT_NEAR(static_cast<double>(waits.quantile_ns(0.95)), 900e3, 900e3 / 8);
-    EXPECT_EQ(wait_for_look({}).count, 0U);
+    EXPECT_EQ(wait_for_poll({}).count, 0U);
 }
 
 TEST(Latency, TheTextFitsAndSaysNothingItDoesNotKnow) {

@@ -189,7 +189,7 @@ TEST(Watch, saysWhatCameAfterAll) {
                                "1 gap declared and filled meanwhile; 2 messages received late")));
 }
 
-TEST(Watch, namesTheThreadThatTakesNoTurns) {
+TEST(Watch, namesTheThreadThatMakesNoLoopStep) {
     Watched watched;
     static_cast<void>(watched.look());
     watched.snapshot.seconds = 3;
@@ -271,7 +271,7 @@ TEST(Watch, aLinkIsReportedOncePerPortAndFlapsAreSeen) {
     EXPECT_THAT(watched.look(), ElementsAre(is(LogCode::link_up, "port nic", "the link is up")));
 }
 
-TEST(Watch, tellsDropsAndRejectsByReason) {
+TEST(Watch, reportsDropsAndRejectsByReason) {
     Watched watched;
     watched.queue().dropped[static_cast<std::size_t>(nic::Drop::fragment)] = 2;
     watched.queue().dropped[static_cast<std::size_t>(nic::Drop::unknown_group)] = 9;
@@ -364,7 +364,7 @@ TEST(Watch, tellsOfAllocationsAndClockSteps) {
                             is(LogCode::clock_stepped, "clock", "1 step, 1 since")));
 }
 
-TEST(Watch, tellsWhatRecoveryAndTheHistoryCouldNotDo) {
+TEST(Watch, reportsWhatRecoveryAndTheHistoryCouldNotDo) {
     Watched watched;
     watched.snapshot.recovery = {.abandoned = 7, .untracked = 1, .not_kept = 2};
     EXPECT_THAT(
@@ -404,7 +404,7 @@ TEST(Watch, tellsOnceThatTheRecorderFailsAndWhatIsMissingWhenItResumes) {
                                "No space left on device; 2 failed since the start")));
     watched.snapshot.recorder->error = 0;
     EXPECT_THAT(watched.look(), ElementsAre(is(LogCode::recording_resumed, "recorder",
-                                               "70 packets not recorded since it failed")));
+                                               "70 packets not recorded since the disk failed")));
     EXPECT_THAT(watched.look(), IsEmpty());
 }
 
@@ -434,11 +434,9 @@ TEST(Watch, tellsAsLongAsTheThreadOfRecoveryIsGone) {
     Watched watched;
     watched.snapshot.recovery.failure = "socket: Too many open files";
     for (int look = 0; look < 2; ++look) {
-        EXPECT_THAT(
-            watched.look(),
-            ElementsAre(
-                is(LogCode::recovery_ended, "recovery",
-                   "its thread ended by itself: socket: Too many open files; only a restart")));
+        EXPECT_THAT(watched.look(), ElementsAre(is(LogCode::recovery_ended, "recovery",
+                                                   "its thread ended because of an error: socket: "
+                                                   "Too many open files; only a restart")));
     }
 }
 

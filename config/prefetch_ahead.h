@@ -11,7 +11,7 @@ namespace pinstrike {
 /// the store buffer. To prefetch beyond the ring, or a slot that the consumer has not read yet, is
 /// useless but harmless.
 template <class Slot>
-inline void ask_ahead(const Slot* slot) noexcept {
+inline void prefetch_ahead(const Slot* slot) noexcept {
     constexpr std::size_t ahead = 64;  // no measurable difference from 32 to 128
     __builtin_prefetch(slot + ahead, 1);
 }
