@@ -93,16 +93,23 @@ def nanoseconds(text):
     return int(datetime.datetime.fromisoformat(text[:19] + "+00:00").timestamp()) * 10**9 + int(text[20:29])
 
 
+def defined(value, undefined):
+    """A value that the text states. That of an undefined one is empty."""
+    assert value != undefined, value
+    return value
+
+
 def value_of(name, text):
     if name in TIMES:
         return nanoseconds(text)
     if name in PRICES:
-        return int(decimal.Decimal(text) * 10**9) if text else client.UNDEFINED_PRICE
+        return defined(int(decimal.Decimal(text) * 10**9), client.UNDEFINED_PRICE) if text else client.UNDEFINED_PRICE
     if name in ("action", "side"):
         return text.encode()
     if name in ("raw_symbol", "group", "exchange", "asset", "underlying", "instrument_class"):
         return text
-    return int(text) if text else client.UNDEFINED_PRICE  # the quantity of a statistic
+    # Of a statistic, the quantity may be undefined.
+    return defined(int(text), client.UNDEFINED_PRICE) if text else client.UNDEFINED_PRICE
 
 
 def rows_of(schema, text):

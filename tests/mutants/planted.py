@@ -657,7 +657,6 @@ plant(("export",), [
     ("losses do not reach exported values", "follower_.apply_to_line(event, stamp); pinstrike_record record{};",
      "pinstrike_record record{};"),
     ("a loss reaches a series with its next quote", "|| (at.has_sides && comes_after(line.loss, at.stamp));", ";"),
-    ("ids of an export are not those of the list", "is_from_file ? event.body.series_map.id : next_id_;", "next_id_;"),
     ("symbols of series without a record are listed", "if (series.occurs) { names", "if (series.key.id != 0) { names"),
     ("the end of a DBN file is its last record", "content.end_ns = last_ns_ + 1;", "content.end_ns = last_ns_;"),
     ("undefined prices are numbers in CSV", "price == feed::dbn::undefined_price ? to : write_price(to, price)",
@@ -689,6 +688,7 @@ plant(("export_unit",), [
     ("only the first records of a large file are moved up", "for (std::uint64_t end = size_bytes_; end > 0;) {",
      "for (std::uint64_t end = std::min<std::uint64_t>(size_bytes_, copied_bytes); end > 0;) {"),
     ("a price loses a digit", "while (to[-1] == '0') {", "while (to[-1] <= '1') {"),
+    ("ids of an export are not those of the list", "is_from_file ? event.body.series_map.id : next_id_;", "next_id_;"),
 ])
 
 plant(("bridge_unit",), [
