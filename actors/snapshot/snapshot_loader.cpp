@@ -11,8 +11,10 @@ namespace pinstrike::actors {
 
 namespace {
 
-/// Chunks whose times are this close are given together.
+/// Chunks whose times are this close are given together, and so are those between two packets, in
+/// which nothing joins their records earlier: until there are this many records.
 constexpr std::int64_t group_ns = 20'000'000;
+constexpr std::size_t group_records_max = 250'000;
 /// When all chunks were given, records that nothing joins yet are given again after so much time
 /// of the recording, until this much has passed.
 constexpr std::int64_t repeat_ns = 50'000'000;
@@ -87,6 +89,7 @@ std::size_t SnapshotLoader::step() {
 /// messages.
 std::size_t SnapshotLoader::read_group() {
     std::int64_t group_end_ns = 0;
+    const std::int64_t packet_ns = from_.gate->next_ns();
     for (auto records = snapshot_.next(); !records.empty(); records = snapshot_.next()) {
         for (const StateRecord& record : records) {
             if (!selection_.selects(record)) {
@@ -99,7 +102,8 @@ std::size_t SnapshotLoader::read_group() {
             }
         }
         group_end_ns = group_end_ns == 0 ? snapshot_.end_ns() + group_ns : group_end_ns;
-        if (snapshot_.end_ns() >= group_end_ns) {
+        const bool is_full = round_.records.size() >= group_records_max;
+        if (snapshot_.end_ns() >= group_end_ns && (snapshot_.end_ns() >= packet_ns || is_full)) {
             hold_until(std::min(snapshot_.end_ns() + 1, from_.from_ns));
             return 1;
         }
@@ -114,9 +118,8 @@ std::size_t SnapshotLoader::read_group() {
         phase_ = Phase::beginning;
         return 1;
     }
-    // Before the next packet nothing could join them.
     const std::int64_t last_ns = std::min(snapshot_.end_ns() + repeat_ns_max, from_.from_ns);
-    const std::int64_t next_ns = std::max(held_ns_ + repeat_ns, from_.gate->next_ns());
+    const std::int64_t next_ns = std::max(held_ns_ + repeat_ns, packet_ns);
     hold_until(std::min(next_ns, last_ns));
     round_.forced = held_ns_ >= last_ns;
     return 1;

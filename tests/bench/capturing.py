@@ -75,36 +75,36 @@ class Pinstrike:
 
 
 class Run:
-    def __init__(self, options, here):
-        self.pinstrike, self.options = options.pinstrike, options
-        self.feed = Instance("capturing", here, options.pinstrike)
+    def __init__(self, pinstrike, soak_sender, gigabits, seconds, here):
+        self.pinstrike, self.seconds = pinstrike, seconds
+        self.command = [soak_sender, "1-24", "full-mix", gigabits, seconds, 0, 1]
+        self.feed = Instance("capturing", here, pinstrike)
         self.wire = self.feed.wire
 
     def send(self):
-        """{packets, seconds}"""
-        sender = self.wire.start(self.wire.sender, self.options.soak_sender, "1-24", "full-mix", self.options.gigabits,
-                                 self.options.seconds, 0, 1, self.wire.outlet, stdout=subprocess.PIPE)
-        text = sender.communicate(timeout=10 * self.options.seconds + live.PATIENCE_S)[0]
+        """How many packets were sent."""
+        sender = self.wire.start(self.wire.sender, *self.command, self.wire.outlet, stdout=subprocess.PIPE)
+        text = sender.communicate(timeout=10 * self.seconds + live.PATIENCE_S)[0]
         live.expect(sender.returncode == 0, f"the sender ended with {sender.returncode}: {text}")
         return json.loads(text)["receivers"][0]["packets"]
 
 
-def measure(options):
-    """{program: [{sent, recorded, share}]}, and the programs that are not installed."""
+def measure(pinstrike, soak_sender, runs, gigabits=100, seconds=10, to=None):
+    """{program: [figures of a run]}, and the programs that are not installed."""
     programs = [Tool("dumpcap", "-q", "-B", MEMORY_MIB), Tool("tcpdump", "-B", MEMORY_MIB * 1024, "-Z", "root"),
                 Pinstrike()]
     absent = [each.name for each in programs if isinstance(each, Tool) and shutil.which(each.name) is None]
     figures = {}
     with tempfile.TemporaryDirectory(prefix="pinstrike-bench-") as name:
-        run = Run(options, Path(name))
-        for _ in range(options.runs):
+        run = Run(pinstrike, soak_sender, gigabits, seconds, Path(name))
+        for _ in range(runs):
             for program in programs:
                 if program.name in absent:
                     continue
-                with tempfile.TemporaryDirectory(prefix="pinstrike-bench-", dir=options.folder) as folder:
+                with tempfile.TemporaryDirectory(prefix="pinstrike-bench-", dir=to) as folder:
                     sent, recorded = program.record(run, Path(folder))
                 figures.setdefault(program.name, []).append(
-                    {"sent_per_s": sent / options.seconds, "recorded_per_s": recorded / options.seconds,
+                    {"sent_per_s": sent / seconds, "recorded_per_s": recorded / seconds,
                      "share": recorded / sent})
     return figures, absent
 
@@ -130,7 +130,8 @@ def main():
     parser.add_argument("--folder", type=Path)
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
-    figures, absent = measure(options)
+    figures, absent = measure(options.pinstrike, options.soak_sender, options.runs, options.gigabits, options.seconds,
+                              options.folder)
     print(json.dumps(figures) if options.json else text_of(figures, absent), end="")
 
 

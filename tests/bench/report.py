@@ -100,8 +100,8 @@ PARTS = {"distance": two_threads.measure_distance, "path": two_threads.measure_p
          "rows": rows.measure_rows, "published": published.measure_published,
          "gateway": gateway.measure_gateway, "bridge": bridges.measure_bridge, "kafka": kafka_rates.measure_kafka,
          "export": exports.measure_export,
-         "recording": recordings.measure_recording, "scaling": stages.measure_scaling,
-         "growth": growth.measure_growth,
+         "recording": recordings.measure_recording, "capturing": recordings.measure_capturing,
+         "scaling": stages.measure_scaling, "growth": growth.measure_growth,
          "actors": actors.measure_actors, "workloads": actors.measure_workloads,
          "allocations": instances.measure_allocations, "limits": explain_limits}
 MEASURED_NEAR = {"path", "both", "far", "stages", "counting", "latency", "rows", "published", "gateway"}

@@ -1,6 +1,8 @@
 """Recording: what it costs the poll thread, what the disk takes, and what reading costs."""
 
+import capturing
 import recording
+import restoring
 from parts.running import median_of, rows_of, table
 
 GOALS = [("recorder's copy, full mix, of a memcpy of its bytes", "full-mix: copy, times a memcpy of its", 1.3, "times",
@@ -13,12 +15,14 @@ READING = [("replay of a recording, of the poll path from memory", "uncompressed
             False),
            ("replay of a compressed recording, level 1", "compressed recording, level 1", 25, "M messages/s", False),
            ("replay of a compressed recording, level -1", "compressed recording, level -1", 25, "M messages/s", False),
-           ("seek to a moment of a day of 103 GB", "seek to a moment", 50, "ms", True)]
+           ("seek to a moment of a day of 103 GB", "seek to a moment", 50, "ms", True),
+           ("whole books from a snapshot of more than a million series", "whole books of", 2, "s", True)]
 
 
 def measure_recording(report, options):
     programs = (options.build / "tests/bench" / name for name in ("bench_recording", "bench_replaying"))
     text, disk = recording.measure(options.pinstrike, *programs, options.runs, 60)
+    text += restoring.row_of(*restoring.measure(options.pinstrike, 2_600_000, options.runs))
     rows = rows_of(text)
     report.section("Recording", "`recording.py`: processor time of one thread, which also empties the poller's ring "
                    "and gives filled chunks back, so no disk is part of the rows. Replays of full blocks of the mix "
@@ -30,3 +34,11 @@ def measure_recording(report, options):
     for what, start, goal, unit, lower in READING:
         report.goal(what, goal, median_of(rows, f"replay: {start}"), unit, lower)
     report.part["rows"] = rows
+
+
+def measure_capturing(report, options):
+    sender = options.build / "tests/live/soak_sender"
+    figures, absent = capturing.measure(options.pinstrike, sender, options.runs)
+    report.section("Recording beside dumpcap and tcpdump", " ".join(capturing.__doc__.split("\n\n")[2].split()),
+                   "```\n" + capturing.text_of(figures, absent) + "```")
+    report.part["figures"] = figures
