@@ -3,10 +3,13 @@
 
 namespace pinstrike::actors::bridge {
 
-void Carried::begin(std::uint64_t feed_start, std::size_t cores_count) {
-    if (feed_start_ != feed_start || cores_.size() != cores_count) {
+void Carried::begin(std::uint64_t feed_start, std::size_t cores_count,
+                    const feed::Numbering& numbering) {
+    if (feed_start_ != feed_start || cores_.size() != cores_count ||
+        numbering_.last != numbering.last) {
         feed_start_ = feed_start;
-        cores_ = std::vector<CorePlace>(cores_count);
+        numbering_ = numbering;
+        cores_ = std::vector(cores_count, CorePlace{.numbers = LineNumbers{numbering}});
     }
     for (CorePlace& core : cores_) {
         core.numbers.interrupt();
@@ -48,7 +51,7 @@ void Carried::lose(std::size_t core, std::uint16_t line, const LostNumbers& lost
     event.header.kind = feed::EventKind::gap;
     event.header.line = line;
     event.header.set_number(lost.last);
-    event.body.gap = {lost.first, lost.last, lost.count(), feed::GapCause::bridge};
+    event.body.gap = {lost.first, lost.last, lost.count(numbering_), feed::GapCause::bridge};
     gaps_.emplace_back(core, event);
     counters_.bump(JoinCount::gaps);
     counters_.bump(JoinCount::gap_numbers, event.body.gap.messages);

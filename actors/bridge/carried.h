@@ -31,7 +31,9 @@ class Carried {
     explicit Carried(JoinCounters& counters) : counters_(counters) {}
 
     /// Another state begins. Of the same start of the feed, what was not carried will be stated.
-    void begin(std::uint64_t feed_start, std::size_t cores_count);
+    void begin(std::uint64_t feed_start, std::size_t cores_count, const feed::Numbering& numbering);
+
+    [[nodiscard]] const feed::Numbering& numbering() const { return numbering_; }
 
     [[nodiscard]] std::size_t cores_count() const { return cores_.size(); }
 
@@ -108,6 +110,7 @@ class Carried {
 
     JoinCounters& counters_;
     std::uint64_t feed_start_ = 0;
+    feed::Numbering numbering_;
     std::vector<CorePlace> cores_;
     std::size_t ready_ = 0;
     std::vector<std::pair<std::size_t, feed::Event>> gaps_;  ///< to be published, by core

@@ -167,9 +167,10 @@ void FeedSender::begin() {
     feed_.copy(body.feed.data(), body.feed.size() - 1);
     body.trade_date = mapping_->trade_date();
     body.sharding = mapping_->shared().sharding;
-    body.series = views.front().series.size() - 1;
-    body.slots = views.front().entries.size();
+    body.series = static_cast<std::uint32_t>(views.front().series.size() - 1);
+    body.slots = static_cast<std::uint32_t>(views.front().entries.size());
     body.stream_records = views.front().stream.size();
+    body.number_last = mapping_->shared().number_last;
     outlet_.writer.begin(header);
     outlet_.writer.append(&body, sizeof body);
     for (const CoreView& view : views) {

@@ -31,12 +31,13 @@ std::string name_of(const std::array<char, 32>& text) {
     return name.substr(0, text.size() - 1);
 }
 
-/// Whether a table of this shape can be laid out.
+/// Whether a table of this shape can be laid out, and a venue can number its messages so.
 bool is_possible(const StartBody& body) {
-    constexpr std::uint64_t most = std::uint64_t{1} << 28;
+    constexpr std::uint32_t most = std::uint32_t{1} << 28;
     return body.series >= 1 && body.series < most && body.slots >= body.series &&
            body.slots % 64 == 0 && body.slots < most && std::has_single_bit(body.stream_records) &&
-           body.stream_records >= 256 && body.stream_records <= most && body.sharding <= 1;
+           body.stream_records >= 256 && body.stream_records <= most && body.sharding <= 1 &&
+           body.number_last >= 1 && body.number_last <= feed::number_max;
 }
 
 }  // namespace
@@ -150,7 +151,7 @@ void Joiner::take_start(const Frame& frame) {
         shape.cores.push_back(name_of(frame.at<StartCore>(i, sizeof(StartBody)).name));
     }
     if (!is_possible(shape.body)) {
-        return fail("start states sizes that no feed has");
+        return fail("start states sizes or numbers that no feed has");
     }
     end_replica("another state follows");
     if (const std::size_t bytes = Replica::bytes_for(shape); bytes > config_.memory_max_bytes) {
@@ -159,7 +160,7 @@ void Joiner::take_start(const Frame& frame) {
             fmt::format("the feed's memory takes {} bytes here, more than memory_max ({})",
                         grouped(bytes), grouped(config_.memory_max_bytes)));
     }
-    carried_.begin(frame.header.value, count);
+    carried_.begin(frame.header.value, count, {.last = shape.body.number_last});
     series_before_ = counters_.read(JoinCount::series);
     Problems problems;
     replica_ = Replica::make(shape, config_.name, config_.memory, counters_, problems);
@@ -204,7 +205,7 @@ void Joiner::take_event_at(const Frame& frame) {
     const auto* const event =
         reinterpret_cast<const feed::Event*>(frame.body.data());  // tidy: aligned records
     if (place.ready || !is_clock_stamp(frame.header.stamp) || records == 0 ||
-        !frame.has<feed::Event>(records) || !is_possible(*event, records) ||
+        !frame.has<feed::Event>(records) || !is_possible(*event, records, carried_.numbering()) ||
         event->header.records != records) {
         return fail("an event with a stamp that no feed has, or out of its place");
     }
@@ -374,7 +375,7 @@ void Joiner::take_events(const Frame& frame) {
         records};
     for (std::size_t i = 0; i < records; i += events[i].header.records) {
         const feed::Event& event = events[i];
-        if (!is_possible(event, records - i)) {
+        if (!is_possible(event, records - i, carried_.numbering())) {
             return fail("an event that no feed has");
         }
         if (const auto lost = place.numbers.see(event)) [[unlikely]] {
