@@ -1,6 +1,8 @@
 // path: cold
 #include "actors/bridge/carried.h"
 
+#include "actors/publish/stamp.h"
+
 namespace pinstrike::actors::bridge {
 
 void Carried::begin(std::uint64_t feed_start, std::size_t cores_count,
@@ -22,9 +24,8 @@ void Carried::begin(std::uint64_t feed_start, std::size_t cores_count,
 
 bool Carried::set_ready(const FrameHeader& ready) {
     CorePlace& core = cores_[ready.core];
-    constexpr std::uint64_t time_ms_max = (std::uint64_t{1} << 62) / 2'000'000;
-    if (core.ready || !is_clock_stamp(ready.stamp) || ready.base_ms > time_ms_max ||
-        ready.ms > time_ms_max || (core.known && ready.position < core.position)) {
+    if (core.ready || !is_clock_stamp(ready.stamp) || ready.base_ms > stamp_ms_max ||
+        ready.ms > stamp_ms_max || (core.known && ready.position < core.position)) {
         return false;
     }
     if (core.known) {

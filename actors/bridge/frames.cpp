@@ -2,6 +2,7 @@
 #include "actors/bridge/frames.h"
 
 #include "actors/core/series_fields.h"
+#include "actors/publish/stamp.h"
 #include "feed/event/limits.h"
 
 #include <algorithm>
@@ -12,9 +13,6 @@ namespace {
 constexpr std::size_t whole_units(std::size_t bytes) {
     return (bytes + unit_bytes - 1) / unit_bytes * unit_bytes;
 }
-
-/// Times of receipt behind this (the year 2116) could overflow the stamps.
-constexpr std::uint64_t time_ns_max = std::uint64_t{1} << 62;
 
 /// Whether a feed can have a message of this series. A feed checks the expiration alone: symbol and
 /// strike are as the venue sent them, and SeriesKey::is_valid() would refuse some.
@@ -152,6 +150,7 @@ bool is_possible(const feed::Event& event, std::size_t left, const feed::Numberi
     using feed::EventKind;
     const feed::Header& header = event.header;
     // A negative time is too large as an unsigned one.
+    constexpr std::uint64_t time_ns_max = ts_receive_ns_max;
     if (header.records == 0 || header.records > left || !feed::is_known(header.kind) ||
         !feed::is_code(header.code) || header.number() > numbering.last ||
         static_cast<std::uint64_t>(header.ts_receive_ns) > time_ns_max) {
