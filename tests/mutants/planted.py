@@ -223,7 +223,7 @@ plant(("opra_traffic",), [
 ])
 
 plant(("actors",), [
-    ("a codec does not know when a datagram came", "if constexpr (Codec::opens_by_receive_time) {",
+    ("a codec does not know when a datagram came", "if constexpr (Codec::opens_by_arrival) {",
      "if constexpr (false) {"),
     ("a lost message without a number begins the range", "if (from == 0) { return;  // without a number }", ""),
     ("one record more than a ring holds", "return claimed_ + count <= sure_;", "return claimed_ + count <= sure_ + 1;"),
