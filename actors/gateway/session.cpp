@@ -283,13 +283,13 @@ void Session::end(SessionEnding why, ErrorCode code, std::string_view text) {
             return;
         }
         put_metadata();  // there is no time to wait for the start
-        held_error_.reset();
     }
     if (!text.empty()) {
         output_.put_error(code, text);
     }
     ending_ = why;
     phase_ = Phase::ended;
+    held_error_.reset();
     jobs_.clear();
     replays_->clear();
     subscriptions_->remove_all();
