@@ -3,6 +3,7 @@
 
 #include "actors/publish/layout_hash.h"
 #include "actors/publish/memory_file.h"
+#include "config/check.h"
 #include "config/time_units.h"
 #include "config/units.h"
 #include "config/wall_time.h"
@@ -52,6 +53,7 @@ Joiner::~Joiner() {
 }
 
 void Joiner::connect(std::string address, std::int64_t now_ns) {
+    PINSTRIKE_CHECK(link_ == nullptr && replica_ == nullptr);
     link_ = std::make_unique<Link>();
     link_->address = std::move(address);
     end_ = End::none;
@@ -165,8 +167,9 @@ void Joiner::take_start(const Frame& frame) {
     Problems problems;
     replica_ = Replica::make(shape, config_.name, config_.memory, counters_, problems);
     if (replica_ == nullptr) {
-        finish(End::refused, problems.empty() ? "no memory" : problems.front().text);
+        return finish(End::refused, problems.empty() ? "no memory" : problems.front().text);
     }
+    PINSTRIKE_CHECK(replica_->cores_count() == carried_.cores_count() && !carried_.is_ready());
 }
 
 void Joiner::take_state(const Frame& frame) {
@@ -227,6 +230,7 @@ void Joiner::take_ready(const Frame& frame) {
 }
 
 void Joiner::publish() {
+    PINSTRIKE_CHECK(carried_.is_ready() && !replica_->is_published());
     Problems problems;
     if (!replica_->publish(problems)) {
         return finish(End::refused, problems.front().text);
@@ -246,6 +250,7 @@ void Joiner::publish() {
 }
 
 void Joiner::put_gaps() {
+    PINSTRIKE_CHECK(is_live());
     carried_.take_gaps([this](std::size_t core, const feed::Event& event) {
         replica_->apply(core, {&event, 1});
     });
