@@ -211,6 +211,7 @@ bool PartsBuilder::open_publisher(Problems& problems) {
     MemoryPlan plan = memory_plan(config_);
     plan.trade_date =  // a capture does not state its date
         parts_.replays() ? 0 : feed::trade_date_of(parts_.clock.wall_ns());
+    plan.number_last = numbering_of(config_.kind).last;
     plan.listed = std::move(parts_.series.listed);
     plan.nodes = core_nodes(config_, read_machine());
     auto file = MemoryFile::make(std::move(plan), problems);

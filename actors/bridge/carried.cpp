@@ -1,12 +1,17 @@
 // path: cold
 #include "actors/bridge/carried.h"
 
+#include "actors/publish/stamp.h"
+
 namespace pinstrike::actors::bridge {
 
-void Carried::begin(std::uint64_t feed_start, std::size_t cores_count) {
-    if (feed_start_ != feed_start || cores_.size() != cores_count) {
+void Carried::begin(std::uint64_t feed_start, std::size_t cores_count,
+                    const feed::Numbering& numbering) {
+    if (feed_start_ != feed_start || cores_.size() != cores_count ||
+        numbering_.last != numbering.last) {
         feed_start_ = feed_start;
-        cores_ = std::vector<CorePlace>(cores_count);
+        numbering_ = numbering;
+        cores_ = std::vector(cores_count, CorePlace{.numbers = LineNumbers{numbering}});
     }
     for (CorePlace& core : cores_) {
         core.numbers.interrupt();
@@ -19,9 +24,8 @@ void Carried::begin(std::uint64_t feed_start, std::size_t cores_count) {
 
 bool Carried::set_ready(const FrameHeader& ready) {
     CorePlace& core = cores_[ready.core];
-    constexpr std::uint64_t time_ms_max = (std::uint64_t{1} << 62) / 2'000'000;
-    if (core.ready || !is_clock_stamp(ready.stamp) || ready.base_ms > time_ms_max ||
-        ready.ms > time_ms_max || (core.known && ready.position < core.position)) {
+    if (core.ready || !is_clock_stamp(ready.stamp) || ready.base_ms > stamp_ms_max ||
+        ready.ms > stamp_ms_max || (core.known && ready.position < core.position)) {
         return false;
     }
     if (core.known) {
@@ -48,7 +52,7 @@ void Carried::add_gap(std::size_t core, std::uint16_t line, const LostNumbers& l
     event.header.kind = feed::EventKind::gap;
     event.header.line = line;
     event.header.set_number(lost.last);
-    event.body.gap = {lost.first, lost.last, lost.count(), feed::GapCause::bridge};
+    event.body.gap = {lost.first, lost.last, lost.count(numbering_), feed::GapCause::bridge};
     gaps_.emplace_back(core, event);
     counters_.bump(JoinCount::gaps);
     counters_.bump(JoinCount::gap_numbers, event.body.gap.messages);

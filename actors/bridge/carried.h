@@ -32,7 +32,9 @@ class Carried {
 
     /// Another state begins. If it is of the same start of the feed, gap events will state the
     /// numbers that were not carried.
-    void begin(std::uint64_t feed_start, std::size_t cores_count);
+    void begin(std::uint64_t feed_start, std::size_t cores_count, const feed::Numbering& numbering);
+
+    [[nodiscard]] const feed::Numbering& numbering() const { return numbering_; }
 
     [[nodiscard]] std::size_t cores_count() const { return cores_.size(); }
 
@@ -109,6 +111,7 @@ class Carried {
 
     JoinCounters& counters_;
     std::uint64_t feed_start_ = 0;
+    feed::Numbering numbering_;
     std::vector<CorePlace> cores_;
     std::size_t ready_ = 0;
     std::vector<std::pair<std::size_t, feed::Event>> gaps_;  ///< to be published, by core

@@ -5,6 +5,7 @@
 #include "actors/publish/reader/error.h"
 #include "actors/publish/reader/series_reader.h"
 #include "actors/publish/reader/shared_words.h"
+#include "config/check.h"
 #include "feed/event/event.h"
 
 #include <algorithm>
@@ -114,6 +115,7 @@ bool FeedSender::attach() {
     if (now_ns_ < attach_due_ns_ || !outlet_.has_room()) {
         return false;
     }
+    PINSTRIKE_CHECK(mapping_ == nullptr && cores_.empty());
     attach_due_ns_ = now_ns_ + attach_every_ns;
     if (const std::string obstacle = open_feed(); !obstacle.empty()) {
         detach(obstacle);
@@ -152,6 +154,7 @@ std::string FeedSender::open_feed() {
 /// Begins a state of all cores. Throws WriteUnfinished, and changes nothing, if it is to be tried
 /// again.
 void FeedSender::begin() {
+    PINSTRIKE_CHECK(outlet_.has_room());
     const auto& views = mapping_->cores();
     std::vector<std::unique_ptr<Core>> cores;
     for (const CoreView& view : views) {
@@ -167,9 +170,10 @@ void FeedSender::begin() {
     feed_.copy(body.feed.data(), body.feed.size() - 1);
     body.trade_date = mapping_->trade_date();
     body.sharding = mapping_->shared().sharding;
-    body.series = views.front().series.size() - 1;
-    body.slots = views.front().entries.size();
+    body.series = static_cast<std::uint32_t>(views.front().series.size() - 1);
+    body.slots = static_cast<std::uint32_t>(views.front().entries.size());
     body.stream_records = views.front().stream.size();
+    body.number_last = mapping_->shared().number_last;
     outlet_.writer.begin(header);
     outlet_.writer.append(&body, sizeof body);
     for (const CoreView& view : views) {
@@ -343,6 +347,7 @@ std::size_t FeedSender::put_ready() {
 }
 
 void FeedSender::put_ready(Core& core) {
+    PINSTRIKE_CHECK(core.stage == Stage::catching_up && core.lines.empty());
     FrameHeader header;
     header.type = FrameType::ready;
     header.core = core.cursor.core().index;
@@ -351,7 +356,8 @@ void FeedSender::put_ready(Core& core) {
     header.stamp = clock.stamp();
     header.base_ms = clock.base_ms();
     header.ms = clock.ms();
-    static_cast<void>(outlet_.writer.put(header));
+    const bool put = outlet_.writer.put(header);
+    PINSTRIKE_CHECK(put);
     core.left_out = 0;
     core.stage = Stage::current;
 }

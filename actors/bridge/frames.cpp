@@ -2,6 +2,7 @@
 #include "actors/bridge/frames.h"
 
 #include "actors/core/series_fields.h"
+#include "actors/publish/stamp.h"
 #include "feed/event/limits.h"
 
 #include <algorithm>
@@ -13,9 +14,6 @@ constexpr std::size_t whole_units(std::size_t bytes) {
     return (bytes + unit_bytes - 1) / unit_bytes * unit_bytes;
 }
 
-/// Times of receipt behind this (the year 2116) could overflow the stamps.
-constexpr std::uint64_t time_ns_max = std::uint64_t{1} << 62;
-
 /// Whether a feed can have a message of this series. A feed checks the expiration alone: symbol and
 /// strike are as the venue sent them, and SeriesKey::is_valid() would refuse some.
 bool can_come(const feed::SeriesKey& key) {
@@ -24,11 +22,12 @@ bool can_come(const feed::SeriesKey& key) {
            letter <= feed::SeriesKey::letter_of(12, false) && key.day() >= 1 && key.day() <= 31;
 }
 
-/// Numbers that the feed itself states as missing. They may span the wrap of 32 bits. 0 to 0: none.
-bool is_possible(const feed::Gap& gap) {
+/// Numbers that the feed itself states as missing. They may span the wrap. 0 to 0: none.
+bool is_possible(const feed::Gap& gap, const feed::Numbering& numbering) {
     const bool in_order =
-        gap.first <= gap.last || static_cast<std::int32_t>(gap.last - gap.first) >= 0;
-    return gap.cause <= feed::GapCause::bridge && (gap.first == 0) == (gap.last == 0) && in_order;
+        gap.first <= gap.last || numbering.distance(gap.first, gap.last) <= numbering.last / 2;
+    return gap.cause <= feed::GapCause::bridge && (gap.first == 0) == (gap.last == 0) &&
+           gap.first <= numbering.last && gap.last <= numbering.last && in_order;
 }
 
 bool is_possible(const BookSide& side) {
@@ -147,12 +146,13 @@ bool FrameWriter::put_text(FrameType type, std::string_view text) {
     return put(header, std::as_bytes(std::span{part}));
 }
 
-bool is_possible(const feed::Event& event, std::size_t left) {
+bool is_possible(const feed::Event& event, std::size_t left, const feed::Numbering& numbering) {
     using feed::EventKind;
     const feed::Header& header = event.header;
     // A negative time is too large as an unsigned one.
+    constexpr std::uint64_t time_ns_max = ts_receive_ns_max;
     if (header.records == 0 || header.records > left || !feed::is_known(header.kind) ||
-        !feed::is_code(header.code) ||
+        !feed::is_code(header.code) || header.number() > numbering.last ||
         static_cast<std::uint64_t>(header.ts_receive_ns) > time_ns_max) {
         return false;
     }
@@ -178,7 +178,7 @@ bool is_possible(const feed::Event& event, std::size_t left) {
         case EventKind::control:
             return event.body.control.forget <= feed::Forget::day;
         case EventKind::gap:
-            return is_possible(event.body.gap);
+            return is_possible(event.body.gap, numbering);
         case EventKind::line_state:
             return event.body.line_state.state <= feed::LineState::line_down;
         default:

@@ -9,6 +9,7 @@
 #include "actors/publish/pinstrike.h"
 #include "config/check.h"
 #include "feed/event/event.h"
+#include "feed/event/position.h"
 #include "feed/event/series_key.h"
 
 #include <array>
@@ -73,9 +74,10 @@ struct alignas(unit_bytes) StartBody {
     std::array<char, 32> feed{};
     std::uint32_t trade_date = 0;
     std::uint32_t sharding = 0;
-    std::uint64_t series = 0;  ///< of each core
-    std::uint64_t slots = 0;
+    std::uint32_t series = 0;  ///< of each core
+    std::uint32_t slots = 0;
     std::uint64_t stream_records = 0;
+    std::uint64_t number_last = 0;  ///< feed::Numbering::last of the feed's venue
 };
 
 struct alignas(unit_bytes) StartCore {
@@ -216,7 +218,8 @@ class FrameWriter {
 };
 
 /// Whether an event from the network can be one of a feed. `left`: records from it on.
-[[nodiscard]] bool is_possible(const feed::Event& event, std::size_t left);
+[[nodiscard]] bool is_possible(const feed::Event& event, std::size_t left,
+                               const feed::Numbering& numbering);
 
 /// Whether the state of a series from the network can be one of a book.
 [[nodiscard]] bool is_possible(const SeriesBody& series);

@@ -3,6 +3,7 @@
 
 #include "actors/publish/layout_hash.h"
 #include "actors/publish/memory_file.h"
+#include "config/check.h"
 #include "config/time_units.h"
 #include "config/units.h"
 #include "config/wall_time.h"
@@ -31,12 +32,13 @@ std::string name_of(const std::array<char, 32>& text) {
     return name.substr(0, text.size() - 1);
 }
 
-/// Whether a table of this shape can be laid out.
+/// Whether a table of this shape can be laid out, and a venue can number its messages so.
 bool is_possible(const StartBody& body) {
-    constexpr std::uint64_t most = std::uint64_t{1} << 28;
+    constexpr std::uint32_t most = std::uint32_t{1} << 28;
     return body.series >= 1 && body.series < most && body.slots >= body.series &&
            body.slots % 64 == 0 && body.slots < most && std::has_single_bit(body.stream_records) &&
-           body.stream_records >= 256 && body.stream_records <= most && body.sharding <= 1;
+           body.stream_records >= 256 && body.stream_records <= most && body.sharding <= 1 &&
+           body.number_last >= 1 && body.number_last <= feed::number_max;
 }
 
 }  // namespace
@@ -51,6 +53,7 @@ Joiner::~Joiner() {
 }
 
 void Joiner::connect(std::string address, std::int64_t now_ns) {
+    PINSTRIKE_CHECK(link_ == nullptr && replica_ == nullptr);
     link_ = std::make_unique<Link>();
     link_->address = std::move(address);
     end_ = End::none;
@@ -152,7 +155,7 @@ void Joiner::take_start(const Frame& frame) {
         shape.cores.push_back(name_of(frame.at<StartCore>(i, sizeof(StartBody)).name));
     }
     if (!is_possible(shape.body)) {
-        return fail("a frame `start` with impossible sizes");
+        return fail("a frame `start` with impossible sizes or numbers");
     }
     end_replica("another state follows");
     if (const std::size_t bytes = Replica::bytes_for(shape); bytes > config_.memory_max_bytes) {
@@ -161,13 +164,14 @@ void Joiner::take_start(const Frame& frame) {
             fmt::format("the feed's memory takes {} bytes here, more than memory_max ({})",
                         grouped(bytes), grouped(config_.memory_max_bytes)));
     }
-    carried_.begin(frame.header.value, count);
+    carried_.begin(frame.header.value, count, {.last = shape.body.number_last});
     series_before_ = counters_.read(JoinCount::series);
     Problems problems;
     replica_ = Replica::make(shape, config_.name, config_.memory, counters_, problems);
     if (replica_ == nullptr) {
-        finish(End::refused, problems.empty() ? "no memory" : problems.front().text);
+        return finish(End::refused, problems.empty() ? "no memory" : problems.front().text);
     }
+    PINSTRIKE_CHECK(replica_->cores_count() == carried_.cores_count() && !carried_.is_ready());
 }
 
 void Joiner::take_state(const Frame& frame) {
@@ -206,7 +210,7 @@ void Joiner::take_event_at(const Frame& frame) {
     const auto* const event =
         reinterpret_cast<const feed::Event*>(frame.body.data());  // tidy: aligned records
     if (place.ready || !is_clock_stamp(frame.header.stamp) || records == 0 ||
-        !frame.has<feed::Event>(records) || !is_possible(*event, records) ||
+        !frame.has<feed::Event>(records) || !is_possible(*event, records, carried_.numbering()) ||
         event->header.records != records) {
         return fail("a malformed event beside the state, or one after `ready`");
     }
@@ -228,6 +232,7 @@ void Joiner::take_ready(const Frame& frame) {
 }
 
 void Joiner::publish() {
+    PINSTRIKE_CHECK(carried_.is_ready() && !replica_->is_published());
     Problems problems;
     if (!replica_->publish(problems)) {
         return finish(End::refused, problems.front().text);
@@ -247,6 +252,7 @@ void Joiner::publish() {
 }
 
 void Joiner::put_gaps() {
+    PINSTRIKE_CHECK(is_live());
     carried_.take_gaps([this](std::size_t core, const feed::Event& event) {
         replica_->apply(core, {&event, 1});
     });
@@ -377,7 +383,7 @@ void Joiner::take_events(const Frame& frame) {
         records};
     for (std::size_t i = 0; i < records; i += events[i].header.records) {
         const feed::Event& event = events[i];
-        if (!is_possible(event, records - i)) {
+        if (!is_possible(event, records - i, carried_.numbering())) {
             return fail("an event with impossible values");
         }
         if (const auto lost = place.numbers.see(event)) [[unlikely]] {

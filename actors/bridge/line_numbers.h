@@ -9,6 +9,7 @@
 
 #include "feed/event/event.h"
 #include "feed/event/limits.h"
+#include "feed/event/position.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -20,14 +21,11 @@ namespace pinstrike::actors::bridge {
 /// Numbers of a line that were not carried, both included.
 struct LostNumbers {
     std::uint64_t first = 0;
-    std::uint64_t last = 0;  ///< below `first`: the numbers span the wrap of 32 bits
+    std::uint64_t last = 0;  ///< below `first`: the numbers span the wrap
 
-    [[nodiscard]] std::uint64_t count() const {
-        return last >= first ? last - first + 1 : number_max - first + 1 + last;
+    [[nodiscard]] std::uint64_t count(const feed::Numbering& numbering) const {
+        return numbering.distance(first, last) + 1;
     }
-
-    /// The highest of a numbering that wraps. 1 follows it, because 0 is no number.
-    static constexpr std::uint64_t number_max = 0xFFFF'FFFF;
 
     friend bool operator==(const LostNumbers&, const LostNumbers&) = default;
 };
@@ -43,8 +41,11 @@ class LineNumbers {
         std::uint64_t lost = 0;
     };
 
-    LineNumbers()
-        : lines_(feed::line_numbers), open_(feed::line_numbers), anew_(feed::line_numbers) {}
+    explicit LineNumbers(const feed::Numbering& numbering)
+        : numbering_(numbering),
+          lines_(feed::line_numbers),
+          open_(feed::line_numbers),
+          anew_(feed::line_numbers) {}
 
     /// The number that the event brings its line to; 0: none, or it came late.
     [[nodiscard]] static std::uint64_t number_of(const feed::Event& event) {
@@ -134,7 +135,7 @@ class LineNumbers {
                     each(number, *lost);
                 }
             } else {
-                lines_[line].first = passed_[line] + 1;
+                lines_[line].first = numbering_.number_after(passed_[line]);
             }
             lines_[line].last = passed_[line];
             anew_[line] = 0;
@@ -153,8 +154,8 @@ class LineNumbers {
     }
 
     /// Whether a number comes after another one of the same numbering, which may wrap.
-    [[nodiscard]] static bool is_after(std::uint64_t number, std::uint64_t before) {
-        return static_cast<std::int32_t>(static_cast<std::uint32_t>(number - before)) > 0;
+    [[nodiscard]] bool is_after(std::uint64_t number, std::uint64_t before) const {
+        return number != before && numbering_.distance(before, number) <= numbering_.last / 2;
     }
 
     /// A control, a gap or a mark. A gap of a core whose ring refused late messages may begin, or
@@ -165,21 +166,23 @@ class LineNumbers {
         const bool is_gap = event.header.kind == feed::EventKind::gap;
         const bool is_mark = event.header.kind == feed::EventKind::line_mark;
         // A gap that the feed itself states has numbers of its own; a mark has none.
-        std::uint64_t first = is_gap ? event.body.gap.first : is_mark ? number + 1 : number;
+        std::uint64_t first = is_gap ? event.body.gap.first : number;
         std::optional<LostNumbers> lost;
         if (open_[line]) {
             note_control(event);
-            lost = close(line, first - 1, is_gap);
+            lost = close(line, is_mark ? number : first - 1, is_gap);
         }
         Line& known = lines_[line];
         if (is_gap && known.last != 0 && !is_anew(line)) {
             if (!is_after(number, known.last)) {
                 return lost;
             }
-            first = is_after(first, known.last) ? first : known.last + 1;
+            first = is_after(first, known.last) ? first : numbering_.number_after(known.last);
         }
-        known.first = known.last == 0 ? first : known.first;
-        known.carried += is_mark ? 0 : LostNumbers{first, number}.count();
+        if (known.last == 0) {
+            known.first = is_mark ? numbering_.number_after(number) : first;
+        }
+        known.carried += is_mark ? 0 : LostNumbers{first, number}.count(numbering_);
         known.last = number;
         anew_[line] = 0;
         return lost;
@@ -204,24 +207,20 @@ class LineNumbers {
                                                        bool of_gap) {
         open_[line] = false;
         --open_count_;
-        constexpr std::uint64_t most = LostNumbers::number_max;
         const std::uint64_t before = lines_[line].last;
-        const bool wraps = last < before && before <= most;
-        const bool goes_on = !is_anew(line) && (wraps || last >= before) &&
-                             static_cast<std::int32_t>(static_cast<std::uint32_t>(last) -
-                                                       static_cast<std::uint32_t>(before)) >= 0;
-        if (goes_on && wraps && last == 0) {
-            last = most;  // 0 is no number
-        }
-        if (goes_on ? last == before : last == 0 || (of_gap && !is_anew(line))) {
+        const std::uint64_t reached = last == 0 ? numbering_.last : last;  // 0 is no number
+        const bool goes_on =
+            !is_anew(line) && numbering_.distance(before, reached) <= numbering_.last / 2;
+        if (goes_on ? reached == before : last == 0 || (of_gap && !is_anew(line))) {
             return std::nullopt;
         }
-        const std::uint64_t next = wraps && before == most ? 1 : before + 1;
-        const LostNumbers lost{goes_on ? next : 1, last};
-        lines_[line].lost += lost.count();
+        const LostNumbers lost =
+            goes_on ? LostNumbers{numbering_.number_after(before), reached} : LostNumbers{1, last};
+        lines_[line].lost += lost.count(numbering_);
         return lost;
     }
 
+    feed::Numbering numbering_;
     std::vector<Line> lines_;
     std::vector<bool> open_;
     /// Line::carried + 1 when the numbering began anew. It counts until another number is carried.

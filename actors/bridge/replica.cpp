@@ -20,6 +20,7 @@ MemoryPlan plan_of(const ReplicaShape& shape, std::string name, PublishMemory me
                       .stream_records = shape.body.stream_records},
             .by_underlying = shape.body.sharding == 1,
             .trade_date = shape.body.trade_date,
+            .number_last = shape.body.number_last,
             .kept = true,  // readers find old values, marked as such, while there is no connection
             .linked_later = true,
             .gives_ids = false};

@@ -3,6 +3,7 @@
 
 #include "actors/gateway/access_log.h"
 #include "actors/gateway/limits.h"
+#include "config/check.h"
 #include "config/wall_time.h"
 #include "config/yaml.h"
 #include "feed/dbn/values.h"
@@ -114,6 +115,7 @@ void Session::read_login(std::string_view line) {
             fmt::format("User has reached their open connection limit: sessions {} of {}",
                         key->sessions, key->user));
     }
+    PINSTRIKE_CHECK(subscriptions_ == nullptr && early_requests_.empty());
     login_.request = std::move(*parsed.value);
     subscriptions_ = std::make_unique<Subscriptions>(
         static_cast<RecordReceiver&>(*this), host_.market(), key_, host_.config().underlyings);
@@ -201,6 +203,7 @@ void Session::start() {
         return end(SessionEnding::request, ErrorCode::invalid_subscription,
                    "found a second start_session");
     }
+    PINSTRIKE_CHECK(phase_ == Phase::subscribing && subscriptions_ != nullptr);
     put_metadata();
     phase_ = Phase::started;
     for (const Request& request : std::exchange(early_requests_, {})) {
@@ -283,13 +286,14 @@ void Session::end(SessionEnding why, ErrorCode code, std::string_view text) {
             return;
         }
         put_metadata();  // there is no time to wait for the start
-        held_error_.reset();
     }
     if (!text.empty()) {
         output_.put_error(code, text);
     }
+    PINSTRIKE_CHECK(subscriptions_ != nullptr && replays_ != nullptr);
     ending_ = why;
     phase_ = Phase::ended;
+    held_error_.reset();
     jobs_.clear();
     replays_->clear();
     subscriptions_->remove_all();

@@ -52,15 +52,17 @@
 
 namespace pinstrike::actors {
 
-/// Opens the next block of a datagram that was received at `ts_receive_ns`.
+/// Opens the next block of a datagram that was received at `ts_receive_ns`, on a retransmission
+/// group or not.
 template <class Codec>
 [[gnu::always_inline]] inline feed::OpenResult open_block(Codec& codec,
                                                           std::span<const std::byte>& rest,
                                                           bool verify_checksum,
                                                           std::int64_t ts_receive_ns,
-                                                          feed::Block& block) {
-    if constexpr (Codec::opens_by_receive_time) {
+                                                          bool retransmission, feed::Block& block) {
+    if constexpr (Codec::opens_by_arrival) {
         block.ts_receive_ns = ts_receive_ns;
+        block.retransmitted = retransmission;
     }
     return codec.open(rest, verify_checksum, block);
 }
@@ -179,7 +181,8 @@ class Poller final : public PollerTask, private feed::ArbiterSink {
                                                  std::span<const std::byte> rest,
                                                  std::int64_t ts_receive_ns) {
         feed::Block block;
-        auto result = open_block(line.codec, rest, block_checksum_, ts_receive_ns, block);
+        auto result = open_block(line.codec, rest, block_checksum_, ts_receive_ns,
+                                 route.retransmission, block);
         // Counted after open(): the address of the counter depends on the lookup of the line, and a
         // store whose address is not known yet delays the loads in open().
         if (!route.retransmission) [[likely]] {
@@ -193,7 +196,8 @@ class Poller final : public PollerTask, private feed::ArbiterSink {
                 return;
             }
             block = {};
-            result = open_block(line.codec, rest, block_checksum_, ts_receive_ns, block);
+            result = open_block(line.codec, rest, block_checksum_, ts_receive_ns,
+                                route.retransmission, block);
         }
     }
 

@@ -15,6 +15,7 @@ namespace pinstrike::actors {
     constexpr std::uint64_t parts[]{sizeof(pinstrike_header),
                                     offsetof(pinstrike_header, state),
                                     offsetof(pinstrike_header, start_ns),
+                                    offsetof(pinstrike_header, number_last),
                                     offsetof(pinstrike_header, wake),
                                     sizeof(pinstrike_core),
                                     offsetof(pinstrike_core, lines),

@@ -265,6 +265,7 @@ void MemoryFile::write_header() {
     header.start_ns = start_ns_;
     header.trade_date = plan_.trade_date;
     header.sharding = plan_.by_underlying ? 1 : 0;
+    header.number_last = plan_.number_last;
     plan_.feed.copy(header.feed, sizeof header.feed - 1);
     std::string{version}.copy(header.build, sizeof header.build - 1);
     std::uint64_t at = sizeof(pinstrike_header) + plan_.cores.size() * sizeof(pinstrike_core);

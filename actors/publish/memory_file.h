@@ -14,6 +14,7 @@
 #include "actors/publish/series_ids.h"
 #include "config/memory_sizes.h"
 #include "config/problem.h"
+#include "feed/event/position.h"
 
 #include <atomic>
 #include <cstddef>
@@ -33,6 +34,7 @@ struct MemoryPlan {
     CoreShape shape;                 ///< of each core
     bool by_underlying = false;      ///< the cores share the series by underlying
     std::uint32_t trade_date = 0;    ///< as 20261127; 0: unknown
+    std::uint64_t number_last = feed::Numbering{}.last;  ///< the highest number of a line
     std::vector<feed::SeriesKey> listed =
         {};                     ///< the day's list of series, by feed::comes_before()
     bool kept = false;          ///< the file stays after the end, if it was live

@@ -199,9 +199,10 @@ struct pinstrike_header {
     char feed[32];
     char build[32];
     int64_t start_ns;
-    uint32_t trade_date; /* as 20261127, of the start; 0: captures are replayed */
-    uint32_t sharding;   /* 0: by series, 1: by underlying */
-    uint8_t reserved0[64];
+    uint32_t trade_date;  /* as 20261127, of the start; 0: captures are replayed */
+    uint32_t sharding;    /* 0: by series, 1: by underlying */
+    uint64_t number_last; /* the highest number of a message on a line; 1 follows it */
+    uint8_t reserved0[56];
     /* 192: written by the thread that wakes readers */
     uint32_t wake; /* raised after the stream of a core grew; a futex */
     uint8_t reserved1[60];

@@ -15,6 +15,11 @@
 
 namespace pinstrike::actors {
 
+/// Times of receipt behind this (the year 2116) are wrong, and could overflow the stamps.
+inline constexpr std::int64_t ts_receive_ns_max = std::int64_t{1} << 62;
+/// The highest base_ms and the highest ms of a StampClock, whose sum is a time of receipt.
+inline constexpr std::uint64_t stamp_ms_max = ts_receive_ns_max / (2 * ms_ns);
+
 /// Whether stamp `a` is newer than stamp `b`. Right for stamps less than 24 days apart.
 [[nodiscard]] inline bool stamp_after(std::uint64_t a, std::uint64_t b) {
     return static_cast<std::int64_t>(a - b) > 0;

@@ -50,7 +50,7 @@ std::size_t Executor::step(std::int64_t now_ns) {
 /// Activates an actor. If actors are measured, times one in sample_every of the activations that
 /// found a message.
 void Executor::activate(MailboxActor& actor, std::size_t& handled) noexcept {
-    ActorFigures* figures = actor.figures_.get();
+    ActorMeasurements* figures = actor.figures_.get();
     if (figures == nullptr) {
         actor.activate(options_.budget, handled);
         return;
@@ -71,7 +71,7 @@ void Executor::activate(MailboxActor& actor, std::size_t& handled) noexcept {
     const std::int64_t took_ns = options_.clock_ns() - begun_ns;
     figures->service_ns.record(took_ns / static_cast<std::int64_t>(count), count);
     figures->backlog.set(actor.backlog());
-    actor.until_sample_ = ActorFigures::sample_every - 1;
+    actor.until_sample_ = ActorMeasurements::sample_every - 1;
 }
 
 /// After an activation: puts the actor into the queue again, to sleep, or ends it.
@@ -218,7 +218,7 @@ Executor::~Executor() = default;
 void Executor::adopt(std::unique_ptr<MailboxActor> actor) {
     actor->executor_ = this;
     if (options_.clock_ns != nullptr) {
-        actor->figures_ = std::make_unique<ActorFigures>();
+        actor->figures_ = std::make_unique<ActorMeasurements>();
     }
     timers_known_ += actor->timers_count_;
     timers_.reserve(timers_known_);

@@ -31,7 +31,7 @@ std::int64_t steady_ns() {
     return std::chrono::nanoseconds{std::chrono::steady_clock::now().time_since_epoch()}.count();
 }
 
-ExecutorThread::ExecutorThread(Executor& executor, CoreThreadOptions options)
+ExecutorThread::ExecutorThread(Executor& executor, ExecutorThreadOptions options)
     : executor_(executor), options_(std::move(options)), thread_([this] { run(); }) {}
 
 ExecutorThread::~ExecutorThread() {
@@ -48,7 +48,7 @@ void ExecutorThread::run() {
         if (executor_.step(now_ns) != 0) {
             dry = 0;
         } else if (dry < options_.spins) {
-            dry += options_.spins == CoreThreadOptions::never ? 0 : 1;
+            dry += options_.spins == ExecutorThreadOptions::never ? 0 : 1;
             _mm_pause();
         } else if (!executor_.has_work()) {
             executor_.park(now_ns, [this] { return stop_.load(std::memory_order_relaxed); });

@@ -13,10 +13,10 @@
 
 namespace pinstrike::actors::runtime {
 
-/// The time that a ExecutorThread passes to its executor's steps. May be called by any thread.
+/// The time that an ExecutorThread passes to its executor's steps. May be called by any thread.
 [[nodiscard]] std::int64_t steady_ns();
 
-struct CoreThreadOptions {
+struct ExecutorThreadOptions {
     static constexpr unsigned never = std::numeric_limits<unsigned>::max();
 
     int cpu = -1;             ///< negative: the operating system chooses
@@ -26,7 +26,7 @@ struct CoreThreadOptions {
 
 class ExecutorThread {
   public:
-    explicit ExecutorThread(Executor& executor, CoreThreadOptions options = {});
+    explicit ExecutorThread(Executor& executor, ExecutorThreadOptions options = {});
     /// Stops the thread and joins it. Messages stay in the mailboxes, and the executor may be
     /// stepped again.
     ~ExecutorThread();
@@ -38,7 +38,7 @@ class ExecutorThread {
     void run();
 
     Executor& executor_;
-    CoreThreadOptions options_;
+    ExecutorThreadOptions options_;
     std::atomic<bool> stop_{false};  ///< relaxed: the join orders later accesses
     std::thread thread_;
 };

@@ -25,7 +25,7 @@
 
 namespace pinstrike::actors::runtime {
 
-struct ActorFigures {
+struct ActorMeasurements {
     static constexpr std::uint32_t sample_every = 64;
 
     Counter handled;       ///< messages and timers
@@ -52,7 +52,7 @@ struct ActorRates {
     Histogram::Snapshot service_ns;
 };
 
-[[nodiscard]] inline ActorReading read(const ActorFigures& figures, std::int64_t at_ns) {
+[[nodiscard]] inline ActorReading read(const ActorMeasurements& figures, std::int64_t at_ns) {
     return {at_ns, figures.handled.read(), figures.backlog.read(), figures.waiting_ns.snapshot(),
             figures.service_ns.snapshot()};
 }

@@ -66,7 +66,7 @@ void summary(std::string& text, const std::string& prefix, const Family& family,
 
 }  // namespace
 
-void FiguresText::add(std::string name, const ActorFigures* figures, std::int64_t now_ns) {
+void FiguresText::add(std::string name, const ActorMeasurements* figures, std::int64_t now_ns) {
     rows_.push_back({std::move(name), figures, {}});
     if (figures != nullptr) {
         rows_.back().last = read(*figures, now_ns);

@@ -18,7 +18,7 @@ class FiguresText {
   public:
     /// `figures`: those of an actor whose executor has a clock (MailboxActor::figures()); null: the
     /// actor is listed as not measured.
-    void add(std::string name, const ActorFigures* figures, std::int64_t now_ns);
+    void add(std::string name, const ActorMeasurements* figures, std::int64_t now_ns);
 
     /// One row per actor, for the time since the last table or since the actor was added: arrivals
     /// and handled messages per second, the backlog, percentiles of waiting and service time in us,
@@ -34,7 +34,7 @@ class FiguresText {
   private:
     struct Row {
         std::string name;
-        const ActorFigures* figures;
+        const ActorMeasurements* figures;
         ActorReading last;
     };
 

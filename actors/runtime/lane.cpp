@@ -60,7 +60,7 @@ void LaneBase::ring_sender() noexcept {
 /// stamped message.
 void LaneBase::stamp() noexcept {
     const auto clock_ns = to_.executor_ == nullptr ? nullptr : to_.executor_->options_.clock_ns;
-    until_stamp_ = ActorFigures::sample_every;
+    until_stamp_ = ActorMeasurements::sample_every;
     if (clock_ns == nullptr) {
         return;
     }

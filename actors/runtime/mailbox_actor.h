@@ -77,7 +77,7 @@ class MailboxActor {
     [[nodiscard]] bool failed() const noexcept { return ended() && down_.failed; }
 
     /// The actor's figures; nullptr: its executor does not measure. May be called by any thread.
-    [[nodiscard]] const ActorFigures* figures() const noexcept { return figures_.get(); }
+    [[nodiscard]] const ActorMeasurements* figures() const noexcept { return figures_.get(); }
 
     MailboxActor* below = nullptr;  ///< on the ready list (PushStack)
 
@@ -146,7 +146,7 @@ class MailboxActor {
     std::size_t timers_count_ = 0;
     Down down_;
     std::unique_ptr<Monitors> monitors_;
-    std::unique_ptr<ActorFigures> figures_;  ///< set once, before a sender exists
+    std::unique_ptr<ActorMeasurements> figures_;  ///< set once, before a sender exists
 };
 
 }  // namespace pinstrike::actors::runtime

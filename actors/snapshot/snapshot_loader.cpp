@@ -1,6 +1,7 @@
 // path: cold
 #include "actors/snapshot/snapshot_loader.h"
 
+#include "config/check.h"
 #include "config/time_units.h"
 
 #include <algorithm>
@@ -141,6 +142,7 @@ void SnapshotLoader::add_waiting() {
 }
 
 void SnapshotLoader::hold_until(std::int64_t until_ns) {
+    PINSTRIKE_CHECK(phase_ == Phase::reading);
     held_ns_ = std::max(until_ns, held_ns_);
     marks_wanted_ = 0;
     from_.gate->open_until(held_ns_);
@@ -168,6 +170,7 @@ std::size_t SnapshotLoader::give() {
             return round_.given - before;
         }
     }
+    PINSTRIKE_CHECK(round_.answers_missing == 0);  // one round at a time
     round_.answers_missing = exchange_.post_to_all(StateRecord::Kind::round);
     phase_ = Phase::answering;
     return round_.given - before + 1;
@@ -196,6 +199,8 @@ std::size_t SnapshotLoader::read_answers() {
 
 /// Keeps the records that are to be given again. A book may take a record twice.
 void SnapshotLoader::end_round() {
+    PINSTRIKE_CHECK(round_.given == round_.records.size());
+    PINSTRIKE_CHECK(round_.again.empty() == (round_.unjoined == 0));
     for (const std::uint16_t line : round_.again) {
         waiting_[line].changes = progress_.changes(line);
     }
@@ -215,6 +220,7 @@ void SnapshotLoader::end_round() {
 }
 
 void SnapshotLoader::begin_range() {
+    PINSTRIKE_CHECK(!begins_.load(std::memory_order_relaxed));  // relaxed: only this thread sets it
     exchange_.set_taking(false);
     // The gate is opened with release order, and so are the rings, so an actor that is held back
     // gets the first event behind the gate.

@@ -40,14 +40,14 @@ struct MessagePlace {
 /// cannot be forwarded: it waits until both, and all ring writes before them, have left the store
 /// buffer.
 struct Block {
-    std::int64_t ts_receive_ns = 0;        ///< see Codec::opens_by_receive_time; set after open()
+    std::int64_t ts_receive_ns = 0;        ///< see Codec::opens_by_arrival; set after open()
     std::span<const std::byte> bytes;      ///< includes the header and the pad, nothing after it
     const MessagePlace* places = nullptr;  ///< one per decodable message; null: not walked
     std::uint64_t sequence = 0;            ///< at most number_max (position.h)
     std::uint16_t messages = 0;            ///< messages it carries
     std::uint16_t decodable = 0;  ///< messages at the front that can be decoded; the rest cannot
     BlockRole role = BlockRole::data;
-    bool retransmitted = false;  ///< may only fill known holes
+    bool retransmitted = false;  ///< may only fill known holes; see Codec::opens_by_arrival
     std::uint8_t session = 0;
     /// The time in the block's header. It is the same in all copies of a block, also in those that
     /// other hosts received (but see Codec::ts_of_copy()), and no block of a session is stamped

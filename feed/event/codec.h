@@ -54,8 +54,8 @@ concept LineCodec =
 
         { Codec::is_gth(line) } -> std::same_as<bool>;
 
-        /// Whether open() reads block.ts_receive_ns.
-        { Codec::opens_by_receive_time } -> std::convertible_to<bool>;
+        /// Whether open() reads block.ts_receive_ns and block.retransmitted.
+        { Codec::opens_by_arrival } -> std::convertible_to<bool>;
 
         /// Whether silence on a line is a failure.
         { Codec::sends_heartbeats(line) } -> std::same_as<bool>;
@@ -63,8 +63,10 @@ concept LineCodec =
         /// Takes the next block from `rest`, which is the payload of a datagram or its remainder. A
         /// block that the codec makes up (BlockRole::new_session) may leave `rest` as it is, but
         /// the call after it takes bytes. If `rest` is not a valid packet, all of it is taken and
-        /// refused. If opens_by_receive_time, block.ts_receive_ns holds the time of the datagram,
-        /// by which a codec can tell how long a line was silent; the system clock may step.
+        /// refused. If opens_by_arrival, block.ts_receive_ns holds the time of the datagram, by
+        /// which a codec can tell how long a line was silent; the system clock may step.
+        /// block.retransmitted says whether it came on a retransmission group; the caller sets it
+        /// again after the call.
         { codec.open(rest, verify_checksum, block) } -> std::same_as<OpenResult>;
 
         /// The same for one block that another host sends. It does not change the codec's state.

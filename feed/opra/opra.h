@@ -57,7 +57,7 @@ struct Opra {
     /// session.
     static constexpr bool is_gth(std::uint16_t line) { return is_gth_line(line); }
 
-    static constexpr bool opens_by_receive_time = false;
+    static constexpr bool opens_by_arrival = false;
 
     /// Whether silence on a line is a failure.
     static constexpr bool sends_heartbeats(std::uint16_t line) { return has_line_integrity(line); }

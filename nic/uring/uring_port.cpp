@@ -87,7 +87,7 @@ struct GroupSocket {
 struct UringState {
     explicit UringState(std::size_t sockets_max) : sockets(sockets_max) {}
 
-    KernelInterface interface;
+    NetworkInterface interface;
     std::size_t kernel_buffer_bytes = 0;
     GrowingList<GroupSocket> sockets;  ///< the poll thread adds sockets; cold threads read
     std::unique_ptr<UringRing> ring;
@@ -151,7 +151,7 @@ std::unique_ptr<UringPort> UringPort::open(const PortConfig& config, std::string
     const std::size_t problems_before = problems.size();
     const std::size_t sockets_max = groups.size() + more_groups_max;
     auto state = std::make_unique<UringState>(sockets_max);
-    const std::optional<KernelInterface> interface = find_interface(own.interface, problems);
+    const std::optional<NetworkInterface> interface = find_interface(own.interface, problems);
     if (!interface) {
         return nullptr;
     }

@@ -89,8 +89,8 @@ int read_reverse_path_filter(const std::string& which) {
 
 }  // namespace
 
-std::optional<KernelInterface> find_interface(const std::string& name, Problems& problems) {
-    KernelInterface interface;
+std::optional<NetworkInterface> find_interface(const std::string& name, Problems& problems) {
+    NetworkInterface interface;
     interface.name = name;
     interface.index = if_nametoindex(name.c_str());
     const FileDescriptor any_socket(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
@@ -107,7 +107,7 @@ std::optional<KernelInterface> find_interface(const std::string& name, Problems&
     return interface;
 }
 
-bool link_is_up(int fd, const KernelInterface& interface) {
+bool link_is_up(int fd, const NetworkInterface& interface) {
     ifreq request = request_of(interface.name);
     constexpr int wanted = IFF_UP | IFF_RUNNING;
     return ioctl(fd, SIOCGIFFLAGS, &request) == 0 && (request.ifr_flags & wanted) == wanted;
@@ -124,7 +124,7 @@ bool join_again(int fd, Group group, unsigned gone_index, unsigned index) {
     return set_membership(fd, IP_ADD_MEMBERSHIP, group, index) || errno == EADDRINUSE;
 }
 
-FileDescriptor open_group_socket(const KernelInterface& interface, Group group,
+FileDescriptor open_group_socket(const NetworkInterface& interface, Group group,
                                  std::size_t buffer_bytes, Problems& problems,
                                  std::vector<std::string>& remarks) {
     FileDescriptor socket_fd(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
@@ -167,7 +167,7 @@ std::uint64_t socket_drops(int fd) {
     return figures[SK_MEMINFO_DROPS];
 }
 
-std::string reverse_path_remark(const KernelInterface& interface) {
+std::string reverse_path_remark(const NetworkInterface& interface) {
     constexpr int strict = 1;
     const int effective =
         std::max(read_reverse_path_filter("all"), read_reverse_path_filter(interface.name));

@@ -16,19 +16,19 @@
 namespace pinstrike::nic {
 
 /// A network interface of the kernel.
-struct KernelInterface {
+struct NetworkInterface {
     std::string name;
     unsigned index = 0;
     std::size_t mtu_bytes = 0;
 };
 
 /// Looks up the interface; nullopt, with a problem added, if there is none.
-[[nodiscard]] std::optional<KernelInterface> find_interface(const std::string& name,
-                                                            Problems& problems);
+[[nodiscard]] std::optional<NetworkInterface> find_interface(const std::string& name,
+                                                             Problems& problems);
 
 /// True while the interface is up and has a carrier. Makes one ioctl on `fd`, which may be any
 /// socket.
-[[nodiscard]] bool link_is_up(int fd, const KernelInterface& interface);
+[[nodiscard]] bool link_is_up(int fd, const NetworkInterface& interface);
 
 /// The index of the interface that has this name now; 0 if there is none.
 [[nodiscard]] unsigned index_of(const std::string& interface);
@@ -40,7 +40,7 @@ struct KernelInterface {
 /// Opens a socket that receives only `group`, only on `interface`, with time stamps. On failure
 /// adds a problem and returns an invalid descriptor. Adds a remark if the buffer is smaller than
 /// requested and `remarks` is empty.
-[[nodiscard]] FileDescriptor open_group_socket(const KernelInterface& interface, Group group,
+[[nodiscard]] FileDescriptor open_group_socket(const NetworkInterface& interface, Group group,
                                                std::size_t buffer_bytes, Problems& problems,
                                                std::vector<std::string>& remarks);
 
@@ -49,6 +49,6 @@ struct KernelInterface {
 
 /// A remark if the kernel's reverse path filter is strict, because it then drops multicast from
 /// senders that are not routed over the interface. Otherwise empty.
-[[nodiscard]] std::string reverse_path_remark(const KernelInterface& interface);
+[[nodiscard]] std::string reverse_path_remark(const NetworkInterface& interface);
 
 }  // namespace pinstrike::nic

@@ -36,7 +36,7 @@ ADDITIONS = [  # folder here, folder in the copy, list, the word behind which th
      ", 'frames'"),
     ("actor", "actors/tally", "actors/meson.build", "actor_kinds = ['book'", ", 'tally'"),
 ]
-GROUPS = {"A": (224, 1, 1, 1), "B": (224, 1, 1, 2)}
+GROUPS = {"A": (224, 1, 1, 1), "B": (224, 1, 1, 2), "R": (224, 1, 1, 3)}  # R: retransmissions
 PORT = 5001
 START_NS = captures.START_NS
 SEED = 20260
@@ -44,8 +44,8 @@ LINES = """
 name: growth
 kind: toy
 lines:
-  - {number: 1, a: "224.1.1.1:5001", b: "224.1.1.2:5001"}
-  - {number: 2, a: "224.1.1.1:5001", b: "224.1.1.2:5001"}
+  - {number: 1, a: "224.1.1.1:5001", b: "224.1.1.2:5001", retransmission_a: "224.1.1.3:5001"}
+  - {number: 2, a: "224.1.1.1:5001", b: "224.1.1.2:5001", retransmission_a: "224.1.1.3:5001"}
 pollers:
   - {name: poller0, wait: park}
 cores:
@@ -158,6 +158,7 @@ class Traffic:
         ids = list(range(40))
         self.random.shuffle(ids)
         self.directory(line, session, ids)
+        self.send(packet(line, 0, session + 1, 0), "R")  # a heartbeat there begins no session
         number = self.quotes(line, session, ids)
         # A heartbeat reveals losses at the end.
         self.now_ns += 5_000_000

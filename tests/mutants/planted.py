@@ -223,7 +223,7 @@ plant(("opra_traffic",), [
 ])
 
 plant(("actors",), [
-    ("a codec does not know when a datagram came", "if constexpr (Codec::opens_by_receive_time) {",
+    ("a codec does not know when a datagram came", "if constexpr (Codec::opens_by_arrival) {",
      "if constexpr (false) {"),
     ("a lost message without a number begins the range", "if (from == 0) { return;  // without a number }", ""),
     ("one record more than a ring holds", "return claimed_ + count <= sure_;", "return claimed_ + count <= sure_ + 1;"),
@@ -694,10 +694,11 @@ plant(("export_unit",), [
 plant(("bridge_unit",), [
     ("an event that the state has counts twice", "entry != nullptr && !stamp_after(stamp, entry->stamp)",
      "entry != nullptr && stamp_after(entry->stamp, entry->stamp)"),
-    ("a gap begins with a number that was carried", "const LostNumbers lost{goes_on ? next : 1, last};",
-     "const LostNumbers lost{goes_on ? before : 1, last};"),
-    ("a numbering that began anew is taken for the old one", "const bool goes_on = !is_anew(line) && (wraps",
-     "const bool goes_on = (wraps"),
+    ("a gap begins with a number that was carried", "goes_on ? LostNumbers{numbering_.number_after(before), reached}",
+     "goes_on ? LostNumbers{before, reached}"),
+    ("a numbering that began anew is taken for the old one",
+     "!is_anew(line) && numbering_.distance(before, reached)", "numbering_.distance(before, reached)"),
+    ("a bridge counts as OPRA does", "{.last = shape.body.number_last}", "feed::Numbering{}"),
     ("a core goes on before its events reach the state",
      "&& !stamp_after(core->newest, core->cursor.clock().stamp());", ";"),
     ("more is sent than was granted", "granted >= writer.queued() + sizeof(FrameHeader) + body_bytes_max",

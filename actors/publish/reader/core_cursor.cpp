@@ -17,8 +17,7 @@ namespace {
 }  // namespace
 
 void CoreCursor::start(const Tail& tail) {
-    constexpr std::uint64_t time_ms_max = time_ns_max / 2'000'000;
-    if (tail.base_ms > time_ms_max || tail.ms > time_ms_max) {
+    if (tail.base_ms > actors::stamp_ms_max || tail.ms > actors::stamp_ms_max) {
         fail_damaged();
     }
     tail_ = tail;
@@ -102,7 +101,7 @@ void CoreCursor::prefetch_next() const {
 void CoreCursor::end_early(const feed::Event& event) {
     const std::size_t records = event.header.records;
     if (records == 0 || records > tail_.position - position() ||
-        event.header.ts_receive_ns > time_ns_max) {
+        event.header.ts_receive_ns > actors::ts_receive_ns_max) {
         at_ = end_ = 0;
         fail_damaged();
     }

@@ -54,7 +54,8 @@ class CoreCursor {
         for (bool more = true; more && event < end;) {
             const std::size_t records = event->header.records;
             const auto left = static_cast<std::size_t>(end - event);
-            if (records - 1 >= left || event->header.ts_receive_ns > time_ns_max) [[unlikely]] {
+            if (records - 1 >= left || event->header.ts_receive_ns > actors::ts_receive_ns_max)
+                [[unlikely]] {
                 at_ = end_ - left;
                 end_early(*event);
                 return stamps.end();
@@ -70,8 +71,6 @@ class CoreCursor {
     }
 
   private:
-    /// Later times are not those of a receipt (the year 2116), and could overflow the stamps.
-    static constexpr std::int64_t time_ns_max = std::int64_t{1} << 62;
     /// Records of one copy. More than the 255 of the longest event, so each copy has a whole event.
     static constexpr std::size_t copied_max = 256;
 

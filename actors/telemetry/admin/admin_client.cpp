@@ -75,7 +75,7 @@ bool ask(const std::string& path, const std::string& request,
         return false;
     }
     std::string text;
-    std::array<char, 65536> piece;  // NOLINT: filled by recv
+    std::array<char, 65536> piece;  // filled by recv
     while (true) {
         const ssize_t count = ::recv(socket.get(), piece.data(), piece.size(), 0);
         if (count == 0) {

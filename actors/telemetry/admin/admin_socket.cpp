@@ -185,7 +185,7 @@ bool AdminSocket::step(Connection& connection, std::int64_t now_ns, const Answer
 }
 
 bool AdminSocket::read(Connection& connection) {
-    std::array<char, request_bytes_max> piece;  // NOLINT: filled by recv
+    std::array<char, request_bytes_max> piece;  // filled by recv
     const ssize_t count = ::recv(connection.socket.get(), piece.data(), piece.size(), MSG_DONTWAIT);
     if (count < 0) {
         return would_wait();

@@ -44,20 +44,20 @@ struct QuoteText {
 /// The records of a batch, in contiguous memory.
 class Events {
   public:
-    feed::Event& add(feed::EventKind kind, std::uint16_t line, std::uint32_t sequence,
+    feed::Event& add(feed::EventKind kind, std::uint16_t line, std::uint64_t number,
                      std::uint8_t flags = 0) {
         records_.push_back(feed::Event{});
         feed::Event& event = records_.back();
         event.header.kind = kind;
         event.header.line = line;
-        event.header.sequence = sequence;
+        event.header.set_number(number);
         event.header.flags = flags;
         return event;
     }
 
-    void quote(const feed::SeriesKey& key, std::uint16_t line, std::uint32_t sequence,
+    void quote(const feed::SeriesKey& key, std::uint16_t line, std::uint64_t number,
                const QuoteText& text = {}, std::uint8_t flags = 0) {
-        feed::Event& event = add(feed::EventKind::quote, line, sequence, flags);
+        feed::Event& event = add(feed::EventKind::quote, line, number, flags);
         event.header.indicator = text.indicator;
         event.header.participant = text.participant;
         event.header.code = text.code;

@@ -166,7 +166,7 @@ class BridgeSessions : public ::testing::Test, public BridgeScene {
     }
 
     /// One quote with this number on line 9.
-    static void quote(PublishedFeed& feed, std::uint32_t number) {
+    static void quote(PublishedFeed& feed, std::uint64_t number) {
         Events events;
         events.quote(key_of("AAPL"), 9, number);
         give(feed, events);

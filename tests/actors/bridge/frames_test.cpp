@@ -15,6 +15,8 @@ namespace {
 using actors::test::Events;
 using actors::test::key_of;
 
+constexpr feed::Numbering numbering;  // of 32 bits
+
 /// Passes what one side would send to the other side's reader.
 void pass(FrameWriter& from, FrameReader& to) {
     const auto bytes = from.waiting();
@@ -118,11 +120,11 @@ TEST(BridgeFrames, OnlyPossibleEventsAreTaken) {
     Events events;
     events.quote(key_of("SPX"), 1, 7);
     feed::Event event = events.batch().records().front();
-    EXPECT_TRUE(is_possible(event, 1));
+    EXPECT_TRUE(is_possible(event, 1, numbering));
     const auto changed = [&event](auto&& change) {
         feed::Event wrong = event;
         change(wrong);
-        return is_possible(wrong, 1);
+        return is_possible(wrong, 1, numbering);
     };
     EXPECT_FALSE(changed([](feed::Event& wrong) { wrong.header.records = 0; }));
     EXPECT_FALSE(changed([](feed::Event& wrong) { wrong.header.records = 2; }));
@@ -148,13 +150,14 @@ TEST(BridgeFrames, OnlyPossibleEventsAreTaken) {
 }
 
 TEST(BridgeFrames, OnlyPossibleGapsAreTaken) {
-    const auto is_taken = [](std::uint64_t first, std::uint64_t last) {
+    feed::Numbering venue = numbering;
+    const auto is_taken = [&venue](std::uint64_t first, std::uint64_t last) {
         Events events;
         events.gap(1, 1, 1);
         feed::Event event = events.batch().records().front();
         event.body.gap.first = first;
         event.body.gap.last = last;
-        return is_possible(event, 1);
+        return is_possible(event, 1, venue);
     };
     EXPECT_TRUE(is_taken(3, 3));
     EXPECT_TRUE(is_taken(1, 3'000'000'000));
@@ -163,6 +166,19 @@ TEST(BridgeFrames, OnlyPossibleGapsAreTaken) {
     EXPECT_FALSE(is_taken(5, 4));
     EXPECT_FALSE(is_taken(0, 4));
     EXPECT_FALSE(is_taken(4, 0));
+    EXPECT_FALSE(is_taken(4, 0x1'0000'0000)) << "no number of the venue";
+    venue.last = feed::number_max;
+    EXPECT_TRUE(is_taken(4, 0x1'0000'0000));
+    EXPECT_TRUE(is_taken(feed::number_max, 5)) << "over the wrap";
+    EXPECT_FALSE(is_taken(0xFFFF'FFF0, 5)) << "no wrap of this venue";
+}
+
+TEST(BridgeFrames, OnlyNumbersOfTheVenueAreTaken) {
+    Events events;
+    events.quote(key_of("SPX"), 1, 0x1'0000'0000);
+    const feed::Event& event = events.batch().records().front();
+    EXPECT_FALSE(is_possible(event, 1, numbering));
+    EXPECT_TRUE(is_possible(event, 1, {.last = feed::number_max}));
 }
 
 /// A feed takes them as the venue sends them, so a bridge that refused them would break whenever
@@ -174,7 +190,7 @@ TEST(BridgeFrames, WhatAFeedTakesIsPossible) {
     for (const feed::SeriesKey& key : {blank, unprintable, negative}) {
         Events events;
         events.quote(key, 1, 7, {.participant = '\x02'});
-        EXPECT_TRUE(is_possible(events.batch().records().front(), 1));
+        EXPECT_TRUE(is_possible(events.batch().records().front(), 1, numbering));
         SeriesBody series{};
         series.entry.name = key.name;
         series.entry.strike_e8 = key.strike_e8;

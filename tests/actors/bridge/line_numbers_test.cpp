@@ -36,7 +36,7 @@ class LineNumbersTest : public ::testing::Test {
         return lost;
     }
 
-    LineNumbers numbers;
+    LineNumbers numbers{feed::Numbering{}};  // of 32 bits
 };
 
 TEST_F(LineNumbersTest, ALineWithoutInterruptionLacksNothing) {
@@ -155,6 +155,31 @@ TEST_F(LineNumbersTest, NumbersAreMissingAcrossTheWrap) {
     EXPECT_EQ(numbers.see(quote(1, 2)), (LostNumbers{0xFFFF'FFF1, 0xFFFF'FFFF}));
     EXPECT_EQ(numbers.see(quote(1, 3)), std::nullopt) << "0 is no number";
     EXPECT_EQ(numbers.see(quote(3, 4)), (LostNumbers{1, 2}));
+}
+
+TEST(WideLineNumbers, WrapAtTheLastNumberOfTheVenue) {
+    constexpr std::uint64_t last = feed::number_max;
+    const auto wide = [](std::uint64_t number, std::uint16_t line) {
+        feed::Event event = quote(0, line);
+        event.header.set_number(number);
+        return event;
+    };
+    LineNumbers numbers{{.last = last}};
+    for (std::uint16_t line = 1; line <= 4; ++line) {
+        EXPECT_EQ(numbers.see(wide(line == 1 ? 0xFFFF'FFF0 : last - 2, line)), std::nullopt);
+    }
+    numbers.interrupt();
+    EXPECT_EQ(numbers.see(wide(0x1'C000'0000, 1)), (LostNumbers{0xFFFF'FFF1, 0x1'BFFF'FFFF}));
+    EXPECT_EQ(numbers.line(1).lost, 0xC000'000FU) << "more than half of 32 bits";
+    EXPECT_EQ(numbers.see(wide(3, 2)), (LostNumbers{last - 1, 2}));
+    EXPECT_EQ(numbers.line(2).lost, 4U);
+    EXPECT_EQ(numbers.see(wide(1, 3)), (LostNumbers{last - 1, last}));
+    feed::Event gap = gap_of(1, 1, feed::GapCause::line, 4);
+    gap.body.gap.first = last - 1;
+    gap.body.gap.last = 2;
+    EXPECT_EQ(numbers.see(gap), std::nullopt);
+    EXPECT_EQ(numbers.line(4).carried, 5U) << "one quote, and the gap that the feed states";
+    EXPECT_EQ(numbers.line(4).last, 2U);
 }
 
 /// A core whose ring was full may state its gap later than numbers behind it.

@@ -167,6 +167,28 @@ TEST_F(BridgeSessions, WhatWasNotCarriedIsStated) {
     EXPECT_TRUE(noted.has(BridgeNote::state));
 }
 
+/// The venue's numbers do not wrap at 32 bits, and a line lost more of them than 2^31.
+TEST_F(BridgeSessions, TheJoiningSideCountsAsTheVenue) {
+    constexpr std::uint64_t first = std::uint64_t{1} << 33;
+    constexpr std::uint64_t second = first + (std::uint64_t{3} << 30);
+    PublishedFeed feed{1, 4096, false, PublishedFeed::config.series_capacity, feed::number_max};
+    connect();
+    settle();
+    quote(feed, first);
+    settle();
+    disconnect();
+    connect();
+    settle();
+    quote(feed, second);
+    settle();
+    ASSERT_TRUE(joiner->is_live()) << joiner->why();
+    EXPECT_EQ(joined(JoinCount::gap_numbers), second - first - 1);
+    joiner->carried().for_each_line([&](std::size_t, std::uint16_t, const LineNumbers::Line& line) {
+        EXPECT_EQ(line.last, second);
+        EXPECT_EQ(line.lost, second - first - 1);
+    });
+}
+
 TEST_F(BridgeSessions, ASlowHostGetsAnotherStateAndTheFeedNeverWaits) {
     PublishedFeed feed{1, 1024};
     quote(feed, 1);

@@ -416,6 +416,15 @@ TEST_F(SessionTest, an_end_without_a_text_sends_nothing) {
     EXPECT_EQ(early.session.phase(), Session::Phase::ended);
 }
 
+TEST_F(SessionTest, an_end_without_a_text_drops_an_error_that_waits_for_the_start) {
+    scene.log_in();
+    scene.say("schema=nonsense|symbols=ALL_SYMBOLS");
+    scene.session.end(SessionEnding::shutdown, ErrorCode::internal, "");
+    scene.step(start_ns_max);
+    EXPECT_EQ(scene.read_text(), "");
+    EXPECT_EQ(scene.session.ending(), SessionEnding::shutdown);
+}
+
 TEST_F(SessionTest, a_report_goes_to_clients_that_have_started) {
     scene.log_in();
     scene.session.report(ErrorCode::skipped, "too early");

@@ -83,6 +83,7 @@ TEST(Frames, RefusalsKeepTheirNumbers) {
     EXPECT_EQ(static_cast<int>(PeerRefusal::unknown_line), 6);
     EXPECT_EQ(static_cast<int>(PeerRefusal::not_kept), 7);
     EXPECT_EQ(static_cast<int>(PeerRefusal::over_budget), 8);
+    EXPECT_EQ(static_cast<int>(PeerRefusal::no_state), 9);
 }
 
 /// Computed by Python's hmac module over the bytes that README.md lists.

@@ -59,11 +59,12 @@ struct Toy {
 
     static constexpr bool is_gth(std::uint16_t) { return false; }
 
-    static constexpr bool opens_by_receive_time = true;
+    static constexpr bool opens_by_arrival = true;
 
     static constexpr bool sends_heartbeats(std::uint16_t) { return true; }
 
-    inline static std::int64_t opened_at_ns = 0;  ///< the sum of all blocks' times of receipt
+    inline static std::int64_t opened_at_ns = 0;      ///< the sum of all blocks' times of receipt
+    inline static unsigned opened_retransmitted = 0;  ///< blocks
 
     static feed::OpenResult open(std::span<const std::byte>& rest, bool verify, feed::Block& out) {
         // A payload that consists of several headers has as many blocks.
@@ -71,6 +72,8 @@ struct Toy {
         const auto block = several ? rest.first(header_bytes) : rest;
         rest = rest.subspan(block.size());
         opened_at_ns += out.ts_receive_ns;
+        opened_retransmitted += out.retransmitted ? 1 : 0;
+        out.retransmitted = false;  // a codec may say so of a block that came on a stream
         return open_repair(block, verify, out);
     }
 

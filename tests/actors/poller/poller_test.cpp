@@ -323,6 +323,17 @@ TEST(Poller, gives_the_codec_the_time_of_receipt) {
     EXPECT_EQ(Toy::opened_at_ns, 2 * 7 * ms_ns) << "the sum over its blocks";
 }
 
+TEST(Poller, tells_the_codec_what_came_on_a_retransmission_group) {
+    Scene scene;
+    Toy::opened_retransmitted = 0;
+    scene.scripts[0]->give(blocks_frame({{10, 1}, {11, 1}}));
+    scene.poller->step(1 * ms_ns);
+    EXPECT_EQ(Toy::opened_retransmitted, 0U);
+    scene.scripts[0]->give(blocks_frame({{10, 1}, {11, 1}}, group_v));
+    scene.poller->step(2 * ms_ns);
+    EXPECT_EQ(Toy::opened_retransmitted, 2U) << "each of its blocks";
+}
+
 TEST(Poller, at_the_end_what_is_missing_is_lost_and_what_waited_is_delivered) {
     Scene scene;
     scene.scripts[0]->give(block_frame(10, 1));

@@ -25,13 +25,14 @@ class PublishedFeed {
     static constexpr BookConfig config{.series_capacity = 64};
 
     explicit PublishedFeed(std::size_t cores_count = 1, std::size_t stream_records = 4096,
-                           bool kept = false,
-                           std::size_t series_capacity = config.series_capacity) {
+                           bool kept = false, std::size_t series_capacity = config.series_capacity,
+                           std::uint64_t number_last = feed::Numbering{}.last) {
         const BookConfig each{.series_capacity = series_capacity};
         MemoryPlan plan{.feed = "test", .cores = {}, .nodes = {}, .shape = book_shape(each, 1)};
         plan.shape.stream_records = stream_records;
         plan.kept = kept;
         plan.trade_date = 20261127;
+        plan.number_last = number_last;
         for (std::size_t i = 0; i < cores_count; ++i) {
             plan.cores.push_back("core" + std::to_string(i));
         }

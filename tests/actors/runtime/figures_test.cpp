@@ -10,7 +10,7 @@
 namespace pinstrike::actors::runtime {
 namespace {
 
-constexpr std::uint64_t every = ActorFigures::sample_every;
+constexpr std::uint64_t every = ActorMeasurements::sample_every;
 
 std::int64_t time_ns = 0;
 int readings = 0;

@@ -17,7 +17,7 @@
 namespace pinstrike::actors::runtime {
 namespace {
 
-const CoreThreadOptions sleepy{.spins = 0};
+const ExecutorThreadOptions sleepy{.spins = 0};
 
 /// Waits for an actor on another thread, without a timeout of its own.
 template <class Done>
@@ -81,7 +81,7 @@ class Placed : public MailboxActor {
 
 TEST(RuntimeThreads, stay_on_their_processor_however_they_wait) {
     const int last = static_cast<int>(std::thread::hardware_concurrency()) - 1;
-    for (const unsigned spins : {0U, 100U, CoreThreadOptions::never}) {
+    for (const unsigned spins : {0U, 100U, ExecutorThreadOptions::never}) {
         SCOPED_TRACE(spins);
         Executor executor{asleep_at_once};
         auto& actor = executor.add<Placed>();
@@ -116,7 +116,7 @@ TEST(RuntimeThreads, sleep_between_messages_unless_they_are_to_spin) {
     };
     EXPECT_GT(sleeps_with(0), messages / 2);
     EXPECT_GT(sleeps_with(100), messages / 2);
-    EXPECT_EQ(sleeps_with(CoreThreadOptions::never), 0U);
+    EXPECT_EQ(sleeps_with(ExecutorThreadOptions::never), 0U);
 }
 
 TEST(RuntimeStress, threads_that_wait_for_room_lose_nothing) {

@@ -5,6 +5,8 @@
 #include "actors/topology/actor_kinds.h"
 #include "actors/topology/feed_rules.h"
 #include "actors/topology/load_config.h"
+#include "config/form.h"
+#include "feed/venue_codecs.h"
 #include "tests/config/problems.h"
 
 #include <gtest/gtest.h>
@@ -12,6 +14,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace pinstrike::actors {
 namespace {
@@ -35,6 +38,15 @@ std::string problems_of(std::string_view text) {
     const auto config = parse_config(text, "f", problems);
     EXPECT_EQ(config.has_value(), problems.empty());
     return text_of(problems);
+}
+
+/// The names of all venues, as a problem lists them.
+std::string venues() {
+    std::vector<ChoiceDoc> words;
+    feed::for_each_venue([&words]<class Codec>() {
+        words.push_back({std::string{Codec::name}, {}});
+    });
+    return words_joined(words);
 }
 
 /// The valid text with one piece replaced.
@@ -269,7 +281,7 @@ INSTANTIATE_TEST_SUITE_P(
     Rest, Rule,
     testing::Values(
         Edit{"kind: opra", "kind: orpa",
-             "f:1:7: kind: found \"orpa\", expected opra; did you mean \"opra\"?\n"},
+             "f:1:7: kind: found \"orpa\", expected " + venues() + "; did you mean \"opra\"?\n"},
         Edit{"kind: opra", "when_full: wait",
              "f:1:12: when_full: found wait with the live port \"a\", expected refuse\n"},
         Edit{"kind: opra", "ring_slots: 100000",

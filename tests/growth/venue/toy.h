@@ -67,7 +67,7 @@ struct Codec {
 
     static bool is_gth(std::uint16_t /*line*/) { return false; }
 
-    static constexpr bool opens_by_receive_time = true;
+    static constexpr bool opens_by_arrival = true;
 
     static bool sends_heartbeats(std::uint16_t /*line*/) { return true; }
 
@@ -85,6 +85,10 @@ struct Codec {
         if (session_ != 0 && age != 0 && age < 128) {
             rest = rest.subspan(packet.size());
             return refuse(ToyReject::stale_session);
+        }
+        if (out.retransmitted && session_ != out.session) {
+            rest = rest.subspan(packet.size());
+            return {false, 0};  // only a stream begins a session
         }
         const bool starts = get<std::uint8_t>(packet, 3) == 1;
         if (session_ != out.session && (session_ != 0 || starts)) {

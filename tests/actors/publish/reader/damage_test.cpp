@@ -64,6 +64,7 @@ const Field fields[] = {
     HEADER(start_ns, false),
     HEADER(trade_date, false),
     HEADER(sharding, false),
+    HEADER(number_last, false),
     HEADER(wake, false),
     CORE(name, false),
     ARRAY(lines),
