@@ -52,17 +52,14 @@
 
 namespace pinstrike::actors {
 
-/// Opens the next block of a datagram that was received at `ts_receive_ns`, on a retransmission
-/// group or not.
+/// Opens the next block of a datagram that was received at `ts_receive_ns` on `route`.
 template <class Codec>
-[[gnu::always_inline]] inline feed::OpenResult open_block(Codec& codec,
-                                                          std::span<const std::byte>& rest,
-                                                          bool verify_checksum,
-                                                          std::int64_t ts_receive_ns,
-                                                          bool retransmission, feed::Block& block) {
+[[gnu::always_inline]] inline feed::OpenResult open_block(
+    Codec& codec, std::span<const std::byte>& rest, bool verify_checksum,
+    std::int64_t ts_receive_ns, const LineRoute& route, feed::Block& block) {
     if constexpr (Codec::opens_by_arrival) {
         block.ts_receive_ns = ts_receive_ns;
-        block.retransmitted = retransmission;
+        block.retransmitted = route.retransmission;
     }
     return codec.open(rest, verify_checksum, block);
 }
@@ -181,8 +178,7 @@ class Poller final : public PollerTask, private feed::ArbiterSink {
                                                  std::span<const std::byte> rest,
                                                  std::int64_t ts_receive_ns) {
         feed::Block block;
-        auto result = open_block(line.codec, rest, block_checksum_, ts_receive_ns,
-                                 route.retransmission, block);
+        auto result = open_block(line.codec, rest, block_checksum_, ts_receive_ns, route, block);
         // Counted after open(): the address of the counter depends on the lookup of the line, and a
         // store whose address is not known yet delays the loads in open().
         if (!route.retransmission) [[likely]] {
@@ -196,8 +192,7 @@ class Poller final : public PollerTask, private feed::ArbiterSink {
                 return;
             }
             block = {};
-            result = open_block(line.codec, rest, block_checksum_, ts_receive_ns,
-                                route.retransmission, block);
+            result = open_block(line.codec, rest, block_checksum_, ts_receive_ns, route, block);
         }
     }
 

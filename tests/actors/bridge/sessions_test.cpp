@@ -475,7 +475,7 @@ TEST_F(BridgeSessions, AStrangerIsRefused) {
     std::memcpy(session->space().data(), bytes.data(), bytes.size());
     session->receive(bytes.size(), now_ns);
     EXPECT_EQ(session->end(), ServeSession::End::refused);
-    EXPECT_THAT(session->why(), HasSubstr("no frame"));
+    EXPECT_THAT(session->why(), HasSubstr("not a frame"));
 }
 
 TEST_F(BridgeSessions, EventsThatDoNotFollowEndTheConnection) {
@@ -494,7 +494,7 @@ TEST_F(BridgeSessions, EventsThatDoNotFollowEndTheConnection) {
     std::memcpy(joiner->space().data(), writer.waiting().data(), writer.waiting().size());
     joiner->receive(writer.waiting().size(), now_ns);
     EXPECT_EQ(joiner->end(), Joiner::End::down);
-    EXPECT_THAT(joiner->why(), HasSubstr("do not follow"));
+    EXPECT_THAT(joiner->why(), HasSubstr("does not follow"));
     EXPECT_EQ(joined(JoinCount::malformed), 1U);
 }
 

@@ -318,7 +318,7 @@ TEST_F(BridgeStates, AStampThatNoClockHasEndsTheConnection) {
         give_frame(type, PINSTRIKE_STAMP_WRITING, type == FrameType::ready ? nullptr : &events);
         EXPECT_EQ(joiner->end(), Joiner::End::down);
         EXPECT_THAT(joiner->why(),
-                    HasSubstr(type == FrameType::ready ? "a clock that" : "with a stamp"));
+                    HasSubstr(type == FrameType::ready ? "a clock that" : "a malformed event"));
         disconnect();
     }
     EXPECT_EQ(joined(JoinCount::malformed), 2U);
