@@ -5,6 +5,7 @@
 // reports them.
 #include "actors/command/command.h"
 #include "actors/command/passed_over.h"
+#include "actors/command/progress.h"
 #include "actors/command/range_options.h"
 #include "actors/topology/load_config.h"
 #include "config/print_problems.h"
@@ -17,6 +18,7 @@
 #include "nic/packet/datagram.h"
 
 #include <fmt/core.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
@@ -45,6 +47,11 @@ std::map<nic::Group, feed::Origin> origins_of(const std::vector<feed::LineConfig
     return origins;
 }
 
+/// Not in the middle of the messages.
+bool shows_progress() {
+    return ::isatty(STDOUT_FILENO) == 0;
+}
+
 class Decoder {
   public:
     Decoder(bool as_json, const actors::FeedConfig& config)
@@ -55,7 +62,7 @@ class Decoder {
     /// Decodes all packets of one capture. Prints an error on standard error and returns false if
     /// the capture cannot be read to its end, if its snapshot length cut packets of lines, or if
     /// the output cannot be written.
-    bool decode_file(const std::string& path) {
+    bool decode_file(const std::string& path, Progress& progress) {
         Problems problems;
         auto reader = nic::CaptureReader::open(path, problems);
         for (const Problem& problem : problems) {
@@ -70,6 +77,7 @@ class Decoder {
         PassedOver passed_over;
         std::uint64_t cut_packets = 0;
         for (std::uint64_t packet = 1; reader->next(frame); ++packet) {
+            progress.step(++packets_);
             frame.bytes = tunnel.inside(frame);
             const auto cut = nic::group_of_cut(frame);
             cut_packets += cut && origins_.contains(*cut) ? 1 : 0;
@@ -78,6 +86,7 @@ class Decoder {
                 return false;
             }
         }
+        progress.clear();
         report(passed_over, path);
         if (cut_packets != 0) {
             complain("{}: the snapshot length of the capture cut {} packets of lines", path,
@@ -94,13 +103,15 @@ class Decoder {
     /// false if a part of them is damaged, or if the output cannot be written.
     bool decode_recording(const std::string& folder, feed::RecordedPackets& packets) {
         PassedOver passed_over;
-        std::uint64_t number = 0;
+        Progress progress{"packets", [&packets] { return packets.share_read(); }, shows_progress()};
         while (const auto packet = packets.next()) {
-            decode_frame(packet->frame, ++number, passed_over);
+            progress.step(++packets_);
+            decode_frame(packet->frame, packets_, passed_over);
             if (out_.size() >= flush_bytes && !flush()) {
                 return false;
             }
         }
+        progress.clear();
         report(passed_over, folder);
         for (const std::string& text : packets.damage()) {
             complain("{}", text);
@@ -162,6 +173,7 @@ class Decoder {
     const feed::VenueServices& venue_;
     std::map<nic::Group, feed::Origin> origins_;
     std::string out_;
+    std::uint64_t packets_ = 0;     ///< of all files
     std::uint64_t candidates_ = 0;  ///< packets that may have held market data
     std::uint64_t to_lines_ = 0;
 };
@@ -223,8 +235,9 @@ Exit decode(const DecodeOptions& options) {
     const std::vector<std::string> files = nic::capture_files(options.files, problems);
     print_problems(problems);
     bool good = problems.empty();
+    Progress progress{"packets", share_of_files(files), shows_progress()};
     for (const std::string& file : files) {
-        good = decoder.decode_file(file) && good;
+        good = decoder.decode_file(file, progress) && good;
     }
     return decoder.flush() && decoder.reached_lines() && good ? Exit::ok : Exit::failed;
 }

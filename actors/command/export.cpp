@@ -5,7 +5,7 @@
 #include "actors/book/book_config.h"
 #include "actors/book/transfer/book_transfer.h"
 #include "actors/command/command.h"
-#include "actors/command/export_progress.h"
+#include "actors/command/progress.h"
 #include "actors/command/range_options.h"
 #include "actors/command/replay_config.h"
 #include "actors/command/replay_range.h"
@@ -87,9 +87,9 @@ std::optional<actors::RecordTimes> times_of(const ReplayRange& range) {
 /// What the run and the threads of an export share.
 class Export {
   public:
-    Export(const ExportArguments& given, feed::dbn::Schema schema)
+    Export(const ExportArguments& given, feed::dbn::Schema schema, ShareRead share)
         : out_(given.out),
-          progress_(given.range.any() ? std::vector<std::string>{} : given.files),
+          progress_("records", std::move(share)),
           writer_(given.format == "csv" ? actors::csv_format(schema) : actors::dbn_format(schema),
                   actors::record_bytes(schema), given.out) {}
 
@@ -137,7 +137,7 @@ class Export {
 
   private:
     std::string out_;
-    ExportProgress progress_;
+    Progress progress_;
     actors::ExportWriter writer_;
     const actors::ExportActor* actor_ = nullptr;
     bool is_whole_ = false;
@@ -172,7 +172,7 @@ Exit run_export(const ExportArguments& given) {
         return status;
     }
     make_single_core(*config);
-    Export exported{given, schema};
+    Export exported{given, schema, share_of(source)};
     const actors::ExportWanted wanted = wanted_of(given, source.range, *config);
     actors::CoreConfig& core = config->cores.front();
     core.make_own = [&] { return exported.make_actor(wanted); };
@@ -183,7 +183,7 @@ Exit run_export(const ExportArguments& given) {
     options.config_file = given.config;
     options.account_file = given.account;
     options.files_at_end = {given.out};
-    options.at_step = [&exported] { return exported.step(); };
+    options.at_step = [&exported](actors::Appliance&) { return exported.step(); };
     options.at_stop = [&exported](const actors::RunEnd& end) { exported.stop(end); };
     options.at_end = [&exported](actors::Appliance& appliance) {
         const Exit of_snapshot = finish_snapshot(appliance.recovery().loader);

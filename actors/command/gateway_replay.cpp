@@ -181,7 +181,7 @@ Exit replay() {
         core.own_transfer_bytes = actors::BookTransfer::memory_bytes({.takes = true});
     }
     actors::RunFeedOptions options;
-    options.at_step = [&actor] {
+    options.at_step = [&actor](const actors::Appliance&) {
         return actor->is_read() ? "" : std::string{"nobody reads the output"};
     };
     return actors::run_feed(*config, options);

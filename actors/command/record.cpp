@@ -3,6 +3,7 @@
 // `pinstrike record`: lists, describes, verifies and keeps recordings. Its commands `cut` and
 // `export` have files of their own.
 #include "actors/command/command.h"
+#include "actors/command/progress.h"
 #include "actors/command/record_text.h"
 #include "actors/snapshot/snapshot_reader.h"
 #include "actors/topology/feed_config.h"
@@ -14,12 +15,15 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -63,6 +67,13 @@ class Reader {
     explicit Reader(const RecordOptions& options)
         : numbers_of_(feed::venue_services(options.kind).numbers_of) {}
 
+    /// Call before for each file that will be read, so that the progress is known.
+    void expect(const std::string& path) {
+        std::error_code gone;
+        const std::uintmax_t bytes = std::filesystem::file_size(path, gone);
+        all_bytes_ += gone ? 0 : static_cast<double>(bytes);
+    }
+
     /// Reads the indexes, and segments only where the index is lost or wrong.
     void look(const std::string& path) {
         if (auto file = open(path)) {
@@ -104,6 +115,7 @@ class Reader {
         result.state = result.damaged_bytes != 0 ? "damaged" : result.state;
         good = good && (result.state == "whole" || result.state == "open");
         for (const feed::DamagedBytes& damage : found.damaged()) {
+            progress_.clear();
             complain("{}: {} bytes from byte {} on are damaged", path, damage.bytes, damage.offset);
         }
     }
@@ -121,7 +133,9 @@ class Reader {
             snapshot.bytes = file->bytes();
             damage = all ? read_records(std::move(*file), snapshot.records)
                          : read_heads(std::move(*file), snapshot.records);
+            read_bytes_ += static_cast<double>(snapshot.bytes);
         }
+        progress_.clear();
         print_problems(problems);
         if (!damage.empty()) {
             complain("{}", damage);
@@ -132,6 +146,8 @@ class Reader {
         }
         findings.snapshots.push_back(std::move(snapshot));
     }
+
+    void clear_progress() { progress_.clear(); }
 
     RecordingFindings findings;
     bool good = true;
@@ -158,6 +174,7 @@ class Reader {
         Problems problems;
         auto file = feed::SegmentFile::open(path, problems);
         if (!file && !nic::is_gone_or_begun(path)) {
+            progress_.clear();
             print_problems(problems);
             good = false;
         }
@@ -176,7 +193,11 @@ class Reader {
 
     feed::SegmentScan scan(feed::SegmentFile file, SegmentFindings segment, bool numbers) {
         feed::SegmentScan found{std::move(file), numbers_of_};
+        const double before_bytes = read_bytes_;
         while (found.step()) {
+            read_bytes_ = before_bytes + found.share_read() * static_cast<double>(segment.bytes);
+            packets_ += found.chunk().empty() ? 0 : found.index().chunks.back().packets;
+            progress_.step(packets_);
             if (numbers && numbers_of_ != nullptr) {
                 add_numbers(findings, found.chunk(), found.file().head().interfaces, numbers_of_);
             }
@@ -189,6 +210,11 @@ class Reader {
     }
 
     feed::NumbersOf numbers_of_;
+    double all_bytes_ = 0;   ///< of the expected files
+    double read_bytes_ = 0;  ///< of them
+    std::uint64_t packets_ = 0;
+    Progress progress_{"packets",
+                       [this] { return all_bytes_ == 0 ? 0 : read_bytes_ / all_bytes_; }};
 };
 
 /// Makes the indexes that are lost or wrong. False: one could not be made.
@@ -254,17 +280,19 @@ Exit record(const RecordOptions& options, Look look) {
     for (const std::string& path : feed::foreign_captures_in(options.folder)) {
         complain("{}: {}", path, feed::foreign_capture);
     }
-    for (const std::string& path : segments) {
-        if (look == Look::verify) {
-            reader.verify(path);
-        } else {
-            reader.look(path);
-        }
-    }
-    for (const feed::FoundState& found : feed::states_in(options.folder, problems)) {
-        reader.look_at_snapshot(found.path, look == Look::verify);
-    }
+    const std::vector<feed::FoundState> states = feed::states_in(options.folder, problems);
     const bool numbers = look == Look::verify;
+    if (numbers) {
+        std::ranges::for_each(segments, [&](const auto& path) { reader.expect(path); });
+        std::ranges::for_each(states, [&](const auto& state) { reader.expect(state.path); });
+    }
+    for (const std::string& path : segments) {
+        numbers ? reader.verify(path) : reader.look(path);
+    }
+    for (const feed::FoundState& found : states) {
+        reader.look_at_snapshot(found.path, numbers);
+    }
+    reader.clear_progress();
     std::string text;
     if (options.json) {
         text = findings_json(reader.findings, numbers);

@@ -2,6 +2,7 @@
 //
 // `pinstrike record cut`: a part of a recording as one capture.
 #include "actors/command/command.h"
+#include "actors/command/progress.h"
 #include "actors/command/range_options.h"
 #include "actors/command/root_option.h"
 #include "actors/topology/feed_config.h"
@@ -112,7 +113,9 @@ bool write(feed::RecordedPackets& packets, Selection& selection, const std::stri
     auto writer = nic::CaptureWriter::open(file.where(), problems, selection.file_comment());
     std::string comment;
     if (writer) {
+        Progress progress{"packets", [&packets] { return packets.share_read(); }};
         while (const auto packet = packets.next()) {
+            progress.step(count);
             if (selection.takes(packet->frame, packets.origin().line, comment)) {
                 writer->write(packet->frame, packet->ts_ns, comment);
                 ++count;

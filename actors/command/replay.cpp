@@ -3,11 +3,13 @@
 // `pinstrike replay`: runs captures through the production path of poller thread, rings, cores and
 // actors. No message is refused, because the input can wait.
 #include "actors/command/command.h"
+#include "actors/command/progress.h"
 #include "actors/command/range_options.h"
 #include "actors/command/replay_config.h"
 #include "actors/command/replay_range.h"
 #include "actors/command/root_option.h"
 #include "actors/control/control_loop.h"
+#include "actors/telemetry/counter_snapshot.h"
 #include "config/form.h"
 #include "config/print_problems.h"
 
@@ -58,6 +60,14 @@ Exit replay(const ReplayArguments& given) {
     config->replayed_underlyings = given.underlyings;
     actors::RunFeedOptions options = given.options;
     options.config_file = given.config;
+    Progress progress{"messages", share_of(source)};
+    options.at_step = [&progress](actors::Appliance& appliance) {
+        progress.step([&appliance] {
+            return actors::totals_of(actors::take_counter_snapshot(appliance)).delivered;
+        });
+        return std::string{};
+    };
+    options.at_stop = [&progress](const actors::RunEnd&) { progress.clear(); };
     options.at_end = [](const actors::Appliance& appliance) {
         return finish_snapshot(appliance.recovery().loader);
     };

@@ -3,6 +3,7 @@
 // The config of an appliance that gets only captures as input.
 #pragma once
 
+#include "actors/command/progress.h"
 #include "actors/command/replay_range.h"
 #include "actors/topology/feed_config.h"
 #include "config/problem.h"
@@ -23,6 +24,11 @@ struct ReplaySource {
     bool timed = false;
     ReplayRange range{};  ///< without frames: all packets of the files
 };
+
+/// How much of the files or of the range was read.
+[[nodiscard]] inline ShareRead share_of(const ReplaySource& source) {
+    return source.range.share_read ? source.range.share_read : share_of_files(source.files);
+}
 
 /// The port that replays captures. It checks packets as the ports of the feed do.
 [[nodiscard]] nic::PortConfig capture_port(nic::CaptureConfig capture,

@@ -124,7 +124,9 @@ std::optional<ReplayRange> replay_range(const std::vector<std::string>& files,
         found.from_ns = range->from_ns;
         set_beginning(folder, needs, packets->first_ns(), *range, found);
     }
-    found.part.frames = std::make_shared<feed::RecordingPart>(folder, std::move(*range));
+    const auto part = std::make_shared<feed::RecordingPart>(folder, std::move(*range));
+    found.share_read = [part] { return part->share_read(); };
+    found.part.frames = part;
     return found;
 }
 

@@ -3,6 +3,7 @@
 // The part of a recording that a command replays, with the snapshot that it begins with.
 #pragma once
 
+#include "actors/command/progress.h"
 #include "actors/command/range_options.h"
 #include "actors/snapshot/replay_from.h"
 #include "actors/snapshot/snapshot_loader.h"
@@ -32,6 +33,7 @@ struct ReplayRange {
     std::vector<std::uint16_t> lines;        ///< sorted; none: all
     std::optional<std::int64_t> from_ns;     ///< --from; nullopt: not given
     std::optional<std::int64_t> to_ns;       ///< --to; likewise
+    ShareRead share_read;                    ///< of the packets
 };
 
 /// The packets of this time before a snapshot are replayed, too, so that the numbers of the lines

@@ -172,7 +172,7 @@ class ControlLoop {
                 return {RunEnd::Kind::port_lost,
                         "the interface of port " + lost_port_ + " was replaced"};
             }
-            const std::string cause = options_.at_step ? options_.at_step() : "";
+            const std::string cause = options_.at_step ? options_.at_step(appliance_) : "";
             if (!cause.empty()) {
                 return {RunEnd::Kind::asked, cause};
             }

@@ -27,7 +27,7 @@ struct RunFeedOptions {
     bool recovers = false;     ///< the books take recorded state; needs config_file
     bool metrics = false;      ///< serve metrics at the config's address
     /// Called often by the control thread. A text ends the run, and is its cause. May be empty.
-    std::function<std::string()> at_step;
+    std::function<std::string(Appliance&)> at_step;
     /// Called at the end of the run, before the threads are stopped. May be empty.
     std::function<void(const RunEnd&)> at_stop;
     /// More work to do at the end, when all threads have been joined; may be empty.

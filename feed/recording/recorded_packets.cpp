@@ -176,6 +176,16 @@ std::optional<RecordedPacket> RecordedPackets::next() {
     return latest_ == nullptr ? std::nullopt : latest_->head;
 }
 
+double RecordedPackets::share_read() const {
+    const std::int64_t begin_ns = std::max(range_.from_ns, first_ns_);
+    const std::int64_t end_ns = std::min(range_.to_ns, last_ns_);
+    if (latest_ == nullptr || end_ns <= begin_ns) {
+        return 0;
+    }
+    const auto read_ns = static_cast<double>(latest_->head->ts_ns - begin_ns);
+    return std::clamp(read_ns / static_cast<double>(end_ns - begin_ns), 0.0, 1.0);
+}
+
 /// Finds the poller's next packet of the range.
 void RecordedPackets::advance(Poller& poller) {
     do {

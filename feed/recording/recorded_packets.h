@@ -63,6 +63,9 @@ class RecordedPackets {
             .interfaces[latest_->head->interface];
     }
 
+    /// The share of the range before the packet that next() returned, by the times, from 0 to 1.
+    [[nodiscard]] double share_read() const;
+
     // What is missing in the range, so far.
 
     [[nodiscard]] const std::vector<std::string>& damage() const { return damage_; }

@@ -6,6 +6,7 @@
 #include "feed/recording/recorded_packets.h"
 #include "nic/capture/frame_stream.h"
 
+#include <atomic>
 #include <memory>
 #include <string>
 #include <utility>
@@ -20,10 +21,16 @@ class RecordingPart final : public nic::FrameStreams {
     [[nodiscard]] std::unique_ptr<nic::FrameStream> open(nic::GroupFilter filter,
                                                          Problems& problems) const override;
 
+    /// As RecordedPackets::share_read(), now and then. Any thread.
+    [[nodiscard]] double share_read() const {
+        return share_read_->load(std::memory_order_relaxed);  // only shown
+    }
+
   private:
     std::string folder_;
     PacketRange range_;
     SegmentSpan span_;
+    std::shared_ptr<std::atomic<double>> share_read_ = std::make_shared<std::atomic<double>>(0);
 };
 
 }  // namespace pinstrike::feed

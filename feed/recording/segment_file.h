@@ -175,6 +175,11 @@ class SegmentScan {
 
     // What was found so far.
 
+    /// From 0 to 1.
+    [[nodiscard]] double share_read() const {
+        return static_cast<double>(at_) / static_cast<double>(file_.bytes());
+    }
+
     [[nodiscard]] const SegmentIndex& index() const { return index_; }
 
     [[nodiscard]] const std::vector<DamagedBytes>& damaged() const { return damaged_; }

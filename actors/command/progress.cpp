@@ -1,5 +1,5 @@
 // path: cold
-#include "actors/command/export_progress.h"
+#include "actors/command/progress.h"
 
 #include "config/units.h"
 #include "nic/capture/capture_files.h"
@@ -11,7 +11,9 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <optional>
 #include <system_error>
+#include <utility>
 
 namespace pinstrike::command {
 namespace {
@@ -39,26 +41,35 @@ void write_to_terminal(const std::string& text) {
 
 }  // namespace
 
-std::string progress_text(std::uint64_t records, double seconds, std::uint64_t read_bytes,
-                          std::uint64_t all_bytes) {
-    const double rate = seconds > 0 ? static_cast<double>(records) / seconds / 1e6 : 0;
-    std::string text = fmt::format("{} records, {:.2f} M/s", grouped(records), rate);
-    if (all_bytes == 0 || read_bytes == 0) {
+ShareRead share_of_files(std::vector<std::string> files) {
+    return [files = std::move(files), before = nic::capture_bytes_read(),
+            all = std::optional<std::uint64_t>{}]() mutable {
+        if (!all) {  // only when a line is drawn
+            all = bytes_of(files);
+        }
+        return *all == 0 ? 0
+                         : static_cast<double>(nic::capture_bytes_read() - before) /
+                               static_cast<double>(*all);
+    };
+}
+
+std::string progress_text(std::string_view counted, std::uint64_t count, double seconds,
+                          double share) {
+    const double rate = seconds > 0 ? static_cast<double>(count) / seconds / 1e6 : 0;
+    std::string text = fmt::format("{} {}, {:.2f} M/s", grouped(count), counted, rate);
+    if (share <= 0) {
         return text;
     }
-    const double share =
-        std::min(static_cast<double>(read_bytes) / static_cast<double>(all_bytes), 1.0);
+    share = std::min(share, 1.0);
     const auto left = std::lround(seconds / share - seconds);
     return fmt::format("{:.0f} %, {}, {}:{:02}:{:02} left", 100 * share, text, left / 3600,
                        left / 60 % 60, left % 60);
 }
 
-ExportProgress::ExportProgress(const std::vector<std::string>& files)
-    : shown_(::isatty(STDERR_FILENO) == 1),
-      all_bytes_(shown_ ? bytes_of(files) : 0),
-      read_before_(nic::capture_bytes_read()) {}
+Progress::Progress(std::string_view counted, ShareRead share, bool shown)
+    : counted_(counted), share_(std::move(share)), shown_(shown && ::isatty(STDERR_FILENO) == 1) {}
 
-void ExportProgress::step(std::uint64_t records) {
+void Progress::step(const std::function<std::uint64_t()>& count) {
     const Clock::time_point now = Clock::now();
     if (!shown_ || now < due_) {
         return;
@@ -66,12 +77,11 @@ void ExportProgress::step(std::uint64_t records) {
     due_ = now + std::chrono::milliseconds{250};
     drawn_ = true;
     const double seconds = std::chrono::duration<double>(now - begin_).count();
-    write_to_terminal(fmt::format(
-        "\r{}\x1b[K",
-        progress_text(records, seconds, nic::capture_bytes_read() - read_before_, all_bytes_)));
+    write_to_terminal(
+        fmt::format("\r{}\x1b[K", progress_text(counted_, count(), seconds, share_())));
 }
 
-void ExportProgress::clear() {
+void Progress::clear() {
     if (drawn_) {
         drawn_ = false;
         write_to_terminal("\r\x1b[K");
