@@ -8,6 +8,7 @@ import json
 import os
 import pty
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -141,6 +142,26 @@ class Tools(unittest.TestCase):
         self.assertEqual(process.returncode, 0, terminal.text)
         self.assertTrue(terminal.shows_progress(), terminal.text)
         self.assertTrue(terminal.text.endswith("\r\x1b[K"), terminal.text)
+
+    def test_an_interrupted_cut_leaves_no_half_file(self):
+        many = self.here / "many"
+        many.mkdir()
+        segment = max(self.folder.glob("*.pcapng"), key=lambda path: path.stat().st_size)
+        for number in range(60):  # a cut that takes seconds
+            name = f"poller0-20261129T14{number:02}00.000000000Z.pcapng"
+            os.link(segment, many / name)
+            os.link(f"{segment}.index", many / f"{name}.index")
+        for before in (None, b"the cut before"):
+            for number in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
+                folder = Path(tempfile.mkdtemp(dir=self.here))
+                out = folder / "cut.pcapng"
+                if before is not None:
+                    out.write_bytes(before)
+                with subprocess.Popen([PINSTRIKE, "record", "cut", many, "--out", out]) as process:
+                    wait_for("half a cut", lambda: any(path.stat().st_size > 1 << 20 for path in folder.iterdir()))
+                    process.send_signal(number)
+                self.assertEqual(process.returncode, -number)
+                self.assertEqual(out.read_bytes() if out.exists() else None, before)
 
     def test_a_pipe_gets_no_progress(self):
         for words in (("decode", self.folder), ("replay", self.folder), ("record", "verify", self.folder),

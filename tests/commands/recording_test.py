@@ -329,6 +329,23 @@ class Recording(unittest.TestCase):
         self.pinstrike("record", "verify", self.folder, "--repair")
         self.assertEqual(self.info(), before)
 
+    def test_a_kept_segment_stays_until_it_is_released(self):
+        self.write_config(segment="4MiB", more=", keep_bytes: 48MiB")
+        process = self.start()
+        self.wait_for("second segment of each poller", lambda: len(self.segments()) >= 4)
+        kept, next_one = self.segments()[:2]
+        self.pinstrike("record", "keep", kept)
+        self.wait_for("removal of the next one", lambda: not next_one.exists())
+        time.sleep(1.5)  # the recorder looks once a second
+        self.assertTrue(kept.exists())
+        self.assertIn(kept.name, {row["segment"] for row in self.info("ls")["segments"]})
+        self.pinstrike("record", "release", kept)
+        self.wait_for("removal of the released one", lambda: not kept.exists())
+        self.assertIn(f"{kept}: ", self.pinstrike("record", "keep", kept, status=1).stderr)
+        process.send_signal(signal.SIGTERM)
+        self.assertEqual(process.wait(timeout=DEADLINE_S), 0, (self.here / "log").read_text()[-3000:])
+        self.assertEqual(list(self.folder.glob("*.keep")), [])
+
     def compressed(self):
         return sorted(self.folder.glob("*.zst"))
 
