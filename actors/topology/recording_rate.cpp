@@ -24,7 +24,6 @@ constexpr double bytes_of_message = 58;
 /// What a replay with books takes. deploy/CAPACITY.md says how it was measured.
 constexpr double replayed_messages_per_second = 5e6;
 
-constexpr double second_ns = 1e9;
 constexpr double calendar_day_s = 24 * 3600;
 
 /// The part of the feed's messages that come on recorded lines.
