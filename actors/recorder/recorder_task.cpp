@@ -182,6 +182,10 @@ bool RecorderTask::remove_old(std::int64_t now_ns) {
         removal_.unremovable.clear();
         removal_.again_ns = clock_.now_ns() + unremovable_interval_ns;
     }
+    auto marks = feed::lock_marks(folder_);
+    if (!marks) {
+        return false;
+    }
     const RecordConfig& config = setup_.config;
     const std::int64_t oldest_ns = config.keep_ns == 0 ? INT64_MIN : now_ns - config.keep_ns;
     removal_.path = feed::segment_to_remove(
@@ -189,6 +193,7 @@ bool RecorderTask::remove_old(std::int64_t now_ns) {
     if (removal_.path.empty()) {
         return false;
     }
+    removal_.marks = std::move(*marks);
     disk_->remove(removal_.path, &removal_);
     disk_->submit();  // at once: segment_to_remove() has just checked that no process has it locked
     return true;
@@ -197,6 +202,7 @@ bool RecorderTask::remove_old(std::int64_t now_ns) {
 /// The file of the segment is gone, or cannot be removed. What else belongs to it is small.
 void RecorderTask::end_removal() {
     const std::string path = std::exchange(removal_.path, {});
+    const nic::FileDescriptor marks = std::exchange(removal_.marks, nic::FileDescriptor{});
     if (!feed::remove_segment(path)) {
         setup_.listener(RecorderNote::not_removed,
                         fmt::format("{}: {}", path, std::strerror(errno)));

@@ -129,6 +129,7 @@ class RecorderTask {
         std::string path;                   ///< the segment that is being removed; empty: none
         std::set<std::string> unremovable;  ///< could not be removed
         std::int64_t again_ns = 0;          ///< when these are tried again
+        nic::FileDescriptor marks;          ///< lock_marks() while it is being removed
     };
 
     RecorderTask(RecorderSetup setup, std::vector<RecorderInput> inputs);

@@ -76,6 +76,11 @@ std::vector<std::string> captures_in(const std::string& folder, std::error_code&
     return found;
 }
 
+nic::FileDescriptor open_folder(const fs::path& folder) {
+    return nic::FileDescriptor{
+        ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+}
+
 std::uint64_t size_of(int fd) {
     struct stat status {};
 
@@ -249,7 +254,24 @@ bool mark_kept(const std::string& path, bool kept) {
     if (!kept) {
         return ::unlink(mark.c_str()) == 0 || errno == ENOENT;
     }
+    const nic::FileDescriptor folder = open_folder(fs::path{path}.parent_path());
+    while (::flock(folder.get(), LOCK_SH) != 0 && errno == EINTR) {
+    }
+    const std::string plain{plain_path(path)};
+    if (::access(plain.c_str(), F_OK) != 0 &&
+        ::access((plain + std::string{compressed_suffix}).c_str(), F_OK) != 0) {
+        return false;
+    }
     return nic::FileDescriptor{::open(mark.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0640)}.valid();
+}
+
+/// A file system without such locks does not keep segments from being removed.
+std::optional<nic::FileDescriptor> lock_marks(const std::string& folder) {
+    nic::FileDescriptor locked = open_folder(folder);
+    if (::flock(locked.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+        return std::nullopt;
+    }
+    return locked;
 }
 
 bool is_kept(const std::string& path) {

@@ -69,8 +69,12 @@ struct KeepLimits {
 [[nodiscard]] std::string remove_headless(const std::string& path);
 
 /// Marks a segment, so that it is never removed, or takes the mark away. False, with errno: it
-/// could not.
+/// could not, for example because the segment was removed. Waits for a removal that has begun.
 [[nodiscard]] bool mark_kept(const std::string& path, bool kept);
+
+/// Keeps the segments of a folder from being marked, from the choice of one until it is removed.
+/// Nothing: one is being marked.
+[[nodiscard]] std::optional<nic::FileDescriptor> lock_marks(const std::string& folder);
 
 [[nodiscard]] bool is_kept(const std::string& path);
 

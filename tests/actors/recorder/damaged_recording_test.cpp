@@ -6,9 +6,12 @@
 #include "feed/recording/segment_file.h"
 #include "tests/actors/recorder/recorder_fixture.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -16,11 +19,14 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <future>
 #include <iterator>
+#include <memory>
 #include <random>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace pinstrike::actors {
@@ -314,6 +320,62 @@ TEST_F(Damaged, segment_that_cannot_be_removed_does_not_keep_younger_ones) {
     fs::remove(old + "/content");
     step_until([&] { return segments().empty(); });
     EXPECT_TRUE(segments().empty());
+    finish();
+}
+
+/// Removes files when it may.
+class HeldDisk final : public DiskQueue {
+  public:
+    explicit HeldDisk(const bool& may_remove) : may_remove_(may_remove) {}
+
+    void add(const Order& /*order*/) override {}
+
+    void remove(const std::string& path, void* of) override { removal_ = {path, of}; }
+
+    void submit() override {}
+
+    [[nodiscard]] std::optional<Ended> next_ended() override {
+        if (!may_remove_ || removal_.first.empty()) {
+            return std::nullopt;
+        }
+        const auto [path, of] = std::exchange(removal_, {});
+        return Ended{of, ::unlink(path.c_str()) == 0 ? 0 : -errno};
+    }
+
+  private:
+    const bool& may_remove_;
+    std::pair<std::string, void*> removal_;
+};
+
+TEST_F(Damaged, segment_is_either_marked_or_removed) {
+    const std::string old = segments().front();
+    RecordConfig config;
+    config.keep_bytes = 1;
+    bool may_remove = false;
+    open(config, std::make_unique<HeldDisk>(may_remove));
+    const auto steps = [&] {
+        for (int i = 0; i < 20; ++i) {
+            now_ns_ += 1000 * ms_ns;
+            task_->step(now_ns_);
+        }
+    };
+    {
+        const nic::FileDescriptor marking{::open(folder_.c_str(), O_RDONLY | O_CLOEXEC)};
+        ASSERT_EQ(::flock(marking.get(), LOCK_SH), 0);
+        may_remove = true;
+        steps();
+        EXPECT_TRUE(fs::exists(old));
+        may_remove = false;
+    }
+    steps();  // the removal has begun
+    auto marked =
+        std::async(std::launch::async, [&] { return feed::mark_kept(old, true) ? 0 : errno; });
+    EXPECT_EQ(marked.wait_for(std::chrono::milliseconds{50}), std::future_status::timeout);
+    may_remove = true;
+    steps();
+    EXPECT_EQ(marked.get(), ENOENT);
+    EXPECT_FALSE(feed::is_kept(old));
+    EXPECT_EQ(count(RecorderCount::removed), 1U);
     finish();
 }
 
