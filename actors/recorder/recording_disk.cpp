@@ -11,6 +11,7 @@
 #include <linux/magic.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -20,6 +21,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <memory>
 #include <random>
 #include <span>
@@ -98,6 +100,21 @@ std::unique_ptr<std::byte, decltype(&std::free)> random_chunk() {
 
 }  // namespace
 
+/// A partition has no queue of its own, but a device of the device mapper has one.
+std::string write_cache_of(std::uint64_t device, const std::string& sys) {
+    std::error_code error;
+    fs::path found = fs::canonical(
+        fmt::format("{}/dev/block/{}:{}", sys, gnu_dev_major(device), gnu_dev_minor(device)),
+        error);
+    if (fs::exists(found / "partition", error)) {
+        found = found.parent_path();
+    }
+    std::ifstream file{found / "queue/write_cache"};
+    std::string text;
+    std::getline(file, text);
+    return text;
+}
+
 std::optional<RecordingDisk> find_recording_disk(const std::string& folder) {
     std::error_code error;
     fs::path there = fs::absolute(folder, error).lexically_normal();
@@ -107,7 +124,9 @@ std::optional<RecordingDisk> find_recording_disk(const std::string& folder) {
 
     struct statfs status {};
 
-    if (error || ::statfs(there.c_str(), &status) != 0) {
+    struct stat file {};
+
+    if (error || ::statfs(there.c_str(), &status) != 0 || ::stat(there.c_str(), &file) != 0) {
         return std::nullopt;
     }
     const auto block_bytes = static_cast<std::uint64_t>(status.f_bsize);
@@ -117,7 +136,8 @@ std::optional<RecordingDisk> find_recording_disk(const std::string& folder) {
                          std::uint64_t{status.f_bavail} * block_bytes,
                          std::uint64_t{status.f_blocks} * block_bytes,
                          bytes_of_segments(folder),
-                         type == TMPFS_MAGIC};
+                         type == TMPFS_MAGIC,
+                         write_cache_of(file.st_dev)};
 }
 
 MeasuredWrites measure_writes(const RecordingDisk& disk, std::uint64_t bytes_max,

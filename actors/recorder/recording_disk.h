@@ -16,7 +16,12 @@ struct RecordingDisk {
     std::uint64_t total_bytes = 0;
     std::uint64_t recorded_bytes = 0;  ///< of the segments that are there
     bool in_memory = false;            ///< a tmpfs
+    std::string write_cache{};         ///< as write_cache_of()
 };
+
+/// The cache of a block device, as its queue states it: "write back" is one that a power failure
+/// empties. Empty: the kernel states none. `device`: st_dev of a file on it.
+[[nodiscard]] std::string write_cache_of(std::uint64_t device, const std::string& sys = "/sys");
 
 /// Nothing if the folder cannot be examined.
 [[nodiscard]] std::optional<RecordingDisk> find_recording_disk(const std::string& folder);

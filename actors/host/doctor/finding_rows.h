@@ -76,6 +76,12 @@ struct CheckRow {
         "without O_DIRECT each chunk is copied into the page cache, which is written in bursts " \
         "and takes memory from other programs; a tmpfs is memory itself, and lost at a boot", \
         "set record.folder to a folder of a local disk") \
+    ROW(record_cache, "record_cache.{feed}", "write cache below the recording of {feed}", \
+        "write through", \
+        "a power failure takes what a disk has confirmed and has only in its cache (write back); " \
+        "besides, a short measurement rates this cache and not the disk", \
+        "use a disk that is protected against power failures; measure one with a cache for " \
+        "minutes, for example by fio") \
     ROW(record_space, "record_space.{feed}", "space for the recording of {feed}", "{wanted}", \
         "the oldest segments are removed when space is short, and nothing is recorded when there " \
         "is none", \

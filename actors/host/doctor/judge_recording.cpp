@@ -73,6 +73,14 @@ Measured direct(const HostRecording& found) {
     return {found.disk.in_memory || !found.writes.direct ? warning : ok, seen};
 }
 
+Measured cache(const HostRecording& found) {
+    const std::string& cache = found.disk.write_cache;
+    if (cache.empty()) {
+        return {unknown, fmt::format("not stated below {}", found.disk.file_system)};
+    }
+    return {cache == "write through" ? ok : advice, cache};
+}
+
 /// Removing the oldest segments makes space, so what they take counts as free.
 Measured space(const HostRecording& found, const RecordingNeed& recording, double bytes_wanted) {
     const auto bytes = static_cast<double>(found.disk.free_bytes + found.disk.recorded_bytes);
@@ -117,6 +125,7 @@ void judge_recording(const Host& host, const Need& need, Findings& findings) {
         const double bytes_wanted =
             std::max(static_cast<double>(recording.least_bytes), rate * trading_day_s);
         add_finding(findings, Check::record_direct, judged(direct), feed);
+        add_finding(findings, Check::record_cache, judged(cache), feed);
         add_finding(
             findings, Check::record_space,
             judged([&](const HostRecording& disk) { return space(disk, recording, bytes_wanted); }),

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 #include <stdlib.h>
+#include <sys/sysmacros.h>
 
 #include <cstdint>
 #include <filesystem>
@@ -42,6 +43,29 @@ TEST_F(Disk, knows_what_was_recorded) {
     std::ofstream{path} << std::string(1000, '?');
     std::ofstream{folder_ + "/other"} << "?";
     EXPECT_EQ(find_recording_disk(folder_)->recorded_bytes, 1000U);
+}
+
+/// As sysfs has them: a link for each device, and a queue of whole devices only.
+TEST_F(Disk, of_a_partition_has_the_cache_of_its_device) {
+    const auto add = [&](const std::string& number, const std::string& device,
+                         const std::string& cache) {
+        fs::create_directories(folder_ + "/devices/" + device);
+        fs::create_directories(folder_ + "/dev/block");
+        fs::create_symlink("../../devices/" + device, folder_ + "/dev/block/" + number);
+        if (cache.empty()) {
+            std::ofstream{folder_ + "/devices/" + device + "/partition"} << "1\n";
+        } else {
+            fs::create_directories(folder_ + "/devices/" + device + "/queue");
+            std::ofstream{folder_ + "/devices/" + device + "/queue/write_cache"} << cache << "\n";
+        }
+    };
+    add("8:0", "pci/block/sda", "write back");
+    add("8:1", "pci/block/sda/sda1", "");
+    add("259:300", "virtual/block/dm-0", "write through");
+    EXPECT_EQ(write_cache_of(makedev(8, 0), folder_), "write back");
+    EXPECT_EQ(write_cache_of(makedev(8, 1), folder_), "write back");
+    EXPECT_EQ(write_cache_of(makedev(259, 300), folder_), "write through");
+    EXPECT_EQ(write_cache_of(makedev(0, 42), folder_), "");  // a file system without a device
 }
 
 TEST_F(Disk, is_measured_without_leaving_a_file) {

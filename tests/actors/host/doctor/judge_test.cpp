@@ -145,13 +145,18 @@ TEST(Judge, RecordingNeedsADiskThatIsLargeAndFast) {
     EXPECT_EQ(severity("record_direct", 1e6), Severity::ok);
     found.writes.direct = false;
     EXPECT_EQ(severity("record_direct", 1e6), Severity::warning);
+    EXPECT_EQ(severity("record_cache", 1e6), Severity::ok);
+    found.disk.write_cache = "write back";
+    EXPECT_EQ(severity("record_cache", 1e6), Severity::advice);
+    found.disk.write_cache = "";
+    EXPECT_EQ(severity("record_cache", 1e6), Severity::unknown);
     found.writes = {false, 0, 0, "/data/record: Permission denied"};
     EXPECT_EQ(severity("record_direct", 1e6), Severity::unknown);
     EXPECT_EQ(severity("record_speed", 1e6), Severity::unknown);
     found.disk.free_bytes = found.disk.recorded_bytes = std::uint64_t{1} << 30;
     EXPECT_EQ(severity("record_space", 1e3), Severity::warning);  // two segments and record.free
     host.recordings.clear();
-    for (const char* check : {"record_direct", "record_space", "record_speed"}) {
+    for (const char* check : {"record_direct", "record_cache", "record_space", "record_speed"}) {
         EXPECT_EQ(severity(check, 1e6), Severity::unknown) << check;
     }
 }

@@ -58,7 +58,7 @@ inline Need recorder(double messages_per_second, const std::string& folder = "/d
 /// A disk of 4 TB that takes 2 GB/s.
 inline HostRecording fast_disk() {
     constexpr std::uint64_t giga = 1'000'000'000;
-    return {{"/data/record", "xfs", 3000 * giga, 4000 * giga, 500 * giga, false},
+    return {{"/data/record", "xfs", 3000 * giga, 4000 * giga, 500 * giga, false, "write through"},
             {true, 256 << 20, 2e9, ""}};
 }
 
@@ -175,7 +175,7 @@ inline Host untuned_server() {
     host.hugetlbfs = false;
     host.shm = HostDisk{"/dev/shm", 64 << 20, 64 << 20};
     host.published = HostFolder{"root", "root", 0755};
-    host.recordings["/data/record"] = {{"/data", "tmpfs", 1 << 20, 1 << 20, 0, true},
+    host.recordings["/data/record"] = {{"/data", "tmpfs", 1 << 20, 1 << 20, 0, true, "write back"},
                                        {false, 256 << 20, 10e6, ""}};
     host.writable_folders.clear();
     return host;
