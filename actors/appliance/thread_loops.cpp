@@ -226,8 +226,12 @@ void run_recorder(RecorderTask& recorder, CpuIndex cpu, const nic::Clock& clock,
     drop_all_rights();
     control.started.store(true, std::memory_order_release);
     try {
+        std::int64_t stepped_ns = clock.wall_ns();
         while (!control.stop.load(std::memory_order_acquire)) {
-            if (recorder.step(clock.wall_ns()) == 0) {
+            const std::int64_t now_ns = clock.wall_ns();
+            const std::size_t work = recorder.step(now_ns, now_ns - stepped_ns);
+            stepped_ns = clock.wall_ns();
+            if (work == 0) {
                 nap(RecorderTask::nap_ns);
             }
         }

@@ -4,6 +4,8 @@
 #include "config/counter.h"
 #include "config/rows.h"
 
+#include <cerrno>
+
 namespace pinstrike::actors {
 
 // clang-format off
@@ -25,8 +27,25 @@ namespace pinstrike::actors {
 
 PINSTRIKE_ROWS(RecorderCount, PINSTRIKE_RECORDER_COUNTS)
 
+// clang-format off
+#define PINSTRIKE_MISSING_REASONS(ROW) \
+    ROW(disk_full, packets, "the disk is full") \
+    ROW(disk_failed, packets, "the disk is gone or refuses") \
+    ROW(disk_slow, packets, "the disk is too slow") \
+    ROW(thread_starved, packets, "the recorder's thread got no processor time")
+// clang-format on
+
+/// Why packets find the recorder's memory full.
+PINSTRIKE_ROWS(MissingReason, PINSTRIKE_MISSING_REASONS)
+
+/// Whether an errno says that the disk is full.
+constexpr bool is_full(int error) {
+    return error == ENOSPC || error == EDQUOT;
+}
+
 /// The recorder's thread writes these, and the compressor's thread those of compression.
 struct RecorderCounters : Counters<RecorderCount, RecorderCount_count> {
+    Counters<MissingReason, MissingReason_count> missing;  ///< packets that were not recorded
     Counter error;             ///< errno of the failure that keeps it from writing; 0: it writes
     Counter longest_write_ns;  ///< from the hand-over of a chunk to its end
     Counter longest_pause_ns;  ///< between two steps of the thread

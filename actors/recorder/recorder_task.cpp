@@ -71,15 +71,17 @@ std::pair<std::unique_ptr<PacketRecorder>, RecorderInput> make_recorder_ends(
     free.producer.release_ownership();
     const LineSet wanted = config.on_demand ? LineSet{} : line_set(config.lines);
     RecordFilter filter{places_of(wanted, lines), config.copies_bytes() / sizeof(std::uint64_t)};
-    return {std::make_unique<PacketRecorder>(std::move(filter), std::move(filled.producer),
-                                             std::move(free.consumer),
-                                             std::vector<std::byte*>(chunks), repairs),
-            RecorderInput{std::move(poller),
-                          {},
-                          std::move(memory),
-                          bytes,
-                          std::move(filled.consumer),
-                          std::move(free.producer)}};
+    auto recorder = std::make_unique<PacketRecorder>(std::move(filter), std::move(filled.producer),
+                                                     std::move(free.consumer),
+                                                     std::vector<std::byte*>(chunks), repairs);
+    const Counter* const not_recorded = &recorder->not_recorded();
+    return {std::move(recorder), RecorderInput{std::move(poller),
+                                               {},
+                                               std::move(memory),
+                                               bytes,
+                                               std::move(filled.consumer),
+                                               std::move(free.producer),
+                                               not_recorded}};
 }
 
 RecorderTask::RecorderTask(RecorderSetup setup, std::vector<RecorderInput> inputs)
@@ -141,7 +143,29 @@ std::unique_ptr<RecorderTask> RecorderTask::open(RecorderSetup setup,
     return task;
 }
 
-std::size_t RecorderTask::step(std::int64_t now_ns) {
+/// The thread is the reason if it had no processor for longer than the oldest write of the poller
+/// was under way when it had one. A thread that waits in a system call for a slow disk needs none.
+void RecorderTask::count_missing(std::int64_t away_ns) {
+    const std::int64_t waited_ns = std::max(away_ns, run_delay_.take());
+    for (std::size_t i = 0; i < inputs_.size(); ++i) {
+        Output& output = outputs_[i];
+        const std::uint64_t packets = inputs_[i].not_recorded->read();
+        const std::uint64_t more = packets - std::exchange(output.not_recorded, packets);
+        if (more == 0) {
+            continue;
+        }
+        const std::int64_t write_ns =
+            output.writes.empty() ? 0 : stepped_ns_ - output.writes.front()->begun_ns;
+        counters_.missing.bump(is_full(output.error)  ? MissingReason::disk_full
+                               : output.error != 0    ? MissingReason::disk_failed
+                               : waited_ns > write_ns ? MissingReason::thread_starved
+                                                      : MissingReason::disk_slow,
+                               more);
+    }
+}
+
+std::size_t RecorderTask::step(std::int64_t now_ns, std::int64_t away_ns) {
+    count_missing(away_ns);
     if (stepped_ns_ != 0) {
         const std::int64_t pause_ns = std::max<std::int64_t>(now_ns - stepped_ns_, 0);
         counters_.longest_pause_ns.raise_to(static_cast<std::uint64_t>(pause_ns));

@@ -19,6 +19,7 @@
 #include "actors/recorder/segment_writer.h"
 #include "actors/recorder/state_chunks.h"
 #include "actors/recorder/state_writer.h"
+#include "actors/threads/run_delay.h"
 #include "actors/threads/step_free_clock.h"
 #include "config/problem.h"
 #include "feed/event/block_numbers.h"
@@ -48,6 +49,7 @@ struct RecorderInput {
     std::size_t memory_bytes = 0;
     Consumer<FilledChunk> filled;
     Producer<FreeChunk> free;
+    const Counter* not_recorded = nullptr;  ///< of the poller, which lives longer than the recorder
 };
 
 /// Makes the chunks and rings of a poller that has lines of these numbers, with the poller's ends.
@@ -86,7 +88,8 @@ class RecorderTask {
     RecorderTask& operator=(const RecorderTask&) = delete;
 
     /// Returns the amount of work done. If it is 0, the thread may sleep for nap_ns.
-    std::size_t step(std::int64_t now_ns);
+    /// `away_ns`: since the step before has ended.
+    std::size_t step(std::int64_t now_ns, std::int64_t away_ns = 0);
 
     static constexpr std::int64_t nap_ns = 200'000;
 
@@ -116,8 +119,9 @@ class RecorderTask {
         SegmentWriter writer;
         std::deque<std::unique_ptr<Write>> writes;  ///< under way, in the order of their places
         std::deque<FilledChunk> failed;             ///< to be tried again, in their order
-        bool broken = false;  ///< a write of the segment failed, so it gets no more
-        int error = 0;        ///< errno of the latest failure; 0: it writes
+        bool broken = false;             ///< a write of the segment failed, so it gets no more
+        int error = 0;                   ///< errno of the latest failure; 0: it writes
+        std::uint64_t not_recorded = 0;  ///< packets of which the reason was counted
         // In step-free time.
         std::int64_t retry_ns = 0;
         std::int64_t begun_ns = 0;  ///< when the latest write began
@@ -134,6 +138,7 @@ class RecorderTask {
 
     RecorderTask(RecorderSetup setup, std::vector<RecorderInput> inputs);
 
+    void count_missing(std::int64_t away_ns);
     std::size_t collect(std::int64_t now_ns);
     std::size_t write_chunks(std::size_t input, std::int64_t now_ns);
     [[nodiscard]] bool ready(std::size_t input, std::int64_t now_ns);
@@ -156,6 +161,7 @@ class RecorderTask {
     std::deque<std::string> unfinished_;  ///< segments of earlier starts that are yet to be checked
     std::optional<feed::SegmentScan> scan_;
     std::int64_t stepped_ns_ = 0;
+    RunDelay run_delay_;
     StepFreeClock clock_;  ///< for all that waits
     Removal removal_;
     RecorderCounters counters_;

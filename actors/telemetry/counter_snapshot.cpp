@@ -288,6 +288,7 @@ std::optional<RecorderSnapshot> recorder_snapshot(const Appliance& appliance) {
     const CompressorTask* const compressor = view.recorder->compressor();
     return RecorderSnapshot{counters,
                             static_cast<int>(counters.error.read()),
+                            RowTotals<MissingReason, MissingReason_count>{counters.missing},
                             counters.longest_write_ns.read(),
                             counters.longest_pause_ns.read(),
                             std::string{view.recorder_failure},

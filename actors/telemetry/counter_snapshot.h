@@ -228,6 +228,7 @@ struct PeersSnapshot {
 struct RecorderSnapshot {
     RowTotals<RecorderCount, RecorderCount_count> counts;
     int error = 0;  ///< errno of the failure that keeps it from writing; 0: it writes
+    RowTotals<MissingReason, MissingReason_count> missing;
     std::uint64_t longest_write_ns = 0;
     std::uint64_t longest_pause_ns = 0;
     std::string failure;  ///< why its thread failed; empty: it runs

@@ -283,16 +283,21 @@ void Watch::watch_recorder(const CounterSnapshot& now) {
                         counted(missing - unrecorded_before_, "packet")));
     } else if (missing != missing_before && recorder.error == 0 &&
                failures(recorder) == failures(before)) {
-        // A write that ends in a pause of the thread is seen behind it, so it seems to take longer.
-        const bool starved = recorder.longest_pause_ns > recorder.longest_write_ns / 2;
+        const auto because = [&](MissingReason reason) {
+            return recorder.missing[reason] - before.missing[reason];
+        };
+        // A thread that has no processor has not counted them yet.
+        const MissingReason reason =
+            because(MissingReason::disk_slow) > because(MissingReason::thread_starved)
+                ? MissingReason::disk_slow
+                : MissingReason::thread_starved;
         add(LogCode::recording_short, "recorder",
-            fmt::format(
-                "{} not recorded, {} since the start: {}; longest write {}, longest pause "
-                "of the recorder's thread {}",
-                counted(missing - missing_before, "packet"), missing,
-                starved ? "the recorder's thread got no processor time" : "the disk is too slow",
-                duration_text(static_cast<std::int64_t>(recorder.longest_write_ns)),
-                duration_text(static_cast<std::int64_t>(recorder.longest_pause_ns))));
+            fmt::format("{} not recorded, {} since the start: {}; longest write {}, longest pause "
+                        "of the recorder's thread {}",
+                        counted(missing - missing_before, "packet"), missing,
+                        row_of(reason).sentence,
+                        duration_text(static_cast<std::int64_t>(recorder.longest_write_ns)),
+                        duration_text(static_cast<std::int64_t>(recorder.longest_pause_ns))));
     }
 }
 

@@ -213,6 +213,9 @@ void add_recorder(Families& out, const RecorderSnapshot& recorder) {
     add_counts(out, "recorder", RecorderCount_rows, recorder.counts, {});
     out.value(Metric::recorder_running, {}, recorder.failure.empty() ? 1 : 0);
     out.value(Metric::recorder_failing, {}, recorder.error != 0 ? 1 : 0);
+    out.value(Metric::recorder_disk_full, {}, is_full(recorder.error) ? 1 : 0);
+    add_reasons(out, Metric::recorder_missing_packets_total, MissingReason_rows, recorder.missing,
+                {});
     out.value(Metric::recorder_longest_write_seconds, {}, seconds(recorder.longest_write_ns));
     out.value(Metric::recorder_longest_pause_seconds, {}, seconds(recorder.longest_pause_ns));
     out.value(Metric::recorder_snapshot_timestamp_seconds, {}, seconds(recorder.snapshot_ns));

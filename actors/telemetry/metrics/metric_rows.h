@@ -106,9 +106,12 @@ inline constexpr std::string_view metric_prefix = "pinstrike_";
         "recorded") \
     ROW(recorder_failing, gauge, \
         "1: the disk is full, gone or refuses, and the recorder tries again each second") \
+    ROW(recorder_disk_full, gauge, "1: it fails because the disk is full") \
     ROW(recorder_packets_total, counter, "Packets given to the recorder") \
     ROW(recorder_not_recorded_packets_total, counter, \
         "Packets that found the recorder's memory full") \
+    ROW(recorder_missing_packets_total, counter, \
+        "The same packets of all pollers, as soon as the recorder's thread has found the reason") \
     ROW(recorder_filtered_packets_total, counter, \
         "Packets that the config does not want on disk (record.streams, record.lines)") \
     ROW(recorder_longest_write_seconds, gauge, \

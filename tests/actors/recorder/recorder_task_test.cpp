@@ -17,6 +17,8 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -90,6 +92,65 @@ TEST_F(Recorder, counts_and_states_what_finds_its_memory_full) {
     std::ifstream file{segments().front(), std::ios::binary};
     const std::string bytes{std::istreambuf_iterator<char>{file}, {}};
     EXPECT_NE(bytes.find("7 packets before this place were not recorded"), std::string::npos);
+}
+
+/// Ends no write, or each with this error.
+class StuckDisk final : public DiskQueue {
+  public:
+    explicit StuckDisk(const int& error) : error_(error) {}
+
+    void add(const Order& order) override { writes_.push_back(order.of); }
+
+    void remove(const std::string& /*path*/, void* /*of*/) override {}
+
+    void submit() override {}
+
+    [[nodiscard]] std::optional<Ended> next_ended() override {
+        if (error_ == 0 || writes_.empty()) {
+            return std::nullopt;
+        }
+        void* const of = writes_.back();
+        writes_.pop_back();
+        return Ended{of, -error_};
+    }
+
+  private:
+    const int& error_;
+    std::vector<void*> writes_;
+};
+
+TEST_F(Recorder, knows_why_packets_are_not_recorded) {
+    int error = 0;
+    open({}, std::make_unique<StuckDisk>(error));
+    const auto step = [&](std::int64_t away_ns) {
+        now_ns_ += 1000 * ms_ns;
+        task_->step(now_ns_, away_ns);
+    };
+    const auto missing_after = [&](std::int64_t away_ns) {
+        const std::uint64_t before = recorder_->not_recorded().read();
+        while (recorder_->not_recorded().read() == before) {
+            record();
+        }
+        step(away_ns);
+        std::vector<std::uint64_t> missing;
+        for (std::size_t i = 0; i < MissingReason_count; ++i) {
+            missing.push_back(task_->counters().missing.read(static_cast<MissingReason>(i)));
+        }
+        return missing;  // full, failed, slow, starved
+    };
+    EXPECT_THAT(missing_after(5 * ms_ns), testing::ElementsAre(0, 0, 0, 1)) << "no write was begun";
+    for (int i = 0; i < 10; ++i) {
+        step(ms_ns);
+    }
+    EXPECT_THAT(missing_after(ms_ns), testing::ElementsAre(0, 0, 1, 1));
+    EXPECT_THAT(missing_after(60'000 * ms_ns), testing::ElementsAre(0, 0, 1, 2));
+    error = ENOSPC;
+    step(ms_ns);
+    EXPECT_THAT(missing_after(ms_ns), testing::ElementsAre(1, 0, 1, 2));
+    error = EIO;
+    step(ms_ns);
+    step(ms_ns);
+    EXPECT_THAT(missing_after(ms_ns), testing::ElementsAre(1, 1, 1, 2));
 }
 
 TEST_F(Recorder, counts_and_states_what_its_config_does_not_want) {

@@ -413,18 +413,17 @@ TEST(Watch, tellsWhyPacketsAreNotRecorded) {
     watched.snapshot.recorder.emplace();
     watched.watch = Watch{};
     static_cast<void>(watched.look());
-    watched.snapshot.recorder->longest_write_ns = 2'000'000'000;
+    watched.snapshot.recorder->missing[MissingReason::disk_slow] = 5;
     watched.snapshot.pollers[0].not_recorded = 5;
     EXPECT_THAT(watched.look(),
                 ElementsAre(is(LogCode::recording_short, "recorder",
                                "5 packets not recorded, 5 since the start: the disk is too slow")));
-    watched.snapshot.recorder->longest_pause_ns = 3'000'000'000;
+    watched.snapshot.recorder->missing[MissingReason::thread_starved] = 1;
     watched.snapshot.pollers[0].not_recorded = 6;
     EXPECT_THAT(watched.look(),
                 ElementsAre(is(LogCode::recording_short, "recorder",
                                "1 packet not recorded, 6 since the start: the recorder's thread")));
-    watched.snapshot.recorder->longest_write_ns = 3'001'000'000;  // begun just before the pause
-    watched.snapshot.pollers[0].not_recorded = 7;
+    watched.snapshot.pollers[0].not_recorded = 7;  // the thread has not counted it yet
     EXPECT_THAT(watched.look(),
                 ElementsAre(is(LogCode::recording_short, "recorder",
                                "1 packet not recorded, 7 since the start: the recorder's thread")));
