@@ -386,6 +386,28 @@ class Recording(unittest.TestCase):
         self.pinstrike("record", "verify", self.folder, "--repair")
         self.assertEqual(self.info("verify"), info)
 
+    def test_the_compressor_works_at_idle_priority_within_its_budget(self):
+        percent = 2  # less than it needs to keep up with the recorder
+        self.write_config(rate=300000, segment="4MiB",
+                          more=f", compress: 1, compress_percent: {percent}, keep_bytes: 256MiB")
+        process = self.start()
+        self.wait_for("compressed segment", lambda: self.compressed())
+        task = next(path for path in Path(f"/proc/{process.pid}/task").iterdir()
+                    if (path / "comm").read_text().strip() == "compressor")
+        self.assertEqual(os.sched_getscheduler(int(task.name)), os.SCHED_IDLE)
+
+        def used_s():
+            return int((task / "schedstat").read_text().split()[0]) / 1e9
+
+        begin, used_before_s = time.monotonic(), used_s()
+        # A busy machine leaves it little.
+        self.wait_for("processor time of the compressor",
+                      lambda: used_s() - used_before_s > 0.1 or time.monotonic() - begin > 20)
+        # It sleeps after each chunk, so the latest one may be without its sleep.
+        self.assertLess((used_s() - used_before_s - 0.02) / (time.monotonic() - begin), percent / 100)
+        process.send_signal(signal.SIGTERM)
+        self.assertEqual(process.wait(timeout=DEADLINE_S), 0, (self.here / "log").read_text()[-3000:])
+
     def test_a_damaged_frame_hides_nothing_behind_it(self):
         live = self.record_compressed()
         segment = self.compressed()[0]
