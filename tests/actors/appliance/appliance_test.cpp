@@ -11,6 +11,7 @@
 #include "feed/opra/traffic/series_map_file.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -18,6 +19,7 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <string>
 #include <thread>
 
 namespace pinstrike::actors {
@@ -152,7 +154,8 @@ TEST(Appliance, overloaded_rings_refuse_and_the_account_says_so) {
 TEST(Appliance, series_of_the_days_file_are_known_before_the_first_message) {
     const Shape shape{.cores = 2};
     FeedConfig config = config_of(shape);
-    config.series_map = ::testing::TempDir() + "appliance_series.csv";
+    config.series_map =
+        ::testing::TempDir() + "appliance_series" + std::to_string(::getpid()) + ".csv";
     {
         std::ofstream file{config.series_map};
         feed::opra::traffic::write_series_map(file, traffic_of(shape), config.lines);

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -37,7 +38,8 @@ class Ids : public ::testing::Test {
         return list;
     }
 
-    const std::string file_ = ::testing::TempDir() + "pinstrike-ids-test";
+    const std::string file_ =
+        ::testing::TempDir() + "pinstrike-ids-test" + std::to_string(::getpid());
 };
 
 TEST_F(Ids, follow_those_of_the_list_and_stay_after_a_restart) {

@@ -6,6 +6,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -70,7 +71,8 @@ class SeriesListTest : public ::testing::Test {
         return text;
     }
 
-    std::filesystem::path folder_ = std::filesystem::path{::testing::TempDir()} / "series_list";
+    std::filesystem::path folder_ =
+        std::filesystem::path{::testing::TempDir()} / ("series_list" + std::to_string(::getpid()));
     std::filesystem::path file_ = folder_ / "map.csv";
     FeedConfig config_;
     Problems problems_;

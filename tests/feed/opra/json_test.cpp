@@ -13,12 +13,14 @@
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <limits>
 #include <map>
+#include <string>
 
 namespace pinstrike::feed::opra {
 namespace {
@@ -320,8 +322,8 @@ class SeriesMappingFiles : public testing::Test {
         std::filesystem::create_directory(folder_);
     }
 
-    std::filesystem::path folder_ =
-        std::filesystem::path{testing::TempDir()} / "pinstrike_series_mapping";
+    std::filesystem::path folder_ = std::filesystem::path{testing::TempDir()} /
+                                    ("pinstrike_series_mapping" + std::to_string(::getpid()));
     Problems problems_;
     MappingRows rows_;
 };

@@ -11,6 +11,7 @@
 #include "tests/actors/publish/published.h"
 
 #include <gtest/gtest.h>
+#include <stdlib.h>
 
 #include <algorithm>
 #include <chrono>
@@ -77,14 +78,16 @@ double wall_seconds() {
 class MetricValues : public testing::Test {
   protected:
     void SetUp() override {
-        const auto secret = std::filesystem::path{testing::TempDir()} / "metric_values_secret";
+        std::string name =
+            testing::TempDir() + "metric_values-XXXXXX";  // other builds test as well
+        ASSERT_NE(::mkdtemp(name.data()), nullptr);
+        here_ = name;
+        const auto secret = here_ / "secret";
         std::ofstream(secret) << "known to nobody else, and 32 characters long";
         std::filesystem::permissions(
             secret, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
         Problems problems;
-        record_folder_ = std::filesystem::path{testing::TempDir()} / "metric_values_record";
-        appliance_ = Appliance::build(config(secret, record_folder_), problems);
-        std::filesystem::remove(secret);
+        appliance_ = Appliance::build(config(secret, here_ / "record"), problems);
         ASSERT_TRUE(appliance_) << (problems.empty() ? "" : problems.front().text);
         const auto begin = std::chrono::steady_clock::now();
         started_at_ = wall_seconds();
@@ -101,7 +104,7 @@ class MetricValues : public testing::Test {
         families_ = appliance_metrics(take_counter_snapshot(*appliance_), LogCounters{}, nullptr);
     }
 
-    void TearDown() override { std::filesystem::remove_all(record_folder_); }
+    void TearDown() override { std::filesystem::remove_all(here_); }
 
     static double value_of(Metric metric, const ClientMetric& series) {
         return row_of(metric).kind == MetricKind::counter ? series.counter.value
@@ -172,7 +175,7 @@ class MetricValues : public testing::Test {
     }
 
     test::PublishFolder folder_;
-    std::string record_folder_;
+    std::filesystem::path here_;
     std::unique_ptr<Appliance> appliance_;
     std::vector<MetricFamily> families_;
     std::map<std::string, bool> judged_;
