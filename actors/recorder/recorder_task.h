@@ -88,7 +88,7 @@ class RecorderTask {
     RecorderTask& operator=(const RecorderTask&) = delete;
 
     /// Returns the amount of work done. If it is 0, the thread may sleep for nap_ns.
-    /// `away_ns`: since the step before has ended.
+    /// `away_ns`: the time since the end of the step before.
     std::size_t step(std::int64_t now_ns, std::int64_t away_ns = 0);
 
     static constexpr std::int64_t nap_ns = 200'000;

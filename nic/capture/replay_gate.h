@@ -50,7 +50,7 @@ class ReplayGate {
     }
 
     /// Call after all_held(). The time of the earliest packet behind the gate; never_ns: there is
-    /// none.
+    /// none. Relaxed is enough, because all_held() has acquired what it reads (G4).
     [[nodiscard]] std::int64_t next_ns() const noexcept {
         std::int64_t earliest_ns = never_ns;
         for (const auto& held_ns : held_ns_) {
