@@ -175,7 +175,7 @@ class Instances:
         live.at_the_end(lambda: live.run("umount", "--lazy", self.disk))
         record = "record: {{folder: {}, segment: 4MiB, memory: 4MiB, free: 0B}}"
         # Its own segments never fill the disk, so that the fault ends.
-        self.simulate("filled", more=record.format(self.disk).replace("}", ", keep_bytes: 6MiB}"))
+        self.simulate("filled", more=record.format(self.disk).replace("}", ", keep_bytes: 8MiB}"))
         self.simulate("slowly", more=record.format(folder / "slow.recording").replace("}", ", snapshot_interval: 2s}"))
         self.emptied = folder / "emptied.recording"  # PINSTRIKE_FOLDER has a link of the feed's name
         self.simulate("emptied", more=record.format(self.emptied).replace("}", ", snapshot_interval: 2s}"))
@@ -421,6 +421,8 @@ def main():
     dashboards = [json.loads(path.read_text()) for path in sorted(options.dashboards.glob("pinstrike-*.json"))]
     folder = live.folder()
     instances = Instances(options, folder)
+    time.sleep(5)  # an instance that refuses its config ends at once
+    instances.expect_alive()
     well = ("well", "heard")
     instances.put_before_others(*well, "left", "lines")
     loaded = rules_for(rules, options.faster, folder)
