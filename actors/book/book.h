@@ -113,8 +113,8 @@ class Book final : public Actor {
     /// A message whose entry is being prefetched.
     struct Lookup {
         const feed::Event* event;
-        BookStore::Table::Places places;
-        BookEntry* entry;  ///< set by end_lookup()
+        std::uint64_t hash;  ///< of the event's series
+        BookEntry* entry;
     };
 
     [[nodiscard]] bool lists(const feed::SeriesKey& key) const;
@@ -123,14 +123,18 @@ class Book final : public Actor {
     /// place of the series, so their prefetch is useless but harmless.
     void begin_lookup(Lookup& lookup, const feed::Event& event) const {
         lookup.event = &event;
-        lookup.places = entries_.store.table.places(feed::hash(event.body.series));
-        __builtin_prefetch(lookup.places.first, 1);
+        lookup.hash = feed::hash(event.body.series);
+        lookup.entry = entries_.store.table.places(lookup.hash).first;
+        __builtin_prefetch(lookup.entry, 1);
     }
 
-    /// Prefetches the slot that holds the series, if any. Called when the first slot has arrived.
-    static void end_lookup(Lookup& lookup) {
-        lookup.entry = lookup.places.of(lookup.event->body.series);
-        __builtin_prefetch(lookup.entry, 1);
+    /// Prefetches the second slot if the series is not in the first one. Called when the first slot
+    /// has arrived.
+    void end_lookup(Lookup& lookup) const {
+        if (!(lookup.entry->key() == lookup.event->body.series)) {
+            lookup.entry = entries_.store.table.places(lookup.hash).second;
+            __builtin_prefetch(lookup.entry, 1);
+        }
     }
 
     void apply_all(EventBatch batch);

@@ -70,11 +70,6 @@ class FlatTable {
     struct Places {
         Entry* first;
         Entry* second;
-
-        /// The slot of the key, if the key is in the table and not displaced.
-        [[nodiscard]] Entry* of(const Key& key) const {
-            return first->key() == key ? first : second;
-        }
     };
 
     FlatTable() = default;
@@ -106,7 +101,7 @@ class FlatTable {
             return nullptr;
         }
         const Places both = places(hash(key));
-        Entry* const entry = both.of(key);
+        Entry* const entry = both.first->key() == key ? both.first : both.second;
         return entry->key() == key ? entry : find_displaced(key, *both.first);
     }
 
