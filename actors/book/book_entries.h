@@ -15,7 +15,7 @@
 #include "actors/book/book_entry.h"
 #include "actors/book/book_store.h"
 #include "actors/book/flat_table.h"
-#include "actors/book/line_memory.h"
+#include "actors/publish/line_memory.h"
 #include "actors/book/series_state.h"
 #include "actors/book/trade_rules.h"
 #include "actors/publish/core_memory.h"

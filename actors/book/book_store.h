@@ -7,7 +7,7 @@
 #include "actors/book/book_config.h"
 #include "actors/book/book_entry.h"
 #include "actors/book/flat_table.h"
-#include "actors/book/line_memory.h"
+#include "actors/publish/line_memory.h"
 #include "actors/publish/core_memory.h"
 #include "actors/publish/directory.h"
 #include "actors/publish/stream_writer.h"

@@ -1,7 +1,7 @@
 // path: cold
 #include "actors/export/replay_actor.h"
 
-#include "actors/book/line_memory.h"
+#include "actors/publish/line_memory.h"
 #include "actors/export/record_format.h"
 
 #include <algorithm>
