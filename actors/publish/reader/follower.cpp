@@ -5,6 +5,7 @@
 #include "actors/publish/reader/side_rules.h"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 namespace pinstrike::reader {
@@ -92,9 +93,8 @@ FollowedSeries* Follower::add(const feed::SeriesKey& key, std::uint64_t hash) {
 }
 
 void Follower::grow(std::size_t slots) {
-    const ZeroArray<FollowedSeries> before =
-        std::exchange(table_, ZeroArray<FollowedSeries>{slots});
-    for (const FollowedSeries& series : before) {
+    const auto before = std::exchange(table_, actors::PageArray<FollowedSeries>{slots});
+    for (const FollowedSeries& series : std::span{before.data(), before.size()}) {
         if (series.key.name != 0) {
             slot_for(series.key, feed::hash(series.key)) = series;
         }

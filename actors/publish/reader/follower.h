@@ -9,9 +9,9 @@
 #pragma once
 
 #include "actors/publish/line_memory.h"
+#include "actors/publish/pages.h"
 #include "actors/publish/pinstrike.h"
 #include "actors/publish/reader/series_reader.h"
-#include "actors/publish/reader/zero_array.h"
 #include "feed/event/event.h"
 
 #include <array>
@@ -123,7 +123,7 @@ class Follower {
     void write_best(const FollowedSeries& series, pinstrike_best& bid, pinstrike_best& offer);
 
     std::array<std::unique_ptr<Page>, page_lines> lines_;
-    ZeroArray<FollowedSeries> table_;  ///< at least twice as many as series
+    actors::PageArray<FollowedSeries> table_;  ///< at least twice as many as series
     std::size_t count_ = 0;            ///< slots in use, those of earlier rounds included
     std::size_t series_max_ = 0;
     std::uint16_t round_ = 0;
