@@ -59,9 +59,7 @@ class LineChanges {
             remove_older(at, line.late_sequence);
         }
         if (comes_after(line.day, at.stamp)) {
-            at.last_price = feed::dbn::undefined_price;
-            at.last_trade_ns = feed::dbn::undefined_time;
-            at.last_size = 0;
+            at.forget_last();
             at.has_open_interest = false;
         }
     }
