@@ -37,7 +37,7 @@ class InUse {
         // Acquire: what the thread before did with the stream is visible.
         outermost_ = thread_.compare_exchange_strong(user, me, std::memory_order_acquire);
         if (!outermost_ && user != me) {
-            throw Error("another thread uses the stream");
+            throw client::error("another thread uses the stream");
         }
     }
 
@@ -58,7 +58,7 @@ class InUse {
 
 /// A stream as Python has it.
 struct OpenStream {
-    OpenStream(const std::string& name, const Filter& filter, bool exact, unsigned long wanted)
+    OpenStream(const std::string& name, const client::filter& filter, bool exact, unsigned long wanted)
         : stream(name, filter, exact ? Prices::exact : Prices::numbers, wanted) {}
 
     Stream stream;
@@ -193,20 +193,15 @@ void add_results(nb::module_& module) {
 }
 
 void add_filter(nb::module_& module) {
-    nb::class_<Filter>(module, "Filter")
+    nb::class_<client::filter>(module, "Filter")
         .def(
             "__init__",
-            [](Filter* self, std::vector<std::string> roots, std::vector<std::uint32_t> ids,
+            [](client::filter* self, std::vector<std::string> roots, std::vector<std::uint32_t> ids,
                std::uint32_t expiration_from, std::uint32_t expiration_to,
                std::int64_t strike_from_e8, std::int64_t strike_to_e8, char right, char session) {
-                pinstrike_filter others{};
-                others.expiration_from = expiration_from;
-                others.expiration_to = expiration_to;
-                others.strike_from_e8 = strike_from_e8;
-                others.strike_to_e8 = strike_to_e8;
-                others.right = right;
-                others.session = session;
-                new (self) Filter{std::move(roots), std::move(ids), others};
+                new (self) client::filter{
+                    std::move(roots), std::move(ids), expiration_from, expiration_to,
+                    strike_from_e8, strike_to_e8, right, session};
             },
             "roots"_a, "ids"_a, "expiration_from"_a, "expiration_to"_a, "strike_from_e8"_a,
             "strike_to_e8"_a, "right"_a, "session"_a);
@@ -223,7 +218,7 @@ void add_feed(nb::module_& module) {
             unlocked)
         .def(
             "chain",
-            [](Feed& feed, const Filter& filter, bool exact) {
+            [](Feed& feed, const client::filter& filter, bool exact) {
                 return feed.chain(filter, exact ? Prices::exact : Prices::numbers);
             },
             "filter"_a, "exact"_a, unlocked);
@@ -231,7 +226,7 @@ void add_feed(nb::module_& module) {
 
 void add_stream(nb::module_& module, const MessageTypes& types) {
     nb::class_<OpenStream>(module, "Stream")
-        .def(nb::init<const std::string&, const Filter&, bool, unsigned long>(), "name"_a,
+        .def(nb::init<const std::string&, const client::filter&, bool, unsigned long>(), "name"_a,
              "filter"_a, "exact"_a, "wanted"_a, nb::call_guard<nb::gil_scoped_release>())
         .def("wait", &wait, "seconds"_a)
         .def("poll", &poll, "max"_a)
@@ -260,7 +255,7 @@ void add_stream(nb::module_& module, const MessageTypes& types) {
 NB_MODULE(_pinstrike, module) {
     using namespace pinstrike::python;
     module.doc() = "The part of the package pinstrike that reads published memory.";
-    nb::exception<Error>(module, "Error", PyExc_RuntimeError).doc() =
+    nb::exception<pinstrike::client::error>(module, "Error", PyExc_RuntimeError).doc() =
         "A feed cannot be read, and why.";
     // Python's objects must not be released when the interpreter has ended.
     static const auto& types = *new MessageTypes;
@@ -270,6 +265,6 @@ NB_MODULE(_pinstrike, module) {
     add_filter(module);
     add_feed(module);
     add_stream(module, types);
-    module.def("feed_names", &feed_names, nb::call_guard<nb::gil_scoped_release>());
+    module.def("feed_names", &pinstrike::client::feed::names, nb::call_guard<nb::gil_scoped_release>());
     module.def("arrow_stream", &arrow_stream_of, "rows"_a, "columns"_a);
 }
