@@ -2,6 +2,7 @@
 #include "actors/publish/publish_folder.h"
 
 #include "config/memory_sizes.h"
+#include "nic/file_descriptor.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -162,8 +163,8 @@ std::string target_of(const std::string& link) {
 }
 
 bool has_writer(const std::string& path) {
-    const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (descriptor < 0) {
+    const nic::FileDescriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+    if (!file.valid()) {
         return false;
     }
 
@@ -172,9 +173,7 @@ bool has_writer(const std::string& path) {
     lock.l_type =
         F_RDLCK;  // conflicts with the writer's lock, not with those that readers can take
     lock.l_whence = SEEK_SET;
-    const bool held = ::fcntl(descriptor, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
-    ::close(descriptor);
-    return held;
+    return ::fcntl(file.get(), F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
 }
 
 std::optional<PublishSpace> publish_space(const std::string& feed, PublishMemory memory) {

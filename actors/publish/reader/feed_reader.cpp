@@ -3,8 +3,7 @@
 
 #include "actors/publish/reader/error.h"
 #include "actors/publish/reader/value.h"
-
-#include <time.h>
+#include "config/wall_time.h"
 
 #include <algorithm>
 
@@ -12,12 +11,6 @@ namespace pinstrike::reader {
 namespace {
 
 constexpr std::int64_t stuck_after_ns = 1'000'000'000;
-
-std::int64_t wall_clock_ns() {
-    timespec now{};
-    ::clock_gettime(CLOCK_REALTIME, &now);
-    return now.tv_sec * std::int64_t{1'000'000'000} + now.tv_nsec;
-}
 
 std::vector<Tail> tails_of(const std::vector<CoreView>& cores, Patience& patience) {
     std::vector<Tail> tails(cores.size());
@@ -47,7 +40,7 @@ pinstrike_condition FeedReader::condition() const {
     if (state == PINSTRIKE_STARTING) {
         return PINSTRIKE_FEED_STARTING;
     }
-    const std::int64_t stuck_before = wall_clock_ns() - stuck_after_ns;
+    const std::int64_t stuck_before = wall_ns() - stuck_after_ns;
     const bool stuck = std::ranges::any_of(mapping_->cores(), [&](const CoreView& core) {
         return std::max(load_relaxed(core.shared->alive_ns), mapping_->start_ns()) < stuck_before;
     });
