@@ -14,8 +14,8 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cstring>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -29,47 +29,29 @@ namespace pinstrike::python {
 namespace {
 
 /// One thread at a time uses a stream. A callback may use the stream that calls it.
-class InUse {
-  public:
-    explicit InUse(std::atomic<unsigned long>& thread) : thread_(thread) {
-        const unsigned long me = PyThread_get_thread_ident();
-        unsigned long user = 0;
-        // Acquire: what the thread before did with the stream is visible.
-        outermost_ = thread_.compare_exchange_strong(user, me, std::memory_order_acquire);
-        if (!outermost_ && user != me) {
-            throw client::error("another thread uses the stream");
-        }
+std::unique_lock<std::recursive_mutex> use(std::recursive_mutex& stream) {
+    std::unique_lock lock{stream, std::try_to_lock};
+    if (!lock.owns_lock()) {
+        throw client::error("another thread uses the stream");
     }
-
-    ~InUse() {
-        if (outermost_) {
-            // Release: the next thread sees what this one did.
-            thread_.store(0, std::memory_order_release);
-        }
-    }
-
-    InUse(const InUse&) = delete;
-    InUse& operator=(const InUse&) = delete;
-
-  private:
-    std::atomic<unsigned long>& thread_;
-    bool outermost_;
-};
+    return lock;
+}
 
 /// A stream as Python has it.
 struct OpenStream {
-    OpenStream(const std::string& name, const client::filter& filter, bool exact, unsigned long wanted)
+    OpenStream(const std::string& name, const client::filter& filter, bool exact,
+               unsigned long wanted)
         : stream(name, filter, exact ? Prices::exact : Prices::numbers, wanted) {}
 
     Stream stream;
-    std::atomic<unsigned long> in_use{0};  ///< by this thread; 0: by none
+    std::recursive_mutex in_use;
 };
 
 /// Waits at most `seconds`, in parts, because a signal's handler needs Python's lock.
 int wait(OpenStream& self, double seconds) {
     constexpr std::int64_t part_ns = 50'000'000;
     constexpr double seconds_max = 1e9;
-    const InUse use{self.in_use};
+    const auto used = use(self.in_use);
     auto left_ns = static_cast<std::int64_t>(std::clamp(seconds, 0.0, seconds_max) * 1e9);
     for (;;) {
         Stream::Wait result{};
@@ -88,13 +70,13 @@ int wait(OpenStream& self, double seconds) {
 }
 
 Batch poll(OpenStream& self, std::size_t max) {
-    const InUse use{self.in_use};
+    const auto used = use(self.in_use);
     const nb::gil_scoped_release unlocked;
     return self.stream.poll(max);
 }
 
 Block snapshot(OpenStream& self) {
-    const InUse use{self.in_use};
+    const auto used = use(self.in_use);
     const nb::gil_scoped_release unlocked;
     return self.stream.snapshot();
 }
@@ -103,7 +85,7 @@ Block snapshot(OpenStream& self) {
 /// kinds. Returns how many records there were. A callback's exception ends the call; the next call
 /// continues behind its message.
 std::size_t dispatch(OpenStream& self, const MessageTypes& types, const nb::list& callbacks) {
-    const InUse use{self.in_use};
+    const auto used = use(self.in_use);
     std::size_t records = 0;
     {
         const nb::gil_scoped_release unlocked;
@@ -199,9 +181,9 @@ void add_filter(nb::module_& module) {
             [](client::filter* self, std::vector<std::string> roots, std::vector<std::uint32_t> ids,
                std::uint32_t expiration_from, std::uint32_t expiration_to,
                std::int64_t strike_from_e8, std::int64_t strike_to_e8, char right, char session) {
-                new (self) client::filter{
-                    std::move(roots), std::move(ids), expiration_from, expiration_to,
-                    strike_from_e8, strike_to_e8, right, session};
+                new (self)
+                    client::filter{std::move(roots), std::move(ids), expiration_from, expiration_to,
+                                   strike_from_e8,   strike_to_e8,   right,           session};
             },
             "roots"_a, "ids"_a, "expiration_from"_a, "expiration_to"_a, "strike_from_e8"_a,
             "strike_to_e8"_a, "right"_a, "session"_a);
@@ -233,12 +215,12 @@ void add_stream(nb::module_& module, const MessageTypes& types) {
         .def("snapshot", &snapshot)
         .def("state",
              [](OpenStream& self) {
-                 const InUse use{self.in_use};
+                 const auto used = use(self.in_use);
                  return pinstrike_condition_name(self.stream.condition());
              })
         .def("start_ns",
              [](OpenStream& self) {
-                 const InUse use{self.in_use};
+                 const auto used = use(self.in_use);
                  return self.stream.start_ns();
              })
         .def(
@@ -265,6 +247,7 @@ NB_MODULE(_pinstrike, module) {
     add_filter(module);
     add_feed(module);
     add_stream(module, types);
-    module.def("feed_names", &pinstrike::client::feed::names, nb::call_guard<nb::gil_scoped_release>());
+    module.def("feed_names", &pinstrike::client::feed::names,
+               nb::call_guard<nb::gil_scoped_release>());
     module.def("arrow_stream", &arrow_stream_of, "rows"_a, "columns"_a);
 }
