@@ -261,10 +261,10 @@ void Market::apply_open_interest(const pinstrike_record& record, Instrument& at)
         at.has_open_interest = true;
     }
     if (interests_.wants(Schema::statistics, at)) {
-        interests_.deliver(Schema::statistics, record.key.id, at,
-                           bytes_of(open_interest_of(RecordFrame::of(record),
-                                                     publisher_of(record.participant),
-                                                     record.of.open_interest.contracts)));
+        interests_.deliver(
+            Schema::statistics, record.key.id, at,
+            bytes_of(open_interest_of(RecordFrame::of(record), publisher_of(record.participant),
+                                      record.of.open_interest.contracts)));
     }
 }
 
@@ -368,9 +368,10 @@ void Market::close_interval(Interval& interval) {
         at.changed = static_cast<std::uint8_t>(at.changed & ~interval.bit);
         if (interests_.wants(interval.schema, at)) {
             line_changes_.apply_to(at);  // a loss since its latest event
-            interests_.deliver(interval.schema, id, at,
-                               bytes_of(interval_best(id, at, feed::dbn::record_type_of(interval.schema),
-                                             interval.end_ns)));
+            interests_.deliver(
+                interval.schema, id, at,
+                bytes_of(interval_best(id, at, feed::dbn::record_type_of(interval.schema),
+                                       interval.end_ns)));
         }
     }
     interval.changed.clear();

@@ -205,8 +205,7 @@ struct RecordFrame {
                                                              std::int64_t end_ns,
                                                              std::uint8_t more_flags = 0) {
     const RecordFrame frame{id, at.line, at.last_trade_ns, time_of(end_ns)};
-    auto out =
-        frame.begin<feed::dbn::IntervalRecord>(type, feed::dbn::consolidated_publisher);
+    auto out = frame.begin<feed::dbn::IntervalRecord>(type, feed::dbn::consolidated_publisher);
     out.price = at.last_price;
     out.size = at.last_size;
     out.flags = flags_of(at, more_flags);

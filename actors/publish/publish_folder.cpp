@@ -16,7 +16,6 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 #include <system_error>
 
 namespace pinstrike::actors {
@@ -66,13 +65,9 @@ std::string own_folder(const std::string& packaged, Problems& problems) {
 /// The first mounted hugetlbfs; empty: there is none.
 std::string huge_page_mount() {
     std::ifstream mounts{"/proc/self/mounts"};
-    std::string row;
-    while (std::getline(mounts, row)) {
-        std::istringstream fields{row};
-        std::string device;
-        std::string folder;
-        std::string type;
-        if (fields >> device >> folder >> type && type == "hugetlbfs") {
+    for (std::string device, folder, type, rest;
+         mounts >> device >> folder >> type && std::getline(mounts, rest);) {
+        if (type == "hugetlbfs") {
             return folder;
         }
     }

@@ -41,8 +41,8 @@ SeriesIds::SeriesIds(std::string file, std::uint32_t trade_date,
         return;
     }
     constexpr mode_t mode = S_IRUSR | S_IWUSR | S_IRGRP;
-    file_ = nic::FileDescriptor{
-        ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, mode)};
+    file_ =
+        nic::FileDescriptor{::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, mode)};
     Head head;
     const bool same =
         file_.valid() &&

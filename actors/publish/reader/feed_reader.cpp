@@ -12,14 +12,10 @@ namespace {
 
 constexpr std::int64_t stuck_after_ns = 1'000'000'000;
 
-std::vector<Tail> tails_of(const std::vector<CoreView>& cores, Patience& patience) {
-    std::vector<Tail> tails(cores.size());
-    for (const CoreView& core : cores) {
-        if (!read_tail(core, patience, tails[core.index])) {
-            tails[core.index] = {};  // the values have no time
-        }
-    }
-    return tails;
+/// Zero if it cannot be read: the values have no time.
+Tail tail_of(const CoreView& core, Patience& patience) {
+    Tail tail;
+    return read_tail(core, patience, tail) ? tail : Tail{};
 }
 
 }  // namespace
@@ -144,21 +140,18 @@ void FeedReader::read_selected(const Filter& filter, Patience& patience, const V
 std::size_t FeedReader::chain(const Filter& filter, pinstrike_value* values, std::size_t max) {
     const bool over = is_old();
     Patience patience;
-    const std::vector<Tail> tails = tails_of(mapping_->cores(), patience);
+    std::vector<Tail> tails;
+    for (const CoreView& core : mapping_->cores()) {
+        tails.push_back(tail_of(core, patience));
+    }
     std::size_t count = 0;
     visit(filter, [&](const CoreView& core, const Listed& series, ReadResult result,
                       const SeriesParts& parts) {
-        const bool readable = result == ReadResult::read;
-        if (readable && !filter.admits(parts)) {
+        if (result == ReadResult::read && !filter.admits(parts)) {
             return;
         }
         if (count < max) {
-            if (!readable) {
-                write_unreadable(values[count], core, series.key);
-            } else {
-                write_value(values[count], core, series.key, parts, tails[core.index]);
-                values[count].old = over ? PINSTRIKE_OLD : PINSTRIKE_CURRENT;
-            }
+            write_result(values[count], core, series.key, result, parts, tails[core.index], over);
         }
         ++count;
     });
@@ -188,12 +181,7 @@ bool FeedReader::get(const feed::SeriesKey& key, pinstrike_value& value) {
             unreadable = &core;  // unless another core has the series
         }
         if (result == ReadResult::read && is_listed(parts)) {
-            Tail tail;
-            if (!read_tail(core, patience, tail)) {
-                tail = {};
-            }
-            write_value(value, core, key, parts, tail);
-            value.old = over ? PINSTRIKE_OLD : PINSTRIKE_CURRENT;
+            write_result(value, core, key, result, parts, tail_of(core, patience), over);
             return true;
         }
     }

@@ -124,7 +124,7 @@ class Follower {
 
     std::array<std::unique_ptr<Page>, page_lines> lines_;
     actors::PageArray<FollowedSeries> table_;  ///< at least twice as many as series
-    std::size_t count_ = 0;            ///< slots in use, those of earlier rounds included
+    std::size_t count_ = 0;                    ///< slots in use, those of earlier rounds included
     std::size_t series_max_ = 0;
     std::uint16_t round_ = 0;
     /// pinstrike_trades.covered_sequence of series that have one of the two marks. Only state of a

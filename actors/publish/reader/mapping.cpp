@@ -79,8 +79,7 @@ std::string target_of(const Folder& folder, const std::string& feed, uid_t& owne
         return {};
     }
     std::array<char, PATH_MAX> target;
-    const ssize_t length =
-        ::readlinkat(opened.get(), feed.c_str(), target.data(), target.size());
+    const ssize_t length = ::readlinkat(opened.get(), feed.c_str(), target.data(), target.size());
     if (length <= 0) {
         if (errno == EACCES) {
             fail_by_errno(folder.path,
