@@ -135,12 +135,14 @@ nb::capsule arrow_stream_of(std::size_t rows, const Columns& columns) {
     for (const auto& [name, format, nulls, buffers] : columns) {
         ArrowColumn& column = out.emplace_back(ArrowColumn{name, format, nulls, {}, {}});
         for (const std::optional<nb::bytes>& buffer : buffers) {
-            std::vector<std::byte>& copy = column.buffers.emplace_back();
-            if (buffer) {
-                copy.resize(
-                    std::max<std::size_t>(buffer->size(), 1));  // no column is without memory
-                std::memcpy(copy.data(), buffer->data(), buffer->size());
+            if (!buffer) {
+                column.pointers.push_back(nullptr);
+                continue;
             }
+            const std::size_t bytes = std::max<std::size_t>(buffer->size(), 1);  // not null
+            std::vector<std::byte>& copy = column.buffers.emplace_back(bytes);
+            std::memcpy(copy.data(), buffer->data(), buffer->size());
+            column.pointers.push_back(copy.data());
         }
     }
     return arrow_stream(rows, std::move(out));
