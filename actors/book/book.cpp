@@ -1,8 +1,8 @@
 // path: mixed, hot: on_events() and what it calls
 #include "actors/book/book.h"
 
-#include "actors/book/bbo_rules.h"
 #include "actors/book/book_messages.h"
+#include "actors/publish/bbo_rules.h"
 
 namespace pinstrike::actors {
 

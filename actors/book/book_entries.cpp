@@ -56,7 +56,7 @@ bool BookEntries::catch_up_with_line(BookEntry& entry) {
             // so what is covered of older ones says nothing about it.
             end_coverage_elsewhere(entry);
             touch_elsewhere(entry);
-            if (line.flushed_twice(entry.stamp)) {
+            if (flushed_twice(line, entry.stamp)) {
                 end_coverage_elsewhere(entry);
             }
         }
@@ -67,40 +67,19 @@ bool BookEntries::catch_up_with_line(BookEntry& entry) {
 }
 
 void BookEntries::clear_flushed_sides(BookEntry& entry) const {
-    const LineMemory& line = store.lines[entry.line()];
-    const auto came = [&entry](std::uint64_t stamp) { return stamp_after(stamp, entry.stamp); };
-    const auto outlives = [&line](const BookSide& side) {
-        return !is(side, side_elsewhere) && !late_after(line.late_flush_sequence, side.sequence);
-    };
     for (BookSide* const side : {&entry.bid, &entry.offer}) {
-        const bool flushed = came(line.flush) || (came(line.late_flush) && !outlives(*side));
-        if (flushed) {
-            *side = BookSide{};
-        } else if (came(line.gap) && is(*side, side_known)) {
-            raise(*side, side_stale);
-            lower(*side, side_late);
-        }
+        follow_line(*side, entry.stamp, store.lines[entry.line()]);
     }
 }
 
 SideState BookEntries::state_of(const BookEntry& entry, const BookSide& side) const {
-    if (!is(side, side_known)) {
-        return SideState::unknown;
-    }
-    const bool waits =
-        is(side, side_late) && !store.lines[entry.line()].complete_after(side.sequence);
-    return is(side, side_stale) || waits ? SideState::stale : SideState::fresh;
+    return static_cast<SideState>(actors::state_of(side, store.lines[entry.line()]));
 }
 
-/// The sequences of the entry's state have no meaning on its next line, so they are marked.
 void BookEntries::leave_line(BookEntry& entry) {
     counters.bump(BookCount::series_moved);
     for (BookSide* const side : {&entry.bid, &entry.offer}) {
-        if (state_of(entry, *side) == SideState::stale) {
-            raise(*side, side_stale);
-        }
-        raise(*side, side_elsewhere);
-        lower(*side, side_late);
+        actors::leave_line(*side, store.lines[entry.line()]);
     }
     touch_elsewhere(entry);
 }

@@ -7,7 +7,7 @@
 // save the registers that they need.
 #include "actors/book/book_messages.h"
 
-#include "actors/book/bbo_rules.h"
+#include "actors/publish/bbo_rules.h"
 #include "config/mistake.h"
 
 namespace pinstrike::actors {
@@ -38,31 +38,16 @@ bool covered(const BookEntries& entries, const BookEntry& entry, const feed::Hea
     return (trades.flags & covered_elsewhere) != 0 && foreign && !behind;
 }
 
-/// Whether the state of a side is older than a late message of its line.
-bool yields(const BookSide& side, std::uint32_t sequence) {
-    return !is(side, side_known) || is(side, side_elsewhere) || late_after(sequence, side.sequence);
-}
-
 void apply_late_quote(BookEntries& entries, BookEntry& entry, const feed::Event& event,
                       const MessageOrder& order) {
     if (covered(entries, entry, event.header)) {
         return;
     }
     ++entry.quotes;
-    if (order.foreign || entries.store.lines[entry.line()].flushed_after(order.sequence)) {
-        return;  // a quote from before a flush, or on a line that the series left, changes no side
+    // A quote from before a flush, or on a line that the series left, changes no side.
+    if (!order.foreign && !flushed_after(entries.store.lines[entry.line()], order.sequence)) {
+        state_late_quote(entry, event);
     }
-    BookEntry stated = entry;
-    state_quote(stated, event);
-    const feed::IndicatorEffect effect = quote_effect(event.header);
-    const auto yield = [&order](BookSide& side, const BookSide& to, feed::BestEffect on_side) {
-        if (on_side != feed::BestEffect::no_change && yields(side, order.sequence)) {
-            side = to;
-            raise(side, side_late);  // stale while numbers after it are missing
-        }
-    };
-    yield(entry.bid, stated.bid, effect.bid);
-    yield(entry.offer, stated.offer, effect.offer);
 }
 
 [[gnu::noinline]] void apply_quote(BookEntries& entries, const feed::Event& event) {
@@ -134,44 +119,18 @@ void apply_late_quote(BookEntries& entries, BookEntry& entry, const feed::Event&
     }
 }
 
-/// Flushes quotes. A late flush only removes what was stated before it, and has no effect if
-/// another flush or a start of day came after it.
-void flush(LineMemory& line, const feed::Header& header, std::uint64_t stamp) {
-    if ((header.flags & (feed::flag_before_day | feed::flag_before_flush)) != 0) {
-        return;
-    }
-    if ((header.flags & feed::flag_late) != 0) {
-        line.flush_quotes_late(stamp, header.sequence);
-    } else {
-        line.flush_quotes(stamp);
-    }
-}
-
 void apply_control(BookEntries& entries, const feed::Event& event) {
     const std::uint16_t line = event.header.line;
-    switch (event.body.control.forget) {
-        case feed::Forget::nothing:
-            break;
-        case feed::Forget::quotes:
-            flush(entries.store.lines[line], event.header, entries.clock.stamp());
-            break;
-        case feed::Forget::day:
-            entries.start_day(line, entries.clock.stamp());
-            break;
+    if (event.body.control.forget == feed::Forget::day) {
+        entries.start_day(line, entries.clock.stamp());
+    } else {
+        entries.store.lines[line].apply(event, entries.clock.stamp());
     }
 }
 
 void apply_gap(BookEntries& entries, const feed::Event& event) {
-    const feed::Gap& gap = event.body.gap;
-    LineMemory& line = entries.store.lines[event.header.line];
-    if (gap.cause == feed::GapCause::repaired) {
-        if (is_after_flush(event.header)) {
-            line.repair(feed::serial_of(gap.first), feed::serial_of(gap.last));
-        }
-    } else if (gap.cause != feed::GapCause::bridge &&
-               (!planted(Mistake::book) || gap.cause != feed::GapCause::ring_full)) {
-        line.lose(entries.clock.stamp(), feed::serial_of(gap.first), feed::serial_of(gap.last),
-                  gap.messages);
+    if (!planted(Mistake::book) || event.body.gap.cause != feed::GapCause::ring_full) {
+        entries.store.lines[event.header.line].apply(event, entries.clock.stamp());
     }
 }
 

@@ -27,15 +27,15 @@ std::vector<AccountRow> Book::account_rows() const {
 }
 
 std::vector<RankedSeries> Book::busiest() const {
-    const auto price_e8 = [](bool present, const Price& price) {
-        return present ? std::optional{price.e8()} : std::nullopt;
+    const auto price_of = [](std::int64_t e8) {
+        return e8 != BusySeries::no_price ? std::optional{e8} : std::nullopt;
     };
     std::vector<RankedSeries> ranked;
     if (const auto ranking = board_.read()) {
         for (const BusySeries& series : *ranking) {
             if (series.quotes > 0) {
-                ranked.push_back({series.key, series.quotes, price_e8(series.has_bid, series.bid),
-                                  price_e8(series.has_offer, series.offer)});
+                ranked.push_back({series.key, series.quotes, price_of(series.bid_e8),
+                                  price_of(series.offer_e8)});
             }
         }
     }

@@ -25,8 +25,4 @@ CoreShape book_shape(const BookConfig& config, unsigned cores_count, bool underl
     return {.series = series, .slots = BookStore::Table::slots_for(series, table_load)};
 }
 
-std::size_t book_bytes(const BookConfig& config, unsigned cores_count, bool underlyings_whole) {
-    return cores_count * CoreMemory::bytes_for(book_shape(config, cores_count, underlyings_whole));
-}
-
 }  // namespace pinstrike::actors

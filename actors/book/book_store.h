@@ -7,9 +7,9 @@
 #include "actors/book/book_config.h"
 #include "actors/book/book_entry.h"
 #include "actors/book/flat_table.h"
-#include "actors/book/line_memory.h"
 #include "actors/publish/core_memory.h"
 #include "actors/publish/directory.h"
+#include "actors/publish/line_memory.h"
 #include "actors/publish/stream_writer.h"
 
 #include <cstddef>
@@ -27,10 +27,6 @@ namespace pinstrike::actors {
 /// The shape of the memory of each of these books, without a stream.
 [[nodiscard]] CoreShape book_shape(const BookConfig& config, unsigned cores_count,
                                    bool underlyings_whole = false);
-
-/// Bytes of private memory of all these books together.
-[[nodiscard]] std::size_t book_bytes(const BookConfig& config, unsigned cores_count,
-                                     bool underlyings_whole = false);
 
 struct BookStore {
     using Table = FlatTable<BookEntry>;

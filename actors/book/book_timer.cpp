@@ -42,6 +42,9 @@ void Book::publish_busiest() {
         const BookEntry* const entry = entries_.store.table.find(key);
         return entry == nullptr || !entries_.known(*entry) || !lists(key) ? 0 : entry->quotes;
     });
+    const auto price_e8 = [](const BookSide& side) {
+        return is(side, side_present) ? price_of(side).e8() : BusySeries::no_price;
+    };
     BusiestBoard::Ranking ranking;
     std::size_t place = 0;
     for (const BusiestCandidates::Candidate& candidate : candidates_.all()) {
@@ -53,10 +56,8 @@ void Book::publish_busiest() {
             entries_.clear_flushed_sides(entry);
             row = {.key = candidate.key,
                    .quotes = candidate.quotes,
-                   .bid = price_of(entry.bid),
-                   .offer = price_of(entry.offer),
-                   .has_bid = is(entry.bid, side_present),
-                   .has_offer = is(entry.offer, side_present)};
+                   .bid_e8 = price_e8(entry.bid),
+                   .offer_e8 = price_e8(entry.offer)};
         }
     }
     board_.publish(ranking);

@@ -14,14 +14,15 @@
 // no word is torn.
 #pragma once
 
-#include "actors/book/series_state.h"
 #include "config/hooks.h"
 #include "feed/event/series_key.h"
 
 #include <array>
 #include <atomic>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 
 namespace pinstrike::actors {
@@ -29,10 +30,10 @@ namespace pinstrike::actors {
 struct BusySeries {
     feed::SeriesKey key;
     std::uint64_t quotes = 0;  ///< since the start of day
-    Price bid;
-    Price offer;
-    bool has_bid = false;
-    bool has_offer = false;
+    std::int64_t bid_e8 = no_price;
+    std::int64_t offer_e8 = no_price;
+
+    static constexpr std::int64_t no_price = std::numeric_limits<std::int64_t>::min();
 };
 
 class BusiestBoard {
@@ -45,7 +46,7 @@ class BusiestBoard {
         const std::uint64_t version = version_.load(std::memory_order_relaxed);
         version_.store(version + 1, std::memory_order_relaxed);  // W1
         for (std::size_t place = 0; place < places; ++place) {
-            const std::array<std::uint64_t, words_each> words = pack(ranking[place]);
+            const auto words = std::bit_cast<Words>(ranking[place]);
             for (std::size_t word = 0; word < words_each; ++word) {
                 words_[place * words_each + word].store(words[word],
                                                         std::memory_order_release);  // W2
@@ -63,12 +64,12 @@ class BusiestBoard {
             const std::uint64_t before = version_.load(std::memory_order_acquire);  // R1
             Ranking ranking;
             for (std::size_t place = 0; place < places; ++place) {
-                std::array<std::uint64_t, words_each> words{};
+                Words words{};
                 for (std::size_t word = 0; word < words_each; ++word) {
                     words[word] =
                         words_[place * words_each + word].load(std::memory_order_acquire);  // R2
                 }
-                ranking[place] = unpack(words);
+                ranking[place] = std::bit_cast<BusySeries>(words);
                 RING_HOOK("board:place_read");
             }
             const std::uint64_t after = version_.load(std::memory_order_relaxed);  // R3
@@ -80,33 +81,8 @@ class BusiestBoard {
     }
 
   private:
-    static constexpr std::size_t words_each = 5;
-
-    static std::uint64_t pack_price(const Price& price, bool present) {
-        return static_cast<std::uint32_t>(price.value) |
-               std::uint64_t{static_cast<unsigned char>(price.code)} << 32 |
-               std::uint64_t{present} << 40;
-    }
-
-    static Price unpack_price(std::uint64_t word) {
-        return {static_cast<std::int32_t>(word), static_cast<char>(word >> 32)};
-    }
-
-    static std::array<std::uint64_t, words_each> pack(const BusySeries& series) {
-        return {series.key.name, static_cast<std::uint64_t>(series.key.strike_e8), series.quotes,
-                pack_price(series.bid, series.has_bid), pack_price(series.offer, series.has_offer)};
-    }
-
-    static BusySeries unpack(const std::array<std::uint64_t, words_each>& words) {
-        BusySeries series;
-        series.key = {words[0], static_cast<std::int64_t>(words[1])};
-        series.quotes = words[2];
-        series.bid = unpack_price(words[3]);
-        series.offer = unpack_price(words[4]);
-        series.has_bid = (words[3] >> 40 & 1) != 0;
-        series.has_offer = (words[4] >> 40 & 1) != 0;
-        return series;
-    }
+    static constexpr std::size_t words_each = sizeof(BusySeries) / sizeof(std::uint64_t);
+    using Words = std::array<std::uint64_t, words_each>;
 
     std::atomic<std::uint64_t> version_{0};
     std::array<std::atomic<std::uint64_t>, places * words_each> words_{};

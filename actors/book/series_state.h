@@ -3,6 +3,7 @@
 // The state of a series as a reader within the process gets it.
 #pragma once
 
+#include "actors/publish/pinstrike.h"
 #include "feed/event/event.h"
 #include "feed/event/series_key.h"
 
@@ -29,7 +30,11 @@ struct Price {
 
 /// A side is `unknown` until a quote states it, which differs from a side without a best quote. It
 /// is `stale` from a gap on the series' line until a later quote states it.
-enum class SideState : std::uint8_t { unknown, fresh, stale };
+enum class SideState : std::uint8_t {
+    unknown = PINSTRIKE_SIDE_UNKNOWN,
+    fresh = PINSTRIKE_SIDE_FRESH,
+    stale = PINSTRIKE_SIDE_STALE
+};
 
 constexpr std::string_view name_of(SideState state) {
     return state == SideState::unknown ? "unknown" : state == SideState::fresh ? "fresh" : "stale";

@@ -9,7 +9,7 @@
 #pragma once
 
 #include "actors/book/book_entry.h"
-#include "actors/book/line_memory.h"
+#include "actors/publish/line_memory.h"
 #include "feed/event/event.h"
 #include "feed/event/trade_effect.h"
 

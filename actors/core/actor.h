@@ -101,9 +101,6 @@ struct Interest {
     static constexpr std::uint32_t always_bits = feed::line_event_bits;
 };
 
-/// The interest without data of underlyings other than these symbols; empty: all are allowed.
-[[nodiscard]] Interest interest_within(Interest interest, const std::vector<std::string>& allowed);
-
 /// What an actor learns about its core in on_start.
 struct CoreInfo {
     std::string name;    ///< "core0"

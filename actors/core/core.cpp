@@ -11,6 +11,24 @@
 namespace pinstrike::actors {
 namespace {
 
+/// The interest without data of underlyings other than these symbols; empty: all are allowed.
+Interest interest_within(Interest interest, const std::vector<std::string>& allowed) {
+    if (allowed.empty()) {
+        return interest;
+    }
+    if (interest.underlyings.empty()) {
+        interest.underlyings = allowed;
+        return interest;
+    }
+    std::erase_if(interest.underlyings, [&](const std::string& symbol) {
+        return std::ranges::find(allowed, symbol) == allowed.end();
+    });
+    if (interest.underlyings.empty()) {
+        interest.kinds = 0;  // without symbols, an interest is in all underlyings
+    }
+    return interest;
+}
+
 /// The series map event as the series' own line would send it, with flag_from_file.
 feed::Event announcement_of(const feed::SeriesMap& map) {
     feed::Event event{};

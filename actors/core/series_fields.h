@@ -6,41 +6,15 @@
 #pragma once
 
 #include "actors/publish/pinstrike.h"
+#include "actors/publish/side_rules.h"
 #include "config/cache_line.h"
 
 #include <cstdint>
 
 namespace pinstrike::actors {
 
-/// Bits of mark_of(side).
-enum SideMark : std::uint8_t {
-    side_known = PINSTRIKE_KNOWN,
-    side_stale = PINSTRIKE_STALE,
-    side_late = PINSTRIKE_LATE,
-    side_present = PINSTRIKE_PRESENT,
-    side_elsewhere = PINSTRIKE_ELSEWHERE,
-};
-
 /// One side of the best bid and offer. A quote replaces its words as a whole.
 using BookSide = pinstrike_side;
-
-inline constexpr unsigned mark_shift = 16;
-
-inline std::uint8_t mark_of(const BookSide& side) {
-    return static_cast<std::uint8_t>(side.said >> mark_shift);
-}
-
-inline bool is(const BookSide& side, SideMark bit) {
-    return (mark_of(side) & bit) != 0;
-}
-
-inline void raise(BookSide& side, SideMark bit) {
-    side.said |= std::uint32_t{bit} << mark_shift;
-}
-
-inline void lower(BookSide& side, SideMark bit) {
-    side.said &= ~(std::uint32_t{bit} << mark_shift);
-}
 
 inline char participant_of(const BookSide& side) {
     return static_cast<char>(side.said);

@@ -1,8 +1,8 @@
 // path: cold
 #include "actors/export/replay_actor.h"
 
-#include "actors/book/line_memory.h"
 #include "actors/export/record_format.h"
+#include "actors/publish/line_memory.h"
 
 #include <algorithm>
 #include <cstring>

@@ -18,8 +18,9 @@ bool Bars::add(InstrumentId id, std::uint16_t publisher, std::int64_t exchange_n
     Bar& bar = at->second;
     BarRecord& record = bar.record;
     if (is_new) {
-        record.header = feed::dbn::header_of<BarRecord>(type_, publisher, id,
-                                                        static_cast<std::uint64_t>(begin_ns));
+        record.header =
+            feed::dbn::header_of<BarRecord>(feed::dbn::record_type_of(schema_), publisher, id,
+                                            static_cast<std::uint64_t>(begin_ns));
         record.high = record.low = price;
     }
     if (is_new || exchange_ns < bar.first_ns) {

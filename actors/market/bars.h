@@ -5,6 +5,7 @@
 
 #include "actors/market/instruments.h"
 #include "feed/dbn/records.h"
+#include "feed/dbn/schema.h"
 
 #include <cstdint>
 #include <map>
@@ -14,8 +15,10 @@ namespace pinstrike::actors {
 
 class Bars {
   public:
-    Bars(feed::dbn::RecordType type, std::int64_t interval_ns)
-        : type_(type), interval_ns_(interval_ns) {}
+    explicit Bars(feed::dbn::Schema schema)
+        : schema_(schema), interval_ns_(feed::dbn::interval_ns_of(schema)) {}
+
+    [[nodiscard]] feed::dbn::Schema schema() const { return schema_; }
 
     /// Adds a trade to the interval of its exchange time. False: that interval was closed already.
     bool add(InstrumentId id, std::uint16_t publisher, std::int64_t exchange_ns, std::int64_t price,
@@ -53,7 +56,7 @@ class Bars {
     /// By id and publisher.
     using Interval = std::map<std::pair<InstrumentId, std::uint16_t>, Bar>;
 
-    feed::dbn::RecordType type_;
+    feed::dbn::Schema schema_;
     std::int64_t interval_ns_;
     std::int64_t closed_ns_ = 0;  ///< the end of the latest closed interval
     std::map<std::int64_t, Interval> open_;

@@ -66,10 +66,7 @@ std::size_t FeedSource::poll(std::int64_t now_ns) {
             }
             if (record.kind == PINSTRIKE_RESTARTED) {
                 drop_waiting();
-                live_ = true;
-                ending_ = false;
-                lost_why_.clear();
-                events_.on_state(stream_->snapshot(), {.is_fresh = true});
+                begin();
             } else if (is_state(record.kind)) {
                 if (record.kind == PINSTRIKE_MISSED) {
                     events_.on_missed(record.of.missed.last - record.of.missed.first + 1);
@@ -102,6 +99,11 @@ std::size_t FeedSource::poll(std::int64_t now_ns) {
 void FeedSource::attach() {
     feed_.emplace(name_);
     stream_.emplace(feed_->subscribe(filter_));
+    begin();
+}
+
+/// A start of the feed that was not read before.
+void FeedSource::begin() {
     live_ = true;
     ending_ = false;
     lost_why_.clear();

@@ -88,6 +88,7 @@ class FeedSource {
     };
 
     void attach();
+    void begin();
     void lose(const std::string& why);
     void check_condition(bool all_read);
     void give(const pinstrike_record& record);

@@ -61,6 +61,10 @@ struct alignas(cache_line_bytes) Instrument {
         stamp = 0;
         bid_sequence = offer_sequence = 0;
         has_sides = stale = has_open_interest = false;
+        forget_last();
+    }
+
+    void forget_last() {
         last_price = feed::dbn::undefined_price;
         last_trade_ns = feed::dbn::undefined_time;
         last_size = 0;

@@ -9,10 +9,6 @@ namespace {
 
 using feed::dbn::Schema;
 
-std::string root_text(const pinstrike_key& key) {
-    return name_of(key).root;
-}
-
 }  // namespace
 
 void Interests::count(RecordReceiver& receiver, Schema schema) {
@@ -109,7 +105,7 @@ void Interests::on_new(InstrumentId id) {
         }
     };
     if (!roots_.empty()) {
-        apply(roots_, root_text(instruments_.key_of(id)));
+        apply(roots_, name_of(instruments_.key_of(id)).root);
     }
     if (!symbols_.empty()) {
         apply(symbols_, instruments_.symbol_of(id));

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "actors/market/instruments.h"
+#include "actors/publish/missing.h"
 #include "actors/publish/pinstrike.h"
 #include "feed/dbn/records.h"
 #include "feed/event/limits.h"
@@ -59,9 +60,7 @@ class LineChanges {
             remove_older(at, line.late_sequence);
         }
         if (comes_after(line.day, at.stamp)) {
-            at.last_price = feed::dbn::undefined_price;
-            at.last_trade_ns = feed::dbn::undefined_time;
-            at.last_size = 0;
+            at.forget_last();
             at.has_open_interest = false;
         }
     }
@@ -88,7 +87,7 @@ class LineChanges {
             line.quotes = record.stamp;
         } else {
             const auto sequence = static_cast<std::uint32_t>(record.sequence);
-            if (!line.is_flushed_late() || is_after(sequence, line.late_sequence)) {
+            if (!line.is_flushed_late() || sequence_after(sequence, line.late_sequence)) {
                 line.late_sequence = sequence;
             }
             line.late = record.stamp;
@@ -98,10 +97,6 @@ class LineChanges {
     /// `change`: 0 if there was none.
     static bool comes_after(std::uint64_t change, std::uint64_t stamp) {
         return change != 0 && pinstrike_stamp_after(change, stamp) != 0;
-    }
-
-    static bool is_after(std::uint32_t a, std::uint32_t b) {
-        return static_cast<std::int32_t>(a - b) > 0;
     }
 
     struct Changes {
@@ -122,11 +117,11 @@ class LineChanges {
     /// number is 0.
     static void remove_older(Instrument& at, std::uint32_t sequence) {
         feed::dbn::ConsolidatedLevel& best = at.best;
-        if (at.bid_sequence == 0 || !is_after(at.bid_sequence, sequence)) {
+        if (at.bid_sequence == 0 || !sequence_after(at.bid_sequence, sequence)) {
             best.bid_price = feed::dbn::undefined_price;
             best.bid_size = best.bid_publisher = 0;
         }
-        if (at.offer_sequence == 0 || !is_after(at.offer_sequence, sequence)) {
+        if (at.offer_sequence == 0 || !sequence_after(at.offer_sequence, sequence)) {
             best.ask_price = feed::dbn::undefined_price;
             best.ask_size = best.ask_publisher = 0;
         }

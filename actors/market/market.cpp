@@ -14,8 +14,6 @@ namespace {
 using feed::dbn::bytes_of;
 using feed::dbn::Schema;
 
-constexpr std::array bar_schemas{Schema::ohlcv_1s, Schema::ohlcv_1m, Schema::ohlcv_1h};
-
 /// Whether a message stated something of the series.
 bool is_heard(const pinstrike_value& value) {
     return value.quotes != 0 || value.trades != 0 || value.has_open_interest != 0 ||
@@ -74,11 +72,7 @@ bool Market::take_state(std::span<const pinstrike_value> values, bool complete) 
         Instrument& at = instruments_.add(value.key);
         const feed::dbn::ConsolidatedLevel best = at.best;
         const std::int64_t last_price = at.last_price;
-        at.best = level_of(value.bid, value.offer);
-        at.has_sides = has_sides(value.bid, value.offer);
-        at.stale = is_stale(value.bid, value.offer);
-        at.bid_sequence = value.bid.sequence;
-        at.offer_sequence = value.offer.sequence;
+        set_best(at, value.bid, value.offer);
         at.stamp = value.stamp;
         at.core = value.core;
         at.heard = at.heard || is_heard(value);
@@ -94,9 +88,7 @@ bool Market::take_state(std::span<const pinstrike_value> values, bool complete) 
             at.last_price = price;
             at.last_size = value.last_size;
         } else {
-            at.last_price = feed::dbn::undefined_price;
-            at.last_trade_ns = feed::dbn::undefined_time;
-            at.last_size = 0;
+            at.forget_last();
         }
         if (is_new) {
             interests_.on_new(id);
@@ -193,25 +185,22 @@ void Market::apply_quote(const pinstrike_record& record, Instrument& at) {
         effect.bid != feed::BestEffect::no_change || effect.offer != feed::BestEffect::no_change;
     counters_.bump(MarketCount::quotes);
     if (record.has_best != 0) {
-        const feed::dbn::ConsolidatedLevel best = level_of(record.bid, record.offer);
-        if (!(best == at.best)) {
-            at.best = best;
+        const feed::dbn::ConsolidatedLevel before = at.best;
+        set_best(at, record.bid, record.offer);
+        if (!(before == at.best)) {
             mark_changed(at, id);
         }
-        at.has_sides = has_sides(record.bid, record.offer);
-        at.stale = is_stale(record.bid, record.offer);
-        at.bid_sequence = record.bid.sequence;
-        at.offer_sequence = record.offer.sequence;
     }
     if (interests_.wants(Schema::mbp_1, at)) {
         interests_.deliver(Schema::mbp_1, id, at,
                            bytes_of(venue_quote(record, publisher_of(record.participant))));
         if (states_best) {
-            interests_.deliver(Schema::mbp_1, id, at, bytes_of(best_as_venue_quote(record, at)));
+            interests_.deliver(Schema::mbp_1, id, at,
+                               bytes_of(best_as_venue_quote(RecordFrame::of(record), at)));
         }
     }
     if (states_best && interests_.wants(Schema::cmbp_1, at)) {
-        interests_.deliver(Schema::cmbp_1, id, at, bytes_of(best_quote(record, at)));
+        interests_.deliver(Schema::cmbp_1, id, at, bytes_of(best_of(RecordFrame::of(record), at)));
     }
 }
 
@@ -272,8 +261,10 @@ void Market::apply_open_interest(const pinstrike_record& record, Instrument& at)
         at.has_open_interest = true;
     }
     if (interests_.wants(Schema::statistics, at)) {
-        interests_.deliver(Schema::statistics, record.key.id, at,
-                           bytes_of(open_interest_of(record, publisher_of(record.participant))));
+        interests_.deliver(
+            Schema::statistics, record.key.id, at,
+            bytes_of(open_interest_of(RecordFrame::of(record), publisher_of(record.participant),
+                                      record.of.open_interest.contracts)));
     }
 }
 
@@ -295,14 +286,15 @@ void Market::apply_line_changes(Instrument& at, InstrumentId id, std::int64_t no
     const std::int64_t last_price = at.last_price;
     line_changes_.apply_to(at);
     const bool best_changed = !(best == at.best);
+    const RecordFrame frame = RecordFrame::of_state(id, at, now_ns);
     if (best_changed || last_price != at.last_price) {
         mark_changed(at, id);
     }
     if (best_changed && interests_.wants(Schema::cmbp_1, at)) {
-        interests_.deliver(Schema::cmbp_1, id, at, bytes_of(snapshot_of(id, at, now_ns)));
+        interests_.deliver(Schema::cmbp_1, id, at, bytes_of(best_of(frame, at)));
     }
     if (best_changed && interests_.wants(Schema::mbp_1, at)) {
-        interests_.deliver(Schema::mbp_1, id, at, bytes_of(venue_snapshot_of(id, at, now_ns)));
+        interests_.deliver(Schema::mbp_1, id, at, bytes_of(best_as_venue_quote(frame, at)));
     }
 }
 
@@ -333,15 +325,15 @@ void Market::advance(std::int64_t now_ns) {
     }
     for (Interval& interval : intervals_) {
         if (interval.end_ns == 0) {
-            interval.end_ns = (now_ns / interval.length_ns + 1) * interval.length_ns;
+            interval.open(now_ns);
         }
         if (now_ns >= interval.end_ns) {
             close_interval(interval);
-            interval.end_ns = (now_ns / interval.length_ns + 1) * interval.length_ns;
+            interval.open(now_ns);
         }
     }
-    for (std::size_t which = 0; which < bars_.size(); ++which) {
-        close_bars(which, now_ns);
+    for (Bars& bars : bars_) {
+        close_bars(bars, now_ns);
     }
     find_next_end();
 }
@@ -353,9 +345,9 @@ void Market::restart_time() {
         }
         interval.end_ns = 0;
     }
-    for (std::size_t which = 0; which < bars_.size(); ++which) {
-        close_bars(which, std::numeric_limits<std::int64_t>::max());
-        bars_[which].restart();
+    for (Bars& bars : bars_) {
+        close_bars(bars, std::numeric_limits<std::int64_t>::max());
+        bars.restart();
     }
     next_end_ns_ = 0;
 }
@@ -376,8 +368,10 @@ void Market::close_interval(Interval& interval) {
         at.changed = static_cast<std::uint8_t>(at.changed & ~interval.bit);
         if (interests_.wants(interval.schema, at)) {
             line_changes_.apply_to(at);  // a loss since its latest event
-            interests_.deliver(interval.schema, id, at,
-                               bytes_of(interval_best(id, at, interval.type, interval.end_ns)));
+            interests_.deliver(
+                interval.schema, id, at,
+                bytes_of(interval_best(id, at, feed::dbn::record_type_of(interval.schema),
+                                       interval.end_ns)));
         }
     }
     interval.changed.clear();
@@ -386,10 +380,10 @@ void Market::close_interval(Interval& interval) {
     }
 }
 
-void Market::close_bars(std::size_t which, std::int64_t now_ns) {
-    while (bars_[which].next_end_ns() <= now_ns - bar_grace_ns) {
-        const Bars::Closed closed = bars_[which].close_next();
-        const Schema schema = bar_schemas[which];
+void Market::close_bars(Bars& bars, std::int64_t now_ns) {
+    const Schema schema = bars.schema();
+    while (bars.next_end_ns() <= now_ns - bar_grace_ns) {
+        const Bars::Closed closed = bars.close_next();
         for (const feed::dbn::BarRecord& bar : closed.bars) {
             const InstrumentId id = bar.header.instrument;
             const Instrument* const at = instruments_.find(id);
@@ -459,22 +453,22 @@ void Market::give_state(Schema schema, InstrumentId id, std::int64_t now_ns, con
     }
     Instrument at = *found;  // the series itself changes where all its clients get a record of it
     line_changes_.apply_to(at);
+    const RecordFrame frame = RecordFrame::of_state(id, at, now_ns);
     switch (schema) {
         case Schema::cmbp_1:
-            return give(bytes_of(snapshot_of(id, at, now_ns)));
+            return give(bytes_of(best_of(frame, at)));
         case Schema::mbp_1:
-            return give(bytes_of(venue_snapshot_of(id, at, now_ns)));
+            return give(bytes_of(best_as_venue_quote(frame, at)));
         case Schema::cbbo_1s:
-            return give(
-                bytes_of(interval_snapshot_of(id, at, feed::dbn::RecordType::cbbo_1s, now_ns)));
         case Schema::cbbo_1m:
-            return give(
-                bytes_of(interval_snapshot_of(id, at, feed::dbn::RecordType::cbbo_1m, now_ns)));
+            return give(bytes_of(interval_best(id, at, feed::dbn::record_type_of(schema), now_ns,
+                                               feed::dbn::flag_snapshot)));
         case Schema::definition:
             return give(bytes_of(definition_of(instruments_.key_of(id), at, now_ns)));
         case Schema::statistics:
             if (at.has_open_interest) {
-                give(bytes_of(open_interest_state(id, at, now_ns)));
+                give(bytes_of(
+                    open_interest_of(frame, feed::dbn::consolidated_publisher, at.open_interest)));
             }
             return;
         default:

@@ -83,11 +83,15 @@ class Market {
   private:
     struct Interval {
         feed::dbn::Schema schema;
-        feed::dbn::RecordType type;
-        std::int64_t length_ns;
         std::uint8_t bit;
         std::int64_t end_ns = 0;  ///< of the open interval; 0: no event yet
-        std::vector<InstrumentId> changed;
+        std::vector<InstrumentId> changed{};
+
+        /// Opens the interval of a time.
+        void open(std::int64_t now_ns) {
+            const std::int64_t length_ns = feed::dbn::interval_ns_of(schema);
+            end_ns = (now_ns / length_ns + 1) * length_ns;
+        }
     };
 
     void apply_to_series(const pinstrike_record& record);
@@ -102,32 +106,17 @@ class Market {
     void add_to_bars(const pinstrike_record& record, std::int64_t price);
     void close_interval(Interval& interval);
     void find_next_end();
-    void close_bars(std::size_t which, std::int64_t now_ns);
+    void close_bars(Bars& bars, std::int64_t now_ns);
     void deliver_definition(InstrumentId id, std::int64_t now_ns);
     [[nodiscard]] std::uint16_t publisher_of(char participant);
 
     Instruments instruments_;
     Interests interests_;
     MarketCounters counters_;
-    std::array<Interval, 2> intervals_{
-        Interval{feed::dbn::Schema::cbbo_1s,
-                 feed::dbn::RecordType::cbbo_1s,
-                 feed::dbn::interval_ns_of(feed::dbn::Schema::cbbo_1s),
-                 1,
-                 0,
-                 {}},
-        Interval{feed::dbn::Schema::cbbo_1m,
-                 feed::dbn::RecordType::cbbo_1m,
-                 feed::dbn::interval_ns_of(feed::dbn::Schema::cbbo_1m),
-                 2,
-                 0,
-                 {}}};
-    std::array<Bars, 3> bars_{Bars{feed::dbn::RecordType::ohlcv_1s,
-                                   feed::dbn::interval_ns_of(feed::dbn::Schema::ohlcv_1s)},
-                              Bars{feed::dbn::RecordType::ohlcv_1m,
-                                   feed::dbn::interval_ns_of(feed::dbn::Schema::ohlcv_1m)},
-                              Bars{feed::dbn::RecordType::ohlcv_1h,
-                                   feed::dbn::interval_ns_of(feed::dbn::Schema::ohlcv_1h)}};
+    std::array<Interval, 2> intervals_{Interval{feed::dbn::Schema::cbbo_1s, 1},
+                                       Interval{feed::dbn::Schema::cbbo_1m, 2}};
+    std::array<Bars, 3> bars_{Bars{feed::dbn::Schema::ohlcv_1s}, Bars{feed::dbn::Schema::ohlcv_1m},
+                              Bars{feed::dbn::Schema::ohlcv_1h}};
     LineChanges line_changes_;
     std::vector<std::uint8_t> rounds_ = std::vector<std::uint8_t>(65536);  ///< by core
     bool has_state_ = false;

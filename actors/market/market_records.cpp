@@ -30,11 +30,9 @@ std::uint64_t midnight_of(std::uint32_t date) {
 feed::dbn::DefinitionRecord definition_of(const pinstrike_key& key, const Instrument& at,
                                           std::int64_t now_ns) {
     const feed::dbn::SeriesName name = name_of(key);
-    feed::dbn::DefinitionRecord out;
-    out.header = feed::dbn::header_of<feed::dbn::DefinitionRecord>(
-        feed::dbn::RecordType::definition, feed::dbn::consolidated_publisher, key.id,
-        time_of(now_ns));
-    out.receive_ns = time_of(now_ns);
+    auto out = RecordFrame::of_state(key.id, at, now_ns)
+                   .begin<feed::dbn::DefinitionRecord>(feed::dbn::RecordType::definition,
+                                                       feed::dbn::consolidated_publisher);
     out.expiration_ns = midnight_of(name.expiration);
     constexpr std::int64_t e8_in_e9 = 10;
     out.strike_price = name.strike_e8 * e8_in_e9;

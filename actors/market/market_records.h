@@ -33,13 +33,13 @@ namespace pinstrike::actors {
     return level;
 }
 
-/// Whether a quote stated a side, or that there is none.
-[[nodiscard]] inline bool has_sides(const pinstrike_best& bid, const pinstrike_best& offer) {
-    return bid.state != PINSTRIKE_SIDE_UNKNOWN || offer.state != PINSTRIKE_SIDE_UNKNOWN;
-}
-
-[[nodiscard]] inline bool is_stale(const pinstrike_best& bid, const pinstrike_best& offer) {
-    return bid.state == PINSTRIKE_SIDE_STALE || offer.state == PINSTRIKE_SIDE_STALE;
+/// Sets the best of a series.
+inline void set_best(Instrument& at, const pinstrike_best& bid, const pinstrike_best& offer) {
+    at.best = level_of(bid, offer);
+    at.has_sides = bid.state != PINSTRIKE_SIDE_UNKNOWN || offer.state != PINSTRIKE_SIDE_UNKNOWN;
+    at.stale = bid.state == PINSTRIKE_SIDE_STALE || offer.state == PINSTRIKE_SIDE_STALE;
+    at.bid_sequence = bid.sequence;
+    at.offer_sequence = offer.sequence;
 }
 
 [[nodiscard]] inline std::uint8_t flags_of(const Instrument& at, std::uint8_t more = 0) {
@@ -47,15 +47,40 @@ namespace pinstrike::actors {
                                      (at.stale ? feed::dbn::flag_maybe_bad_book : 0) | more);
 }
 
-/// A quote that states a side of the best: both sides after it.
-[[nodiscard]] inline feed::dbn::ConsolidatedRecord best_quote(const pinstrike_record& record,
-                                                              const Instrument& at) {
-    feed::dbn::ConsolidatedRecord out;
-    out.header = feed::dbn::header_of<feed::dbn::ConsolidatedRecord>(
-        feed::dbn::RecordType::cmbp_1, feed::dbn::consolidated_publisher, record.key.id,
-        time_of(record.exchange_ns));
-    out.flags = flags_of(at);
-    out.receive_ns = time_of(record.receive_ns);
+/// What all records of a series have: of an event, or of the state at a moment.
+struct RecordFrame {
+    InstrumentId id = 0;
+    std::uint16_t line = 0;
+    std::uint64_t event_ns = 0;
+    std::uint64_t receive_ns = 0;
+    std::uint32_t sequence = 0;
+    std::uint8_t flags = 0;  ///< beside record_flags
+
+    [[nodiscard]] static RecordFrame of(const pinstrike_record& record) {
+        return {record.key.id, record.line, time_of(record.exchange_ns), time_of(record.receive_ns),
+                static_cast<std::uint32_t>(record.sequence)};
+    }
+
+    [[nodiscard]] static RecordFrame of_state(InstrumentId id, const Instrument& at,
+                                              std::int64_t now_ns) {
+        return {id, at.line, time_of(now_ns), time_of(now_ns), 0, feed::dbn::flag_snapshot};
+    }
+
+    template <class Record>
+    [[nodiscard]] Record begin(feed::dbn::RecordType type, std::uint16_t publisher) const {
+        Record out;
+        out.header = feed::dbn::header_of<Record>(type, publisher, id, event_ns);
+        out.receive_ns = receive_ns;
+        return out;
+    }
+};
+
+/// The best of a series, after a quote that states a side of it or as it is now.
+[[nodiscard]] inline feed::dbn::ConsolidatedRecord best_of(const RecordFrame& frame,
+                                                           const Instrument& at) {
+    auto out = frame.begin<feed::dbn::ConsolidatedRecord>(feed::dbn::RecordType::cmbp_1,
+                                                          feed::dbn::consolidated_publisher);
+    out.flags = flags_of(at, frame.flags);
     out.level = at.best;
     return out;
 }
@@ -66,7 +91,7 @@ namespace pinstrike::actors {
                                                                    std::int64_t price,
                                                                    const Instrument& at,
                                                                    feed::dbn::RecordType type) {
-    feed::dbn::ConsolidatedRecord out = best_quote(record, at);
+    feed::dbn::ConsolidatedRecord out = best_of(RecordFrame::of(record), at);
     out.header.type = type;
     out.header.publisher = publisher;
     out.price = price;
@@ -77,38 +102,28 @@ namespace pinstrike::actors {
 
 [[nodiscard]] inline feed::dbn::TradeRecord trade_of(const pinstrike_record& record,
                                                      std::uint16_t publisher, std::int64_t price) {
-    feed::dbn::TradeRecord out;
-    out.header = feed::dbn::header_of<feed::dbn::TradeRecord>(
-        feed::dbn::RecordType::trade, publisher, record.key.id, time_of(record.exchange_ns));
+    const RecordFrame frame = RecordFrame::of(record);
+    auto out = frame.begin<feed::dbn::TradeRecord>(feed::dbn::RecordType::trade, publisher);
     out.price = price;
     out.size = record.of.trade.size;
     out.flags = feed::dbn::record_flags;
-    out.receive_ns = time_of(record.receive_ns);
-    out.sequence = static_cast<std::uint32_t>(record.sequence);
+    out.sequence = frame.sequence;
     return out;
 }
 
 /// The frame of a record of mbp-1 or tbbo.
-[[nodiscard]] inline feed::dbn::VenueRecord venue_record(const pinstrike_record& record,
+[[nodiscard]] inline feed::dbn::VenueRecord venue_record(const RecordFrame& frame,
                                                          std::uint16_t publisher) {
-    feed::dbn::VenueRecord out;
-    out.header = feed::dbn::header_of<feed::dbn::VenueRecord>(
-        feed::dbn::RecordType::mbp_1, publisher, record.key.id, time_of(record.exchange_ns));
+    auto out = frame.begin<feed::dbn::VenueRecord>(feed::dbn::RecordType::mbp_1, publisher);
     out.flags = feed::dbn::record_flags;
-    out.receive_ns = time_of(record.receive_ns);
-    out.sequence = static_cast<std::uint32_t>(record.sequence);
+    out.sequence = frame.sequence;
     return out;
-}
-
-[[nodiscard]] inline feed::dbn::VenueLevel without_publishers(
-    const feed::dbn::ConsolidatedLevel& level) {
-    return {level.bid_price, level.ask_price, level.bid_size, level.ask_size, 0, 0};
 }
 
 /// The venue's own quote. A side of size 0 is no quote.
 [[nodiscard]] inline feed::dbn::VenueRecord venue_quote(const pinstrike_record& record,
                                                         std::uint16_t publisher) {
-    feed::dbn::VenueRecord out = venue_record(record, publisher);
+    feed::dbn::VenueRecord out = venue_record(RecordFrame::of(record), publisher);
     const auto& quote = record.of.quote;
     if (quote.bid_size != 0) {
         out.level.bid_price = feed::dbn::price_of(quote.bid, record.decimals);
@@ -121,12 +136,12 @@ namespace pinstrike::actors {
     return out;
 }
 
-/// The consolidated best beside the quote of a venue.
-[[nodiscard]] inline feed::dbn::VenueRecord best_as_venue_quote(const pinstrike_record& record,
+/// The consolidated best beside the quote of a venue, or as it is now.
+[[nodiscard]] inline feed::dbn::VenueRecord best_as_venue_quote(const RecordFrame& frame,
                                                                 const Instrument& at) {
-    feed::dbn::VenueRecord out = venue_record(record, feed::dbn::consolidated_publisher);
-    out.flags = flags_of(at);
-    out.level = without_publishers(at.best);
+    feed::dbn::VenueRecord out = venue_record(frame, feed::dbn::consolidated_publisher);
+    out.flags = flags_of(at, frame.flags);
+    out.level = {at.best.bid_price, at.best.ask_price, at.best.bid_size, at.best.ask_size, 0, 0};
     return out;
 }
 
@@ -135,7 +150,7 @@ namespace pinstrike::actors {
                                                              std::uint16_t publisher,
                                                              std::int64_t price,
                                                              const Instrument& at) {
-    feed::dbn::VenueRecord out = best_as_venue_quote(record, at);
+    feed::dbn::VenueRecord out = best_as_venue_quote(RecordFrame::of(record), at);
     out.header.publisher = publisher;
     out.price = price;
     out.size = record.of.trade.size;
@@ -143,23 +158,23 @@ namespace pinstrike::actors {
     return out;
 }
 
-[[nodiscard]] inline feed::dbn::StatisticRecord statistic_of(const pinstrike_record& record,
+[[nodiscard]] inline feed::dbn::StatisticRecord statistic_of(const RecordFrame& frame,
                                                              std::uint16_t publisher,
                                                              feed::dbn::StatisticKind kind) {
-    feed::dbn::StatisticRecord out;
-    out.header = feed::dbn::header_of<feed::dbn::StatisticRecord>(
-        feed::dbn::RecordType::statistics, publisher, record.key.id, time_of(record.exchange_ns));
-    out.receive_ns = time_of(record.receive_ns);
-    out.sequence = static_cast<std::uint32_t>(record.sequence);
+    auto out =
+        frame.begin<feed::dbn::StatisticRecord>(feed::dbn::RecordType::statistics, publisher);
+    out.sequence = frame.sequence;
     out.kind = kind;
-    out.channel = record.line;
+    out.channel = frame.line;
     return out;
 }
 
-[[nodiscard]] inline feed::dbn::StatisticRecord open_interest_of(const pinstrike_record& record,
-                                                                 std::uint16_t publisher) {
-    auto out = statistic_of(record, publisher, feed::dbn::StatisticKind::open_interest);
-    out.quantity = record.of.open_interest.contracts;
+/// Open interest as a venue states it, or as the book has it, which does not say who stated it.
+[[nodiscard]] inline feed::dbn::StatisticRecord open_interest_of(const RecordFrame& frame,
+                                                                 std::uint16_t publisher,
+                                                                 std::uint32_t contracts) {
+    auto out = statistic_of(frame, publisher, feed::dbn::StatisticKind::open_interest);
+    out.quantity = contracts;
     return out;
 }
 
@@ -168,12 +183,13 @@ namespace pinstrike::actors {
     const pinstrike_record& record, std::uint16_t publisher) {
     using feed::dbn::StatisticKind;
     const auto& day = record.of.end_of_day;
+    const RecordFrame frame = RecordFrame::of(record);
     const auto price = [&](StatisticKind kind, std::int32_t value) {
-        auto out = statistic_of(record, publisher, kind);
+        auto out = statistic_of(frame, publisher, kind);
         out.price = feed::dbn::price_of(value, record.decimals);
         return out;
     };
-    auto volume = statistic_of(record, publisher, StatisticKind::cleared_volume);
+    auto volume = statistic_of(frame, publisher, StatisticKind::cleared_volume);
     volume.quantity = day.volume;
     return {price(StatisticKind::opening_price, day.open),
             price(StatisticKind::session_low, day.low),
@@ -183,64 +199,17 @@ namespace pinstrike::actors {
             volume};
 }
 
-/// The state of a series at the end of an interval.
+/// The state of a series at the end of an interval, or with flag_snapshot as it is now.
 [[nodiscard]] inline feed::dbn::IntervalRecord interval_best(InstrumentId id, const Instrument& at,
                                                              feed::dbn::RecordType type,
-                                                             std::int64_t end_ns) {
-    feed::dbn::IntervalRecord out;
-    out.header = feed::dbn::header_of<feed::dbn::IntervalRecord>(
-        type, feed::dbn::consolidated_publisher, id, at.last_trade_ns);
+                                                             std::int64_t end_ns,
+                                                             std::uint8_t more_flags = 0) {
+    const RecordFrame frame{id, at.line, at.last_trade_ns, time_of(end_ns)};
+    auto out = frame.begin<feed::dbn::IntervalRecord>(type, feed::dbn::consolidated_publisher);
     out.price = at.last_price;
     out.size = at.last_size;
-    out.flags = flags_of(at);
-    out.receive_ns = time_of(end_ns);
+    out.flags = flags_of(at, more_flags);
     out.level = at.best;
-    return out;
-}
-
-[[nodiscard]] inline feed::dbn::IntervalRecord interval_snapshot_of(InstrumentId id,
-                                                                    const Instrument& at,
-                                                                    feed::dbn::RecordType type,
-                                                                    std::int64_t now_ns) {
-    feed::dbn::IntervalRecord out = interval_best(id, at, type, now_ns);
-    out.flags = flags_of(at, feed::dbn::flag_snapshot);
-    return out;
-}
-
-/// The best as it is now.
-[[nodiscard]] inline feed::dbn::ConsolidatedRecord snapshot_of(InstrumentId id,
-                                                               const Instrument& at,
-                                                               std::int64_t now_ns) {
-    feed::dbn::ConsolidatedRecord out;
-    out.header = feed::dbn::header_of<feed::dbn::ConsolidatedRecord>(
-        feed::dbn::RecordType::cmbp_1, feed::dbn::consolidated_publisher, id, time_of(now_ns));
-    out.flags = flags_of(at, feed::dbn::flag_snapshot);
-    out.receive_ns = time_of(now_ns);
-    out.level = at.best;
-    return out;
-}
-
-[[nodiscard]] inline feed::dbn::VenueRecord venue_snapshot_of(InstrumentId id, const Instrument& at,
-                                                              std::int64_t now_ns) {
-    feed::dbn::VenueRecord out;
-    out.header = feed::dbn::header_of<feed::dbn::VenueRecord>(
-        feed::dbn::RecordType::mbp_1, feed::dbn::consolidated_publisher, id, time_of(now_ns));
-    out.flags = flags_of(at, feed::dbn::flag_snapshot);
-    out.receive_ns = time_of(now_ns);
-    out.level = without_publishers(at.best);
-    return out;
-}
-
-/// Open interest as the book has it, which does not say who stated it.
-[[nodiscard]] inline feed::dbn::StatisticRecord open_interest_state(InstrumentId id,
-                                                                    const Instrument& at,
-                                                                    std::int64_t now_ns) {
-    feed::dbn::StatisticRecord out;
-    out.header = feed::dbn::header_of<feed::dbn::StatisticRecord>(
-        feed::dbn::RecordType::statistics, feed::dbn::consolidated_publisher, id, time_of(now_ns));
-    out.receive_ns = time_of(now_ns);
-    out.quantity = at.open_interest;
-    out.channel = at.line;
     return out;
 }
 

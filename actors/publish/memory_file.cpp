@@ -84,33 +84,28 @@ NameLock::Result NameLock::take(std::string path, Problems& problems) {
         return Result::failed;
     };
     while (true) {
-        const int opened =
-            ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, new_mode);
-        if (opened < 0) {
+        nic::FileDescriptor opened{
+            ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, new_mode)};
+        if (!opened.valid()) {
             return failed();
         }
-        if (!lock_whole(opened)) {
-            const bool held = errno == EAGAIN || errno == EACCES;
-            const Result result = held ? Result::held : failed();
-            ::close(opened);
-            return result;
+        if (!lock_whole(opened.get())) {
+            return errno == EAGAIN || errno == EACCES ? Result::held : failed();
         }
 
         struct stat status {};
 
-        if (::fstat(opened, &status) != 0 || status.st_nlink != 0) {
-            descriptor_ = opened;
+        if (::fstat(opened.get(), &status) != 0 || status.st_nlink != 0) {
+            file_ = std::move(opened);
             path_ = std::move(path);
             return Result::taken;
         }
-        ::close(opened);  // its owner has just removed it
-    }
+    }  // its owner has just removed it
 }
 
 NameLock::~NameLock() {
     if (taken()) {
         ::unlink(path_.c_str());
-        ::close(descriptor_);
     }
 }
 
@@ -174,9 +169,9 @@ bool MemoryFile::create(Problems& problems) {
     }
     remove_dead(home, plan_.feed, plan_.linked_later ? before : "");
     path_ = fmt::format("{}/{}.{}", home, plan_.feed, start_ns_);
-    descriptor_ =
-        ::open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, new_mode);
-    if (descriptor_ < 0 || !lock_whole(descriptor_) || ::fchmod(descriptor_, file_mode) != 0) {
+    file_ = nic::FileDescriptor{
+        ::open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, new_mode)};
+    if (!file_.valid() || !lock_whole(file_.get()) || ::fchmod(file_.get(), file_mode) != 0) {
         add_problem(problems, path_, reason("cannot create the published memory"),
                     remedy_of(errno));
         return false;
@@ -187,13 +182,13 @@ bool MemoryFile::create(Problems& problems) {
 bool MemoryFile::map(Problems& problems) {
     struct statfs space {};
 
-    if (::fstatfs(descriptor_, &space) == 0 && space.f_bsize > 0) {
+    if (::fstatfs(file_.get(), &space) == 0 && space.f_bsize > 0) {
         page_bytes_ = static_cast<std::size_t>(space.f_bsize);  // huge pages may have 1 GiB
         bytes_ = (bytes_ + page_bytes_ - 1) / page_bytes_ * page_bytes_;
     }
     void* const mapped =
-        ::ftruncate(descriptor_, static_cast<off_t>(bytes_)) == 0
-            ? ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor_, 0)
+        ::ftruncate(file_.get(), static_cast<off_t>(bytes_)) == 0
+            ? ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, file_.get(), 0)
             : MAP_FAILED;
     if (mapped == MAP_FAILED) {
         add_problem(problems, path_, reason("cannot map the published memory"), Remedy::retry);
@@ -309,14 +304,11 @@ MemoryFile::~MemoryFile() {
     if (at_ != nullptr) {
         ::munmap(at_, bytes_);
     }
-    if (descriptor_ >= 0) {
-        if (!stays) {
-            ::unlink(path_.c_str());
-            if (target_of(link_) == path_) {
-                ::unlink(link_.c_str());
-            }
+    if (file_.valid() && !stays) {
+        ::unlink(path_.c_str());
+        if (target_of(link_) == path_) {
+            ::unlink(link_.c_str());
         }
-        ::close(descriptor_);
     }
     if (name_.taken() && !linked_ && ::access(link_.c_str(), F_OK) != 0 && errno == ENOENT) {
         ::unlink(link_.c_str());  // create() removed its file, so it names no feed any more

@@ -15,6 +15,7 @@
 #include "config/memory_sizes.h"
 #include "config/problem.h"
 #include "feed/event/position.h"
+#include "nic/file_descriptor.h"
 
 #include <atomic>
 #include <cstddef>
@@ -61,11 +62,11 @@ class NameLock {
 
     [[nodiscard]] Result take(std::string path, Problems& problems);
 
-    [[nodiscard]] bool taken() const { return descriptor_ >= 0; }
+    [[nodiscard]] bool taken() const { return file_.valid(); }
 
   private:
     std::string path_;
-    int descriptor_ = -1;
+    nic::FileDescriptor file_;
 };
 
 class MemoryFile {
@@ -151,7 +152,7 @@ class MemoryFile {
     std::string link_;
     NameLock name_;
     std::string path_;
-    int descriptor_ = -1;
+    nic::FileDescriptor file_;
     std::byte* at_ = nullptr;
     bool linked_ = false;           ///< readers may map the file
     std::uint64_t seen_tails_ = 0;  ///< sum of the streams' positions at the last call

@@ -39,16 +39,13 @@ Value checked(Value value, bool failed) {
 
 /// All values that a call writes to an array, whose size it returns.
 template <class Call>
-std::vector<pinstrike_value> values_of(std::size_t expected, Call&& call) {
-    std::vector<pinstrike_value> values(expected);
-    for (;;) {
-        const std::ptrdiff_t count = call(values.data(), values.size());
-        checked(count, count < 0);
-        const bool complete = static_cast<std::size_t>(count) <= values.size();
-        values.resize(static_cast<std::size_t>(count));
-        if (complete) {
-            return values;
-        }
+void fill(std::vector<pinstrike_value>& values, Call&& call) {
+    values.resize(values.capacity());
+    for (bool complete = false; !complete;) {
+        const std::ptrdiff_t result = call(values.data(), values.size());
+        const auto count = static_cast<std::size_t>(checked(result, result < 0));
+        complete = count <= values.size();
+        values.resize(complete ? count : count + count / 8);
     }
 }
 
@@ -118,9 +115,11 @@ class stream {
 
     /// As pinstrike_snapshot().
     [[nodiscard]] std::vector<pinstrike_value> snapshot() const {
-        return detail::values_of(0, [this](pinstrike_value* values, std::size_t max) {
-            return pinstrike_snapshot(stream_.get(), values, max);
+        std::vector<pinstrike_value> values;
+        detail::fill(values, [this](pinstrike_value* to, std::size_t max) {
+            return pinstrike_snapshot(stream_.get(), to, max);
         });
+        return values;
     }
 
     /// The events that have arrived, at most `max` of them; empty: none has. Valid until the next
@@ -230,13 +229,19 @@ class feed {
 
     /// As pinstrike_chain().
     [[nodiscard]] std::vector<pinstrike_value> chain(const filter& which = {}) {
-        return which.use([this](const pinstrike_filter* only) {
-            auto values =
-                detail::values_of(expected_, [this, only](pinstrike_value* to, std::size_t max) {
-                    return pinstrike_chain(feed_.get(), only, to, max);
-                });
-            expected_ = values.size() + values.size() / 8 + 16;
-            return values;
+        std::vector<pinstrike_value> values;
+        values.reserve(expected_);
+        chain(which, values);
+        expected_ = values.size() + values.size() / 8 + 16;
+        return values;
+    }
+
+    /// The same in a vector, whose memory is used again.
+    void chain(const filter& which, std::vector<pinstrike_value>& values) {
+        which.use([&](const pinstrike_filter* only) {
+            detail::fill(values, [&](pinstrike_value* to, std::size_t max) {
+                return pinstrike_chain(feed_.get(), only, to, max);
+            });
         });
     }
 

@@ -2,6 +2,7 @@
 #include "actors/publish/publish_folder.h"
 
 #include "config/memory_sizes.h"
+#include "nic/file_descriptor.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -15,7 +16,6 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 #include <system_error>
 
 namespace pinstrike::actors {
@@ -65,13 +65,9 @@ std::string own_folder(const std::string& packaged, Problems& problems) {
 /// The first mounted hugetlbfs; empty: there is none.
 std::string huge_page_mount() {
     std::ifstream mounts{"/proc/self/mounts"};
-    std::string row;
-    while (std::getline(mounts, row)) {
-        std::istringstream fields{row};
-        std::string device;
-        std::string folder;
-        std::string type;
-        if (fields >> device >> folder >> type && type == "hugetlbfs") {
+    for (std::string device, folder, type, rest;
+         mounts >> device >> folder >> type && std::getline(mounts, rest);) {
+        if (type == "hugetlbfs") {
             return folder;
         }
     }
@@ -162,8 +158,8 @@ std::string target_of(const std::string& link) {
 }
 
 bool has_writer(const std::string& path) {
-    const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (descriptor < 0) {
+    const nic::FileDescriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+    if (!file.valid()) {
         return false;
     }
 
@@ -172,9 +168,7 @@ bool has_writer(const std::string& path) {
     lock.l_type =
         F_RDLCK;  // conflicts with the writer's lock, not with those that readers can take
     lock.l_whence = SEEK_SET;
-    const bool held = ::fcntl(descriptor, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
-    ::close(descriptor);
-    return held;
+    return ::fcntl(file.get(), F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
 }
 
 std::optional<PublishSpace> publish_space(const std::string& feed, PublishMemory memory) {

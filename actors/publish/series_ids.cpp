@@ -41,11 +41,12 @@ SeriesIds::SeriesIds(std::string file, std::uint32_t trade_date,
         return;
     }
     constexpr mode_t mode = S_IRUSR | S_IWUSR | S_IRGRP;
-    descriptor_ = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, mode);
+    file_ =
+        nic::FileDescriptor{::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, mode)};
     Head head;
     const bool same =
-        descriptor_ >= 0 &&
-        ::read(descriptor_, &head, sizeof head) == static_cast<ssize_t>(sizeof head) &&
+        file_.valid() &&
+        ::read(file_.get(), &head, sizeof head) == static_cast<ssize_t>(sizeof head) &&
         head == Head{.trade_date = trade_date, .listed = listed_count()};
     if (same) {
         read_kept();
@@ -54,20 +55,14 @@ SeriesIds::SeriesIds(std::string file, std::uint32_t trade_date,
     }
 }
 
-SeriesIds::~SeriesIds() {
-    if (descriptor_ >= 0) {
-        ::close(descriptor_);
-    }
-}
-
 /// The last series may be cut, if the process was killed; it is written again.
 void SeriesIds::read_kept() {
     feed::SeriesKey key;
-    while (::read(descriptor_, &key, sizeof key) == static_cast<ssize_t>(sizeof key)) {
+    while (::read(file_.get(), &key, sizeof key) == static_cast<ssize_t>(sizeof key)) {
         ids_.try_emplace(key, listed_count() + static_cast<std::uint32_t>(ids_.size()) + 1);
     }
     const auto end = static_cast<off_t>(sizeof(Head) + ids_.size() * sizeof key);
-    if (::ftruncate(descriptor_, end) != 0 || ::lseek(descriptor_, end, SEEK_SET) != end) {
+    if (::ftruncate(file_.get(), end) != 0 || ::lseek(file_.get(), end, SEEK_SET) != end) {
         give_up();
     }
 }
@@ -75,16 +70,14 @@ void SeriesIds::read_kept() {
 /// Keeps no more ids, for the reason in `errno`.
 void SeriesIds::give_up() {
     error_.store(errno, std::memory_order_relaxed);  // relaxed: no data depends on it
-    if (descriptor_ >= 0) {
-        ::close(std::exchange(descriptor_, -1));
-    }
+    file_ = nic::FileDescriptor{};
 }
 
 void SeriesIds::begin_file(std::uint32_t trade_date) {
     const bool begun =
-        descriptor_ >= 0 && ::ftruncate(descriptor_, 0) == 0 &&
-        ::lseek(descriptor_, 0, SEEK_SET) == 0 &&
-        write_one(descriptor_, Head{.trade_date = trade_date, .listed = listed_count()});
+        file_.valid() && ::ftruncate(file_.get(), 0) == 0 &&
+        ::lseek(file_.get(), 0, SEEK_SET) == 0 &&
+        write_one(file_.get(), Head{.trade_date = trade_date, .listed = listed_count()});
     if (!begun) {
         give_up();
     }
@@ -99,7 +92,7 @@ std::uint32_t SeriesIds::id_of(const feed::SeriesKey& key) {
     }
     const auto [at, fresh] =
         ids_.try_emplace(key, listed_count() + static_cast<std::uint32_t>(ids_.size()) + 1);
-    if (fresh && descriptor_ >= 0 && !write_one(descriptor_, key)) {
+    if (fresh && file_.valid() && !write_one(file_.get(), key)) {
         give_up();
     }
     return at->second;

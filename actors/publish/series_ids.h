@@ -6,6 +6,7 @@
 #pragma once
 
 #include "feed/event/series_key.h"
+#include "nic/file_descriptor.h"
 
 #include <atomic>
 #include <cstddef>
@@ -23,10 +24,6 @@ class SeriesIds {
     /// Without a file (an empty path, or one that cannot be written) the ids last until the end of
     /// the process.
     SeriesIds(std::string file, std::uint32_t trade_date, std::vector<feed::SeriesKey> listed);
-    ~SeriesIds();
-
-    SeriesIds(const SeriesIds&) = delete;
-    SeriesIds& operator=(const SeriesIds&) = delete;
 
     /// The id of a series, which is given now if it has none.
     std::uint32_t id_of(const feed::SeriesKey& key);
@@ -52,7 +49,7 @@ class SeriesIds {
 
     std::vector<feed::SeriesKey> listed_;
     std::unordered_map<feed::SeriesKey, std::uint32_t, Hash> ids_;
-    int descriptor_ = -1;
+    nic::FileDescriptor file_;
     std::atomic<int> error_{0};
 };
 

@@ -47,6 +47,15 @@ inline constexpr std::size_t schemas_count = schema_names.size();
     return numbers[static_cast<std::size_t>(schema)];
 }
 
+/// The type of the records of a schema.
+[[nodiscard]] constexpr RecordType record_type_of(Schema schema) {
+    constexpr std::array<RecordType, schemas_count> types{
+        RecordType::cmbp_1,   RecordType::cbbo_1s,  RecordType::cbbo_1m,    RecordType::tcbbo,
+        RecordType::trade,    RecordType::mbp_1,    RecordType::mbp_1,      RecordType::ohlcv_1s,
+        RecordType::ohlcv_1m, RecordType::ohlcv_1h, RecordType::definition, RecordType::statistics};
+    return types[static_cast<std::size_t>(schema)];
+}
+
 /// The length of the intervals of a schema; 0: it has none.
 [[nodiscard]] constexpr std::int64_t interval_ns_of(Schema schema) {
     switch (schema) {

@@ -119,16 +119,24 @@ void BookTransfer::pass_on_loss(const feed::Event& event) {
     if (gap.cause != feed::GapCause::ring_full) {
         return;  // other gaps come in order, so each record includes them
     }
-    if (StateRecord* const record = rings_.out.claim(1)) {
-        *record = StateRecord{};
-        record->kind = StateRecord::Kind::lost;
-        record->line = event.header.line;
+    if (StateRecord* const record = claim(StateRecord::Kind::lost, event.header.line)) {
         record->place = places_.at(event.header.line).here;
         record->place.sequence = feed::serial_of(gap.last);
         rings_.out.publish();
     } else {
         entries_.walk_slot = 0;  // series that were given may be wrong, so all are given again
     }
+}
+
+/// The next record for the recovery thread; null: the ring has no room.
+StateRecord* BookTransfer::claim(StateRecord::Kind kind, std::uint16_t line) {
+    StateRecord* const record = rings_.out.claim(1);
+    if (record != nullptr) {
+        *record = StateRecord{};
+        record->kind = kind;
+        record->line = line;
+    }
+    return record;
 }
 
 std::size_t BookTransfer::step() {
@@ -189,14 +197,11 @@ bool BookTransfer::obey(const StateRecord& record) {
 }
 
 bool BookTransfer::load_series(const StateRecord& record) {
-    StateRecord* const answer = rings_.out.claim(1);
+    StateRecord* const answer = claim(StateRecord::Kind::refused, record.line);
     if (answer == nullptr) {
         return false;
     }
     // The claimed record is published in any case, so a series that was taken is answered too.
-    *answer = StateRecord{};
-    answer->kind = StateRecord::Kind::refused;
-    answer->line = record.line;
     answer->verdict = load_state(record);
     return true;
 }
@@ -236,13 +241,10 @@ bool BookTransfer::join(const StateRecord& record) {
         note_forced(record);
         return true;
     }
-    StateRecord* const answer = rings_.out.claim(1);
+    StateRecord* const answer = claim(StateRecord::Kind::apart, record.line);
     if (answer == nullptr) {
         return false;
     }
-    *answer = StateRecord{};
-    answer->kind = StateRecord::Kind::apart;
-    answer->line = record.line;
     answer->verdict = verdict;
     return true;
 }
@@ -425,13 +427,10 @@ std::size_t BookTransfer::walk_lines() {
         if (!places_.at(line).heard || places_.at(line).partial) {
             continue;
         }
-        StateRecord* const record = rings_.out.claim(1);
+        StateRecord* const record = claim(StateRecord::Kind::place, line);
         if (record == nullptr) {
             break;
         }
-        *record = StateRecord{};
-        record->kind = StateRecord::Kind::place;
-        record->line = line;
         record->place = places_.at(line).here;
         ++given;
     }
@@ -469,9 +468,7 @@ void BookTransfer::on_timer() {
     if (++lingers_ < lingers_timers) {
         return;
     }
-    if (StateRecord* const end = rings_.out.claim(1)) {
-        *end = StateRecord{};
-        end->kind = StateRecord::Kind::end;
+    if (claim(StateRecord::Kind::end, 0) != nullptr) {
         rings_.out.publish();
         walking_ = false;
     }

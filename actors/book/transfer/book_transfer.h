@@ -47,6 +47,7 @@ class BookTransfer {
     void remember(const feed::Event& event);
     void join_forced(std::uint16_t number);
     void pass_on_loss(const feed::Event& event);
+    [[nodiscard]] StateRecord* claim(StateRecord::Kind kind, std::uint16_t line);
     std::size_t read();
     [[nodiscard]] bool obey(const StateRecord& record);
     [[nodiscard]] bool load_series(const StateRecord& record);

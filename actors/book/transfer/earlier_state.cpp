@@ -2,8 +2,8 @@
 #include "actors/book/transfer/earlier_state.h"
 
 #include "actors/book/book_entry.h"
-#include "actors/book/line_memory.h"
 #include "actors/core/series_fields.h"
+#include "actors/publish/line_memory.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -8,8 +8,8 @@
 // after newer messages and does not move the place back.
 #pragma once
 
-#include "actors/book/line_memory.h"
 #include "actors/core/state_record.h"
+#include "actors/publish/line_memory.h"
 #include "actors/publish/pages.h"
 #include "feed/event/event.h"
 #include "feed/event/limits.h"

@@ -162,11 +162,6 @@ void delete_stream(void* pointer) noexcept {
 }  // namespace
 
 nb::capsule arrow_stream(std::size_t rows, std::vector<ArrowColumn> columns) {
-    for (ArrowColumn& column : columns) {
-        for (const auto& buffer : column.buffers) {
-            column.pointers.push_back(buffer.empty() ? nullptr : buffer.data());
-        }
-    }
     auto shared = std::make_unique<Shared>(
         std::make_shared<Columns>(Columns{.rows = rows, .columns = std::move(columns)}));
     auto stream = std::make_unique<ArrowArrayStream>(ArrowArrayStream{

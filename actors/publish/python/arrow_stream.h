@@ -18,8 +18,8 @@ struct ArrowColumn {
     std::string name;
     std::string format;
     std::int64_t nulls = 0;
-    std::vector<std::vector<std::byte>> buffers;  ///< empty: without memory
-    std::vector<const void*> pointers;            ///< to them
+    std::vector<std::vector<std::byte>> buffers;
+    std::vector<const void*> pointers;  ///< to them; null: a buffer without memory
 };
 
 /// A capsule with a stream that has one batch.

@@ -14,8 +14,8 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cstring>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -29,47 +29,29 @@ namespace pinstrike::python {
 namespace {
 
 /// One thread at a time uses a stream. A callback may use the stream that calls it.
-class InUse {
-  public:
-    explicit InUse(std::atomic<unsigned long>& thread) : thread_(thread) {
-        const unsigned long me = PyThread_get_thread_ident();
-        unsigned long user = 0;
-        // Acquire: what the thread before did with the stream is visible.
-        outermost_ = thread_.compare_exchange_strong(user, me, std::memory_order_acquire);
-        if (!outermost_ && user != me) {
-            throw Error("another thread uses the stream");
-        }
+std::unique_lock<std::recursive_mutex> use(std::recursive_mutex& stream) {
+    std::unique_lock lock{stream, std::try_to_lock};
+    if (!lock.owns_lock()) {
+        throw client::error("another thread uses the stream");
     }
-
-    ~InUse() {
-        if (outermost_) {
-            // Release: the next thread sees what this one did.
-            thread_.store(0, std::memory_order_release);
-        }
-    }
-
-    InUse(const InUse&) = delete;
-    InUse& operator=(const InUse&) = delete;
-
-  private:
-    std::atomic<unsigned long>& thread_;
-    bool outermost_;
-};
+    return lock;
+}
 
 /// A stream as Python has it.
 struct OpenStream {
-    OpenStream(const std::string& name, const Filter& filter, bool exact, unsigned long wanted)
+    OpenStream(const std::string& name, const client::filter& filter, bool exact,
+               unsigned long wanted)
         : stream(name, filter, exact ? Prices::exact : Prices::numbers, wanted) {}
 
     Stream stream;
-    std::atomic<unsigned long> in_use{0};  ///< by this thread; 0: by none
+    std::recursive_mutex in_use;
 };
 
 /// Waits at most `seconds`, in parts, because a signal's handler needs Python's lock.
 int wait(OpenStream& self, double seconds) {
     constexpr std::int64_t part_ns = 50'000'000;
     constexpr double seconds_max = 1e9;
-    const InUse use{self.in_use};
+    const auto used = use(self.in_use);
     auto left_ns = static_cast<std::int64_t>(std::clamp(seconds, 0.0, seconds_max) * 1e9);
     for (;;) {
         Stream::Wait result{};
@@ -88,13 +70,13 @@ int wait(OpenStream& self, double seconds) {
 }
 
 Batch poll(OpenStream& self, std::size_t max) {
-    const InUse use{self.in_use};
+    const auto used = use(self.in_use);
     const nb::gil_scoped_release unlocked;
     return self.stream.poll(max);
 }
 
 Block snapshot(OpenStream& self) {
-    const InUse use{self.in_use};
+    const auto used = use(self.in_use);
     const nb::gil_scoped_release unlocked;
     return self.stream.snapshot();
 }
@@ -103,7 +85,7 @@ Block snapshot(OpenStream& self) {
 /// kinds. Returns how many records there were. A callback's exception ends the call; the next call
 /// continues behind its message.
 std::size_t dispatch(OpenStream& self, const MessageTypes& types, const nb::list& callbacks) {
-    const InUse use{self.in_use};
+    const auto used = use(self.in_use);
     std::size_t records = 0;
     {
         const nb::gil_scoped_release unlocked;
@@ -153,12 +135,14 @@ nb::capsule arrow_stream_of(std::size_t rows, const Columns& columns) {
     for (const auto& [name, format, nulls, buffers] : columns) {
         ArrowColumn& column = out.emplace_back(ArrowColumn{name, format, nulls, {}, {}});
         for (const std::optional<nb::bytes>& buffer : buffers) {
-            std::vector<std::byte>& copy = column.buffers.emplace_back();
-            if (buffer) {
-                copy.resize(
-                    std::max<std::size_t>(buffer->size(), 1));  // no column is without memory
-                std::memcpy(copy.data(), buffer->data(), buffer->size());
+            if (!buffer) {
+                column.pointers.push_back(nullptr);
+                continue;
             }
+            const std::size_t bytes = std::max<std::size_t>(buffer->size(), 1);  // not null
+            std::vector<std::byte>& copy = column.buffers.emplace_back(bytes);
+            std::memcpy(copy.data(), buffer->data(), buffer->size());
+            column.pointers.push_back(copy.data());
         }
     }
     return arrow_stream(rows, std::move(out));
@@ -193,20 +177,15 @@ void add_results(nb::module_& module) {
 }
 
 void add_filter(nb::module_& module) {
-    nb::class_<Filter>(module, "Filter")
+    nb::class_<client::filter>(module, "Filter")
         .def(
             "__init__",
-            [](Filter* self, std::vector<std::string> roots, std::vector<std::uint32_t> ids,
+            [](client::filter* self, std::vector<std::string> roots, std::vector<std::uint32_t> ids,
                std::uint32_t expiration_from, std::uint32_t expiration_to,
                std::int64_t strike_from_e8, std::int64_t strike_to_e8, char right, char session) {
-                pinstrike_filter others{};
-                others.expiration_from = expiration_from;
-                others.expiration_to = expiration_to;
-                others.strike_from_e8 = strike_from_e8;
-                others.strike_to_e8 = strike_to_e8;
-                others.right = right;
-                others.session = session;
-                new (self) Filter{std::move(roots), std::move(ids), others};
+                new (self)
+                    client::filter{std::move(roots), std::move(ids), expiration_from, expiration_to,
+                                   strike_from_e8,   strike_to_e8,   right,           session};
             },
             "roots"_a, "ids"_a, "expiration_from"_a, "expiration_to"_a, "strike_from_e8"_a,
             "strike_to_e8"_a, "right"_a, "session"_a);
@@ -223,7 +202,7 @@ void add_feed(nb::module_& module) {
             unlocked)
         .def(
             "chain",
-            [](Feed& feed, const Filter& filter, bool exact) {
+            [](Feed& feed, const client::filter& filter, bool exact) {
                 return feed.chain(filter, exact ? Prices::exact : Prices::numbers);
             },
             "filter"_a, "exact"_a, unlocked);
@@ -231,19 +210,19 @@ void add_feed(nb::module_& module) {
 
 void add_stream(nb::module_& module, const MessageTypes& types) {
     nb::class_<OpenStream>(module, "Stream")
-        .def(nb::init<const std::string&, const Filter&, bool, unsigned long>(), "name"_a,
+        .def(nb::init<const std::string&, const client::filter&, bool, unsigned long>(), "name"_a,
              "filter"_a, "exact"_a, "wanted"_a, nb::call_guard<nb::gil_scoped_release>())
         .def("wait", &wait, "seconds"_a)
         .def("poll", &poll, "max"_a)
         .def("snapshot", &snapshot)
         .def("state",
              [](OpenStream& self) {
-                 const InUse use{self.in_use};
+                 const auto used = use(self.in_use);
                  return pinstrike_condition_name(self.stream.condition());
              })
         .def("start_ns",
              [](OpenStream& self) {
-                 const InUse use{self.in_use};
+                 const auto used = use(self.in_use);
                  return self.stream.start_ns();
              })
         .def(
@@ -260,7 +239,7 @@ void add_stream(nb::module_& module, const MessageTypes& types) {
 NB_MODULE(_pinstrike, module) {
     using namespace pinstrike::python;
     module.doc() = "The part of the package pinstrike that reads published memory.";
-    nb::exception<Error>(module, "Error", PyExc_RuntimeError).doc() =
+    nb::exception<pinstrike::client::error>(module, "Error", PyExc_RuntimeError).doc() =
         "A feed cannot be read, and why.";
     // Python's objects must not be released when the interpreter has ended.
     static const auto& types = *new MessageTypes;
@@ -270,6 +249,7 @@ NB_MODULE(_pinstrike, module) {
     add_filter(module);
     add_feed(module);
     add_stream(module, types);
-    module.def("feed_names", &feed_names, nb::call_guard<nb::gil_scoped_release>());
+    module.def("feed_names", &pinstrike::client::feed::names,
+               nb::call_guard<nb::gil_scoped_release>());
     module.def("arrow_stream", &arrow_stream_of, "rows"_a, "columns"_a);
 }

@@ -4,7 +4,7 @@
 // results. None of these functions needs Python's lock.
 #pragma once
 
-#include "actors/publish/pinstrike.h"
+#include "actors/publish/pinstrike.hpp"
 #include "actors/publish/python/rows.h"
 
 #include <array>
@@ -15,17 +15,11 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <stdexcept>
+#include <span>
 #include <string>
 #include <vector>
 
 namespace pinstrike::python {
-
-/// What a call could not do, in a sentence.
-class Error : public std::runtime_error {
-  public:
-    using std::runtime_error::runtime_error;
-};
 
 /// Rows of one layout, which numpy views as an array. They never change once Python has them.
 class Block {
@@ -59,46 +53,30 @@ class Block {
     std::unique_ptr<std::byte, Free> memory_;
 };
 
-/// pinstrike_filter with the lists that it points to.
-class Filter {
-  public:
-    Filter(std::vector<std::string> roots, std::vector<std::uint32_t> ids,
-           const pinstrike_filter& others);
-
-    [[nodiscard]] pinstrike_filter get() const;
-
-  private:
-    std::vector<std::string> roots_;
-    std::vector<const char*> names_;
-    std::vector<std::uint32_t> ids_;
-    pinstrike_filter others_;
-};
-
-struct Close {
-    void operator()(pinstrike_feed* feed) const { pinstrike_close(feed); }
-
-    void operator()(pinstrike_stream* stream) const { pinstrike_unsubscribe(stream); }
-};
-
-using FeedHandle = std::unique_ptr<pinstrike_feed, Close>;
-using StreamHandle = std::unique_ptr<pinstrike_stream, Close>;
-
 /// An attached feed, for any thread.
 class Feed {
   public:
-    /// Throws Error.
-    explicit Feed(const std::string& name);
+    /// Throws client::error.
+    explicit Feed(const std::string& name) : feed_(name) {}
 
-    pinstrike_condition condition();
-    std::int64_t start_ns();
-    std::uint32_t trade_date();
+    pinstrike_condition condition() { return locked(&client::feed::condition); }
 
-    /// Of another start of the feed if this one is over. Throws Error.
-    Block chain(const Filter& filter, Prices prices);
+    std::int64_t start_ns() { return locked(&client::feed::start_ns); }
+
+    std::uint32_t trade_date() { return locked(&client::feed::trade_date); }
+
+    /// Of another start of the feed if this one is over. Throws client::error.
+    Block chain(const client::filter& filter, Prices prices);
 
   private:
+    template <class Value>
+    Value locked(Value (client::feed::*call)() const) {
+        const std::lock_guard lock{mutex_};
+        return (feed_.*call)();
+    }
+
     std::mutex mutex_;
-    FeedHandle feed_;
+    client::feed feed_;
     std::vector<pinstrike_value> values_;  ///< memory for the next call
 };
 
@@ -115,25 +93,26 @@ class Stream {
   public:
     using Places = std::bitset<kinds_count>;
 
-    /// Only kinds at the places in `wanted` are given. Throws Error.
-    Stream(const std::string& name, const Filter& filter, Prices prices, Places wanted);
+    /// Only kinds at the places in `wanted` are given. Throws client::error.
+    Stream(const std::string& name, const client::filter& filter, Prices prices, Places wanted);
 
     /// The state with which the stream begins, or that was read again last.
     Block snapshot();
 
-    enum class Wait : std::uint8_t { messages, timeout, over };
+    using Wait = client::stream::waited;
 
-    /// Throws Error.
+    /// Throws client::error.
     Wait wait(std::int64_t timeout_ns);
 
     pinstrike_condition condition();
     std::int64_t start_ns();
 
-    /// From at most `max` records; a batch ends with a snapshot. Throws Error.
+    /// From at most `max` records; a batch ends with a snapshot. Throws
+    /// client::error.
     Batch poll(std::size_t max);
 
     /// Reads at most `max` records if all were taken. Returns how many there are to take. Throws
-    /// Error.
+    /// client::error.
     std::size_t read(std::size_t max);
 
     /// Takes the next record of a wanted kind, which is valid until read(); null: there is none.
@@ -143,20 +122,14 @@ class Stream {
     [[nodiscard]] const MessageLayouts& layouts() const { return layouts_; }
 
   private:
-    FeedHandle feed_;
-    StreamHandle stream_;
+    client::feed feed_;
+    client::stream stream_;
     const MessageLayouts& layouts_;
     const Layout<pinstrike_value>& series_layout_;
     Places wanted_;
-    std::vector<pinstrike_record> records_;
-    std::vector<pinstrike_value> values_;  ///< memory for the next snapshot
-    std::size_t count_ = 0;                ///< of records_
-    std::size_t taken_ = 0;                ///< of them
-    bool read_again_ = false;              ///< a record that was taken says that there is new state
+    std::span<const pinstrike_record> records_;  ///< that are to be taken
+    bool read_again_ = false;  ///< a record that was taken says that there is new state
     std::array<std::size_t, kinds_count> rows_max_{};  ///< of the batch before
 };
-
-/// The names of the feeds that are published on this host.
-[[nodiscard]] std::vector<std::string> feed_names();
 
 }  // namespace pinstrike::python

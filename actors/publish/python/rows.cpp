@@ -172,26 +172,18 @@ constexpr auto message_columns() {
         core_columns());
 }
 
-struct Bid {
-    static const pinstrike_best& of(const auto& record) { return record.bid; }
-};
-
-struct Offer {
-    static const pinstrike_best& of(const auto& record) { return record.offer; }
-};
-
 /// One side of the best bid and offer: its price, size, participant, and what is known of it.
-template <Prices prices, class Side>
+template <Prices prices, auto side>
 constexpr auto best_columns(const std::array<const char*, 5>& names) {
     return std::tuple{
-        COLUMN(names[0], "best price in dollars; none: there is none", price<prices>(Side::of(of))),
-        COLUMN(names[1], "its size in contracts", Side::of(of).present ? Side::of(of).size : 0),
+        COLUMN(names[0], "best price in dollars; none: there is none", price<prices>(of.*side)),
+        COLUMN(names[1], "its size in contracts", (of.*side).present ? (of.*side).size : 0),
         COLUMN(names[2], "its exchange; empty: there is no quote",
-               letter_or_none(Side::of(of).present ? Side::of(of).participant : ' ')),
+               letter_or_none((of.*side).present ? (of.*side).participant : ' ')),
         COLUMN(names[3], "a quote stated this side since the start of day",
-               Side::of(of).state != PINSTRIKE_SIDE_UNKNOWN),
+               (of.*side).state != PINSTRIKE_SIDE_UNKNOWN),
         COLUMN(names[4], "messages were lost after the quote that stated it",
-               Side::of(of).state == PINSTRIKE_SIDE_STALE),
+               (of.*side).state == PINSTRIKE_SIDE_STALE),
     };
 }
 
@@ -207,10 +199,11 @@ constexpr auto quote_columns() {
                    price<prices>(of.of.quote.offer, of.decimals)),
             COLUMN("offer_size", "contracts", of.of.quote.offer_size),
         },
-        best_columns<prices, Bid>({"best_bid", "best_bid_size", "best_bid_participant",
-                                   "best_bid_known", "best_bid_stale"}),
-        best_columns<prices, Offer>({"best_offer", "best_offer_size", "best_offer_participant",
-                                     "best_offer_known", "best_offer_stale"}),
+        best_columns<prices, &Record::bid>({"best_bid", "best_bid_size", "best_bid_participant",
+                                            "best_bid_known", "best_bid_stale"}),
+        best_columns<prices, &Record::offer>({"best_offer", "best_offer_size",
+                                              "best_offer_participant", "best_offer_known",
+                                              "best_offer_stale"}),
         message_columns());
 }
 
@@ -335,8 +328,9 @@ template <Prices prices>
 constexpr auto value_columns() {
     return std::tuple_cat(
         series_columns<prices>(),
-        best_columns<prices, Bid>({"bid", "bid_size", "bid_participant", "bid_known", "bid_stale"}),
-        best_columns<prices, Offer>(
+        best_columns<prices, &Value::bid>(
+            {"bid", "bid_size", "bid_participant", "bid_known", "bid_stale"}),
+        best_columns<prices, &Value::offer>(
             {"offer", "offer_size", "offer_participant", "offer_known", "offer_stale"}),
         std::tuple{
             COLUMN("bid_sequence", "number of the message that stated the bid; 0: unknown",

@@ -37,17 +37,11 @@ std::uint8_t flag_of(const bool& flag) {
 void add_end_of_day(pinstrike_record& record, const feed::Event& event) {
     const feed::EndOfDay& first = event.body.end_of_day;
     auto& to = record.of.end_of_day;
-    to = {.volume = first.volume,
-          .open_interest = first.open_interest,
-          .open = first.open,
-          .high = first.high,
-          .low = 0,
-          .last = 0,
-          .net_change = 0,
-          .bid = 0,
-          .offer = 0,
-          .underlying = 0,
-          .underlying_decimals = 0};
+    to = {};
+    to.volume = first.volume;
+    to.open_interest = first.open_interest;
+    to.open = first.open;
+    to.high = first.high;
     if (event.header.records > 1) {
         const auto& rest = feed::rest_of<feed::EndOfDayRest>(event);
         to.low = rest.low;

@@ -10,12 +10,6 @@
 
 namespace pinstrike::reader {
 
-/// The second record of a quote; nullptr: it has none.
-[[nodiscard]] inline const feed::QuoteBest* appendage_of(const feed::Event& event) {
-    const bool appended = event.header.kind == feed::EventKind::quote && event.header.records > 1;
-    return appended ? &feed::rest_of<feed::QuoteBest>(event) : nullptr;
-}
-
 /// Writes what events of all kinds have.
 inline void write_head(pinstrike_record& record, const feed::Header& header, std::uint16_t core,
                        std::uint64_t stamp) {

@@ -161,17 +161,12 @@ void EventStream::take_state(Core& core, const feed::SeriesKey& key, ReadResult 
                              const SeriesParts& parts) {
     const CoreView& view = core.cursor.core();
     FollowedSeries* const followed = core.follower.add(key, feed::hash(key));
-    if (result == ReadResult::unreadable) {
-        write_unreadable(snapshot_.emplace_back(), view, key);
-        return;
-    }
-    if (followed != nullptr) {
+    const bool readable = result == ReadResult::read;
+    if (readable && followed != nullptr) {
         core.follower.begin(*followed, parts);
     }
-    if (filter_.admits(parts)) {
-        pinstrike_value& value = snapshot_.emplace_back();
-        write_value(value, view, key, parts, core.began);
-        value.old = core.over ? PINSTRIKE_OLD : PINSTRIKE_CURRENT;
+    if (!readable || filter_.admits(parts)) {
+        write_result(snapshot_.emplace_back(), view, key, result, parts, core.began, core.over);
     }
 }
 

@@ -49,7 +49,8 @@ class EventStream {
     /// Takes events that have arrived. Returns how many. Throws Error.
     std::size_t poll(std::span<pinstrike_record> records);
 
-    enum class Wait : std::uint8_t { events, timeout, over };
+    /// As the results of pinstrike_wait().
+    enum class Wait : std::int8_t { over = -1, timeout, events };
 
     /// Waits for events. Throws Error.
     Wait wait(std::int64_t timeout_ns);

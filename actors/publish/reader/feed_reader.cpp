@@ -3,8 +3,7 @@
 
 #include "actors/publish/reader/error.h"
 #include "actors/publish/reader/value.h"
-
-#include <time.h>
+#include "config/wall_time.h"
 
 #include <algorithm>
 
@@ -13,20 +12,10 @@ namespace {
 
 constexpr std::int64_t stuck_after_ns = 1'000'000'000;
 
-std::int64_t wall_clock_ns() {
-    timespec now{};
-    ::clock_gettime(CLOCK_REALTIME, &now);
-    return now.tv_sec * std::int64_t{1'000'000'000} + now.tv_nsec;
-}
-
-std::vector<Tail> tails_of(const std::vector<CoreView>& cores, Patience& patience) {
-    std::vector<Tail> tails(cores.size());
-    for (const CoreView& core : cores) {
-        if (!read_tail(core, patience, tails[core.index])) {
-            tails[core.index] = {};  // the values have no time
-        }
-    }
-    return tails;
+/// Zero if it cannot be read: the values have no time.
+Tail tail_of(const CoreView& core, Patience& patience) {
+    Tail tail;
+    return read_tail(core, patience, tail) ? tail : Tail{};
 }
 
 }  // namespace
@@ -47,7 +36,7 @@ pinstrike_condition FeedReader::condition() const {
     if (state == PINSTRIKE_STARTING) {
         return PINSTRIKE_FEED_STARTING;
     }
-    const std::int64_t stuck_before = wall_clock_ns() - stuck_after_ns;
+    const std::int64_t stuck_before = wall_ns() - stuck_after_ns;
     const bool stuck = std::ranges::any_of(mapping_->cores(), [&](const CoreView& core) {
         return std::max(load_relaxed(core.shared->alive_ns), mapping_->start_ns()) < stuck_before;
     });
@@ -151,21 +140,18 @@ void FeedReader::read_selected(const Filter& filter, Patience& patience, const V
 std::size_t FeedReader::chain(const Filter& filter, pinstrike_value* values, std::size_t max) {
     const bool over = is_old();
     Patience patience;
-    const std::vector<Tail> tails = tails_of(mapping_->cores(), patience);
+    std::vector<Tail> tails;
+    for (const CoreView& core : mapping_->cores()) {
+        tails.push_back(tail_of(core, patience));
+    }
     std::size_t count = 0;
     visit(filter, [&](const CoreView& core, const Listed& series, ReadResult result,
                       const SeriesParts& parts) {
-        const bool readable = result == ReadResult::read;
-        if (readable && !filter.admits(parts)) {
+        if (result == ReadResult::read && !filter.admits(parts)) {
             return;
         }
         if (count < max) {
-            if (!readable) {
-                write_unreadable(values[count], core, series.key);
-            } else {
-                write_value(values[count], core, series.key, parts, tails[core.index]);
-                values[count].old = over ? PINSTRIKE_OLD : PINSTRIKE_CURRENT;
-            }
+            write_result(values[count], core, series.key, result, parts, tails[core.index], over);
         }
         ++count;
     });
@@ -195,12 +181,7 @@ bool FeedReader::get(const feed::SeriesKey& key, pinstrike_value& value) {
             unreadable = &core;  // unless another core has the series
         }
         if (result == ReadResult::read && is_listed(parts)) {
-            Tail tail;
-            if (!read_tail(core, patience, tail)) {
-                tail = {};
-            }
-            write_value(value, core, key, parts, tail);
-            value.old = over ? PINSTRIKE_OLD : PINSTRIKE_CURRENT;
+            write_result(value, core, key, result, parts, tail_of(core, patience), over);
             return true;
         }
     }

@@ -1,26 +1,17 @@
 // path: cold
 #include "actors/publish/reader/follower.h"
 
-#include "actors/publish/reader/event_record.h"
+#include "actors/publish/bbo_rules.h"
 #include "actors/publish/reader/side_rules.h"
-#include "feed/event/best_effect.h"
-#include "feed/event/position.h"
 
 #include <algorithm>
-#include <cstring>
+#include <span>
 #include <utility>
 
 namespace pinstrike::reader {
 namespace {
 
-using feed::BestEffect;
-
 constexpr std::size_t slots_min = 64;
-
-bool is_late(const feed::Header& header) {
-    return (header.flags & (feed::flag_late | feed::flag_before_day | feed::flag_before_flush)) !=
-           0;
-}
 
 bool known(const FollowedSeries& series, const pinstrike_line& line) {
     return (series.has_quotes || series.has_trades) && !stamp_after(line.day, series.stamp);
@@ -39,158 +30,12 @@ void cover_elsewhere(FollowedSeries& series) {
     }
 }
 
-pinstrike_side side_of(std::int32_t price, std::uint32_t size, std::uint32_t sequence,
-                       char participant, char code, std::uint32_t marks) {
-    return {.value = static_cast<std::uint32_t>(price) | std::uint64_t{size} << 32,
-            .sequence = sequence,
-            .said = static_cast<unsigned char>(participant) |
-                    std::uint32_t{static_cast<unsigned char>(code)} << 8 | marks << mark_shift};
-}
-
-/// A side as a quote states it.
-pinstrike_side stated(BestEffect effect, const pinstrike_side& before, const feed::Header& header,
-                      std::int32_t price, std::uint32_t size, const feed::Best* appendage) {
-    constexpr std::uint32_t known_best = PINSTRIKE_KNOWN | PINSTRIKE_PRESENT;
-    switch (effect) {
-        case BestEffect::this_quote:
-            return side_of(price, size, header.sequence, header.participant, header.code,
-                           known_best);
-        case BestEffect::appendage:
-            return appendage == nullptr
-                       ? before
-                       : side_of(appendage->price, appendage->size, header.sequence,
-                                 appendage->participant, appendage->code, known_best);
-        case BestEffect::none:
-            return side_of(0, 0, header.sequence, 0, 0, PINSTRIKE_KNOWN);
-        case BestEffect::no_change:
-            break;
-    }
-    return before;
-}
-
-/// The bits of a side that a quote keeps, and those that it takes from its own two words.
-struct SideMask {
-    std::uint64_t keep;
-    std::uint64_t value;
-    std::uint64_t word;
-};
-
-/// By the effect of a quote without an appendage.
-constexpr SideMask side_mask_of(BestEffect effect) {
-    constexpr std::uint64_t all = ~std::uint64_t{0};
-    constexpr std::uint64_t known = std::uint64_t{PINSTRIKE_KNOWN} << (32 + mark_shift);
-    switch (effect) {
-        case BestEffect::this_quote:
-            return {0, all, all};
-        case BestEffect::none:
-            return {0, 0, 0xFFFF'FFFF | known};
-        default:
-            return {all, 0, 0};
-    }
-}
-
-constexpr std::array side_masks{
-    side_mask_of(static_cast<BestEffect>(0)), side_mask_of(static_cast<BestEffect>(1)),
-    side_mask_of(static_cast<BestEffect>(2)), side_mask_of(static_cast<BestEffect>(3))};
-
-constexpr std::array<feed::IndicatorEffect, 256> effects = [] {
-    std::array<feed::IndicatorEffect, 256> all{};
-    for (std::size_t i = 0; i < all.size(); ++i) {
-        all[i] = feed::effect_of(static_cast<char>(i));
-    }
-    return all;
-}();
-
-void state_plain(pinstrike_side& side, BestEffect effect, std::uint64_t value, std::uint64_t word) {
-    const SideMask& mask = side_masks[static_cast<std::size_t>(effect)];
-    std::uint64_t before = 0;
-    std::memcpy(&before, &side.sequence, sizeof before);
-    const std::uint64_t after = (before & mask.keep) | (word & mask.word);
-    side.value = (side.value & mask.keep) | (value & mask.value);
-    std::memcpy(&side.sequence, &after, sizeof after);
-}
-
-/// The sides as a quote without an appendage states them, without a branch on its indicator, which
-/// a processor cannot predict.
-void state_plain(FollowedSeries& series, const feed::Event& event) {
-    const feed::Header& header = event.header;
-    const feed::IndicatorEffect effect = effects[static_cast<unsigned char>(header.indicator)];
-    const pinstrike_side own = side_of(0, 0, header.sequence, header.participant, header.code,
-                                       PINSTRIKE_KNOWN | PINSTRIKE_PRESENT);
-    const std::uint64_t word = own.sequence | std::uint64_t{own.said} << 32;
-    std::uint64_t bid = 0;
-    std::uint64_t offer = 0;
-    std::memcpy(&bid, &event.body.quote.bid, sizeof bid);
-    std::memcpy(&offer, &event.body.quote.offer, sizeof offer);
-    state_plain(series.bid, effect.bid, bid, word);
-    state_plain(series.offer, effect.offer, offer, word);
-}
-
-/// The sides as a quote states them.
-void state_sides(pinstrike_side& bid, pinstrike_side& offer, const feed::Event& event,
-                 const feed::QuoteBest* appendage) {
-    const feed::IndicatorEffect effect = feed::effect_of(event.header.indicator);
-    const feed::Quote& quote = event.body.quote;
-    bid = stated(effect.bid, bid, event.header, quote.bid, quote.bid_size,
-                 appendage == nullptr ? nullptr : &appendage->bid);
-    offer = stated(effect.offer, offer, event.header, quote.offer, quote.offer_size,
-                   appendage == nullptr ? nullptr : &appendage->offer);
-}
-
 /// Applies a quote to a series that its line has brought up to date.
 [[gnu::always_inline]] inline void state_quote(FollowedSeries& series, const feed::Event& event,
                                                std::uint64_t stamp) {
     series.stamp = stamp | event.header.line;
     series.has_quotes = true;
-    if (event.header.records == 1) [[likely]] {
-        state_plain(series, event);
-    } else {
-        state_sides(series.bid, series.offer, event, appendage_of(event));
-    }
-}
-
-/// Sets a side by a late quote, unless the side has newer state.
-void yield(pinstrike_side& side, const pinstrike_side& to, BestEffect effect,
-           std::uint32_t sequence, bool appended) {
-    const bool changes =
-        effect != BestEffect::no_change && (effect != BestEffect::appendage || appended);
-    const bool older = !is(side, PINSTRIKE_KNOWN) || is(side, PINSTRIKE_ELSEWHERE) ||
-                       late_after(sequence, side.sequence);
-    if (changes && older) {
-        side = to;
-        raise(side, PINSTRIKE_LATE);  // stale while numbers after it are missing
-    }
-}
-
-void flush(pinstrike_line& line, const feed::Header& header, std::uint64_t stamp) {
-    if ((header.flags & (feed::flag_before_day | feed::flag_before_flush)) != 0) {
-        return;
-    }
-    if ((header.flags & feed::flag_late) == 0) {
-        line.late_flush = line.flush;
-        line.changed = line.flush = stamp;
-        line.missing = 0;
-        return;
-    }
-    if (!flushed_late(line) || late_after(header.sequence, line.late_flush_sequence)) {
-        line.late_flush_sequence = header.sequence;
-    }
-    line.changed = line.late_flush = stamp;
-}
-
-void note_gap(pinstrike_line& line, const feed::Event& event, std::uint64_t stamp) {
-    const feed::Gap& gap = event.body.gap;
-    const std::uint32_t first = feed::serial_of(gap.first);
-    const std::uint32_t last = feed::serial_of(gap.last);
-    if (gap.cause == feed::GapCause::bridge) {
-        return;  // the state includes these messages
-    }
-    if (gap.cause != feed::GapCause::repaired) {
-        line.changed = line.gap = stamp;
-        actors::add_missing(line, first, last, gap.messages);
-    } else if (actors::is_after_flush(event.header) && actors::has_missing(line, first, last)) {
-        actors::remove_missing(line, first, last);
-    }
+    actors::state_quote(series, event);
 }
 
 }  // namespace
@@ -248,9 +93,8 @@ FollowedSeries* Follower::add(const feed::SeriesKey& key, std::uint64_t hash) {
 }
 
 void Follower::grow(std::size_t slots) {
-    const ZeroArray<FollowedSeries> before =
-        std::exchange(table_, ZeroArray<FollowedSeries>{slots});
-    for (const FollowedSeries& series : before) {
+    const auto before = std::exchange(table_, actors::PageArray<FollowedSeries>{slots});
+    for (const FollowedSeries& series : std::span{before.data(), before.size()}) {
         if (series.key.name != 0) {
             slot_for(series.key, feed::hash(series.key)) = series;
         }
@@ -272,17 +116,7 @@ void Follower::begin(FollowedSeries& series, const SeriesParts& parts) {
 }
 
 void Follower::apply_to_line(const feed::Event& event, std::uint64_t stamp) {
-    pinstrike_line& line = line_at(event.header.line);
-    if (event.header.kind == feed::EventKind::gap) {
-        note_gap(line, event, stamp);
-    } else if (event.header.kind == feed::EventKind::control) {
-        if (event.body.control.forget == feed::Forget::quotes) {
-            flush(line, event.header, stamp);
-        } else if (event.body.control.forget == feed::Forget::day) {
-            line.changed = line.day = line.flush = line.late_flush = line.gap = stamp;
-            line.missing = 0;
-        }
-    }
+    line_at(event.header.line).apply(event, stamp);
 }
 
 /// Applies to a series what happened to its line. False: nothing is known of the series.
@@ -313,11 +147,7 @@ bool Follower::catch_up(FollowedSeries& series, std::uint64_t stamp) {
 void Follower::leave_line(FollowedSeries& series) {
     const pinstrike_line& line = line_of_series(series);
     for (pinstrike_side* const side : {&series.bid, &series.offer}) {
-        if (state_of(*side, line) == PINSTRIKE_SIDE_STALE) {
-            raise(*side, PINSTRIKE_STALE);
-        }
-        raise(*side, PINSTRIKE_ELSEWHERE);
-        lower(*side, PINSTRIKE_LATE);
+        reader::leave_line(*side, line);
     }
     cover_elsewhere(series);
 }
@@ -389,23 +219,14 @@ void Follower::apply(FollowedSeries& series, const feed::Event& event, std::uint
 }
 
 void Follower::apply_late_quote(FollowedSeries& series, const feed::Event& event, bool foreign) {
-    const feed::QuoteBest* const appendage = appendage_of(event);
-    const std::uint32_t sequence = event.header.sequence;
     if (covers(series, event.header, foreign)) {
         return;
     }
     series.has_quotes = true;
-    const pinstrike_line& line = line_of_series(series);
-    const bool flushed = flushed_late(line) && !late_after(sequence, line.late_flush_sequence);
-    if (foreign || flushed) {
-        return;  // from before a flush, or of a line that the series left
+    // A quote from before a flush, or of a line that the series left, changes no side.
+    if (!foreign && !flushed_after(line_of_series(series), event.header.sequence)) {
+        actors::state_late_quote(series, event);
     }
-    pinstrike_side bid = series.bid;
-    pinstrike_side offer = series.offer;
-    state_sides(bid, offer, event, appendage);
-    const feed::IndicatorEffect effect = feed::effect_of(event.header.indicator);
-    yield(series.bid, bid, effect.bid, sequence, appendage != nullptr);
-    yield(series.offer, offer, effect.offer, sequence, appendage != nullptr);
 }
 
 void Follower::write_best(const FollowedSeries& series, pinstrike_best& bid,

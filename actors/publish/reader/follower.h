@@ -8,9 +8,10 @@
 // would take longer than the stream waits.
 #pragma once
 
+#include "actors/publish/line_memory.h"
+#include "actors/publish/pages.h"
 #include "actors/publish/pinstrike.h"
 #include "actors/publish/reader/series_reader.h"
-#include "actors/publish/reader/zero_array.h"
 #include "feed/event/event.h"
 
 #include <array>
@@ -47,7 +48,9 @@ class Follower {
     void begin_round(std::size_t series_expected, std::size_t series_max);
 
     /// Begins with a line as it was before all events that follow.
-    void set_line(std::uint16_t number, const pinstrike_line& line) { line_at(number) = line; }
+    void set_line(std::uint16_t number, const pinstrike_line& line) {
+        static_cast<pinstrike_line&>(line_at(number)) = line;
+    }
 
     /// Loads the slot of a series, for which find() or add() will look.
     void prefetch(std::uint64_t hash) const { __builtin_prefetch(&table_[slot_of(hash)], 1); }
@@ -77,7 +80,7 @@ class Follower {
 
   private:
     static constexpr std::size_t page_lines = 256;
-    using Page = std::array<pinstrike_line, page_lines>;
+    using Page = std::array<actors::LineMemory, page_lines>;
 
     struct HashKey {
         std::size_t operator()(const feed::SeriesKey& key) const { return feed::hash(key); }
@@ -99,7 +102,7 @@ class Follower {
     void grow(std::size_t slots);
     void make_page(std::uint16_t number);
 
-    pinstrike_line& line_at(std::uint16_t number) {
+    actors::LineMemory& line_at(std::uint16_t number) {
         if (lines_[number / page_lines] == nullptr) [[unlikely]] {
             make_page(number);
         }
@@ -120,8 +123,8 @@ class Follower {
     void write_best(const FollowedSeries& series, pinstrike_best& bid, pinstrike_best& offer);
 
     std::array<std::unique_ptr<Page>, page_lines> lines_;
-    ZeroArray<FollowedSeries> table_;  ///< at least twice as many as series
-    std::size_t count_ = 0;            ///< slots in use, those of earlier rounds included
+    actors::PageArray<FollowedSeries> table_;  ///< at least twice as many as series
+    std::size_t count_ = 0;                    ///< slots in use, those of earlier rounds included
     std::size_t series_max_ = 0;
     std::uint16_t round_ = 0;
     /// pinstrike_trades.covered_sequence of series that have one of the two marks. Only state of a

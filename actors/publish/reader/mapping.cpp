@@ -6,14 +6,12 @@
 #include "actors/publish/reader/shared_words.h"
 #include "feed/event/limits.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <pwd.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <bit>
 #include <cerrno>
@@ -21,6 +19,10 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <filesystem>
+#include <set>
+#include <system_error>
+#include <utility>
 
 namespace pinstrike::reader {
 namespace {
@@ -72,13 +74,12 @@ bool writable_by_others(const struct stat& status) {
 
 /// The link of a feed in a folder; empty: there is none. Sets the folder's owner.
 std::string target_of(const Folder& folder, const std::string& feed, uid_t& owner) {
-    const Descriptor opened{::open(folder.path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)};
-    if (opened.number() < 0) {
+    const nic::FileDescriptor opened{::open(folder.path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)};
+    if (!opened.valid()) {
         return {};
     }
     std::array<char, PATH_MAX> target;
-    const ssize_t length =
-        ::readlinkat(opened.number(), feed.c_str(), target.data(), target.size());
+    const ssize_t length = ::readlinkat(opened.get(), feed.c_str(), target.data(), target.size());
     if (length <= 0) {
         if (errno == EACCES) {
             fail_by_errno(folder.path,
@@ -89,7 +90,7 @@ std::string target_of(const Folder& folder, const std::string& feed, uid_t& owne
 
     struct stat status {};
 
-    if (::fstat(opened.number(), &status) != 0) {
+    if (::fstat(opened.get(), &status) != 0) {
         fail_by_errno(folder.path, "cannot examine the folder");
     }
     owner = status.st_uid;
@@ -106,9 +107,9 @@ std::string target_of(const Folder& folder, const std::string& feed, uid_t& owne
 }
 
 std::shared_ptr<const Mapping> map_file(const std::string& path, uid_t folder_owner) {
-    auto file = std::make_unique<const Descriptor>(
-        ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
-    if (file->number() < 0) {
+    nic::FileDescriptor file{
+        ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY)};
+    if (!file.valid()) {
         if (errno == ENOENT) {
             fail(path, "no such published memory");
         }
@@ -117,7 +118,7 @@ std::shared_ptr<const Mapping> map_file(const std::string& path, uid_t folder_ow
 
     struct stat status {};
 
-    if (::fstat(file->number(), &status) != 0 || !S_ISREG(status.st_mode)) {
+    if (::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) {
         refuse(path, "not a file");
     }
     const uid_t owner = status.st_uid;
@@ -129,7 +130,7 @@ std::shared_ptr<const Mapping> map_file(const std::string& path, uid_t folder_ow
     if (bytes < sizeof(pinstrike_header)) {
         refuse(path, "too short for published memory");
     }
-    void* const mapped = ::mmap(nullptr, bytes, PROT_READ, MAP_SHARED, file->number(), 0);
+    void* const mapped = ::mmap(nullptr, bytes, PROT_READ, MAP_SHARED, file.get(), 0);
     if (mapped == MAP_FAILED) {
         refuse(path, std::string{"cannot map the published memory: "} + std::strerror(errno));
     }
@@ -190,13 +191,7 @@ CoreView view_core(std::span<const std::byte> memory, std::size_t at, std::uint1
     return view;
 }
 
-Descriptor::~Descriptor() {
-    if (number_ >= 0) {
-        ::close(number_);
-    }
-}
-
-Mapping::Mapping(std::unique_ptr<const Descriptor> file, std::span<const std::byte> memory)
+Mapping::Mapping(nic::FileDescriptor file, std::span<const std::byte> memory)
     : file_(std::move(file)), memory_(memory) {
     try {
         check();
@@ -207,7 +202,7 @@ Mapping::Mapping(std::unique_ptr<const Descriptor> file, std::span<const std::by
 }
 
 Mapping::~Mapping() {
-    if (file_ != nullptr) {
+    if (file_.valid()) {
         ::munmap(const_cast<std::byte*>(memory_.data()), memory_.size());
     }
 }
@@ -241,7 +236,7 @@ void Mapping::check() {
 }
 
 bool Mapping::has_writer() const {
-    if (file_ == nullptr) {
+    if (!file_.valid()) {
         return true;
     }
 
@@ -250,7 +245,7 @@ bool Mapping::has_writer() const {
     lock.l_type =
         F_RDLCK;  // conflicts with the writer's lock, not with those that readers can take
     lock.l_whence = SEEK_SET;
-    return ::fcntl(file_->number(), F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+    return ::fcntl(file_.get(), F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
 }
 
 std::shared_ptr<const Mapping> Mapping::open(const std::string& feed) {
@@ -278,23 +273,17 @@ std::shared_ptr<const Mapping> Mapping::open(const std::string& feed) {
 }
 
 std::vector<std::string> feed_names() {
-    std::vector<std::string> names;
+    std::set<std::string> names;
     for (const Folder& folder : folders()) {
-        DIR* const opened = ::opendir(folder.path.c_str());
-        if (opened == nullptr) {
-            continue;
-        }
-        while (const dirent* const row = ::readdir(opened)) {
-            const std::string name = row->d_name;
-            if (row->d_type == DT_LNK && !name.starts_with('.')) {  // one that is being made
-                names.push_back(name);
+        std::error_code error;
+        for (const auto& entry : std::filesystem::directory_iterator{folder.path, error}) {
+            const std::string name = entry.path().filename().string();
+            if (entry.is_symlink(error) && !name.starts_with('.')) {  // one that is being made
+                names.insert(name);
             }
         }
-        ::closedir(opened);
     }
-    std::sort(names.begin(), names.end());
-    names.erase(std::unique(names.begin(), names.end()), names.end());
-    return names;
+    return {names.begin(), names.end()};
 }
 
 }  // namespace pinstrike::reader

@@ -13,6 +13,7 @@
 
 #include "actors/publish/pinstrike.h"
 #include "feed/event/event.h"
+#include "nic/file_descriptor.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -42,21 +43,6 @@ struct CoreView {
 [[nodiscard]] CoreView view_core(std::span<const std::byte> memory, std::size_t at,
                                  std::uint16_t index);
 
-/// A file descriptor that closes itself.
-class Descriptor {
-  public:
-    explicit Descriptor(int number) : number_(number) {}
-
-    ~Descriptor();
-    Descriptor(const Descriptor&) = delete;
-    Descriptor& operator=(const Descriptor&) = delete;
-
-    [[nodiscard]] int number() const { return number_; }
-
-  private:
-    int number_;
-};
-
 class Mapping {
   public:
     /// Maps the file to which the link of a feed leads. Throws Error.
@@ -66,7 +52,7 @@ class Mapping {
     explicit Mapping(std::span<const std::byte> memory) : memory_(memory) { check(); }
 
     /// Takes over both. Throws Error.
-    Mapping(std::unique_ptr<const Descriptor> file, std::span<const std::byte> memory);
+    Mapping(nic::FileDescriptor file, std::span<const std::byte> memory);
 
     ~Mapping();
     Mapping(const Mapping&) = delete;
@@ -86,7 +72,7 @@ class Mapping {
   private:
     void check();
 
-    std::unique_ptr<const Descriptor> file_;
+    nic::FileDescriptor file_;
     std::span<const std::byte> memory_;
     std::int64_t start_ns_ = 0;
     std::uint32_t trade_date_ = 0;

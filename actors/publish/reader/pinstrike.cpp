@@ -93,18 +93,8 @@ pinstrike_condition pinstrike_condition_of(pinstrike_feed* feed) {
 }
 
 const char* pinstrike_condition_name(pinstrike_condition condition) {
-    switch (condition) {
-        case PINSTRIKE_FEED_LIVE:
-            return "live";
-        case PINSTRIKE_FEED_STARTING:
-            return "starting";
-        case PINSTRIKE_FEED_STUCK:
-            return "stuck";
-        case PINSTRIKE_FEED_DEAD:
-            return "dead";
-        default:
-            return "ended";
-    }
+    constexpr std::array names{"live", "starting", "stuck", "dead", "ended"};
+    return names[std::min<std::size_t>(condition, names.size() - 1)];
 }
 
 int pinstrike_reattach(pinstrike_feed* feed) {
@@ -179,14 +169,5 @@ ptrdiff_t pinstrike_poll(pinstrike_stream* stream, pinstrike_record* records, si
 }
 
 int pinstrike_wait(pinstrike_stream* stream, int64_t timeout_ns) {
-    return guarded(-2, [=] {
-        switch (checked(stream).stream.wait(timeout_ns)) {
-            case EventStream::Wait::events:
-                return 1;
-            case EventStream::Wait::timeout:
-                return 0;
-            default:
-                return -1;
-        }
-    });
+    return guarded(-2, [=] { return static_cast<int>(checked(stream).stream.wait(timeout_ns)); });
 }

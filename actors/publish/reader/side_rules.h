@@ -1,11 +1,12 @@
 // path: hot
 //
-// What the stored parts of a series mean: the rules of the book (actors/book), which stores them,
-// for copies of these parts.
+// The stored sides of a series as users get them. The rules are those of the book (actors/book),
+// which stores the sides.
 #pragma once
 
-#include "actors/publish/missing.h"
+#include "actors/publish/line_memory.h"
 #include "actors/publish/pinstrike.h"
+#include "actors/publish/side_rules.h"
 #include "actors/publish/stamp.h"
 #include "feed/event/event.h"
 
@@ -15,23 +16,16 @@
 
 namespace pinstrike::reader {
 
+using actors::flushed_after;
+using actors::flushed_twice;
+using actors::follow_line;
+using actors::is;
+using actors::is_late;
 using actors::late_after;
-using actors::misses_after;
+using actors::leave_line;
+using actors::mark_shift;
 using actors::stamp_after;
-
-inline constexpr unsigned mark_shift = 16;
-
-[[nodiscard]] inline bool is(const pinstrike_side& side, pinstrike_mark mark) {
-    return (side.said >> mark_shift & mark) != 0;
-}
-
-inline void raise(pinstrike_side& side, std::uint32_t mark) {
-    side.said |= mark << mark_shift;
-}
-
-inline void lower(pinstrike_side& side, std::uint32_t mark) {
-    side.said &= ~(mark << mark_shift);
-}
+using actors::state_of;
 
 /// Decimals of each denominator code; 0 for any other byte.
 inline constexpr auto decimals_of_codes = [] {
@@ -56,38 +50,6 @@ inline constexpr auto decimals_of_codes = [] {
 /// A stamp without the line and the writing bit.
 [[nodiscard]] inline std::uint64_t place_of(std::uint64_t stamp) {
     return stamp & ~(PINSTRIKE_STAMP_PLACE - 1);
-}
-
-/// Whether a late flush came in the line's current numbering.
-[[nodiscard]] inline bool flushed_late(const pinstrike_line& line) {
-    return stamp_after(line.late_flush, line.flush) && stamp_after(line.late_flush, line.day);
-}
-
-/// Whether two flushes came in order after this stamp, as far as is known.
-[[nodiscard]] inline bool flushed_twice(const pinstrike_line& line, std::uint64_t stamp) {
-    return !flushed_late(line) && stamp_after(line.late_flush, stamp);
-}
-
-/// Applies to a side what happened to its line after the stamp of its entry.
-inline void follow_line(pinstrike_side& side, std::uint64_t stamp, const pinstrike_line& line) {
-    const bool outlives_late =
-        !is(side, PINSTRIKE_ELSEWHERE) && !late_after(line.late_flush_sequence, side.sequence);
-    if (stamp_after(line.flush, stamp) || (stamp_after(line.late_flush, stamp) && !outlives_late)) {
-        side = {};
-    } else if (stamp_after(line.gap, stamp) && is(side, PINSTRIKE_KNOWN)) {
-        raise(side, PINSTRIKE_STALE);
-        lower(side, PINSTRIKE_LATE);
-    }
-}
-
-/// The state of a side that follow_line() has brought up to date.
-[[nodiscard]] inline pinstrike_side_state state_of(const pinstrike_side& side,
-                                                   const pinstrike_line& line) {
-    if (!is(side, PINSTRIKE_KNOWN)) {
-        return PINSTRIKE_SIDE_UNKNOWN;
-    }
-    const bool waits = is(side, PINSTRIKE_LATE) && misses_after(line, side.sequence);
-    return is(side, PINSTRIKE_STALE) || waits ? PINSTRIKE_SIDE_STALE : PINSTRIKE_SIDE_FRESH;
 }
 
 /// Each field is written once and without a branch on what quotes mix, because each quote of a

@@ -54,9 +54,7 @@ std::optional<std::uint64_t> symbol_word_of(const char* root) {
     if (text.empty() || text.size() > feed::SeriesKey::symbol_bytes) {
         return std::nullopt;
     }
-    std::array<char, 8> bytes{' ', ' ', ' ', ' ', ' ', 0, 0, 0};
-    text.copy(bytes.data(), text.size());
-    return std::bit_cast<std::uint64_t>(bytes);
+    return feed::symbol_word_of(text);
 }
 
 std::optional<feed::SeriesKey> series_key_of(const pinstrike_key& key) {

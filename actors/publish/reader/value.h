@@ -74,4 +74,15 @@ void write_value(pinstrike_value& value, const CoreView& core, const feed::Serie
 /// Writes the value of a series that could not be read.
 void write_unreadable(pinstrike_value& value, const CoreView& core, const feed::SeriesKey& key);
 
+/// Writes what a read gave. `over`: the writer has ended or died.
+inline void write_result(pinstrike_value& value, const CoreView& core, const feed::SeriesKey& key,
+                         ReadResult result, const SeriesParts& parts, const Tail& tail, bool over) {
+    if (result == ReadResult::unreadable) {
+        write_unreadable(value, core, key);
+    } else {
+        write_value(value, core, key, parts, tail);
+        value.old = over ? PINSTRIKE_OLD : PINSTRIKE_CURRENT;
+    }
+}
+
 }  // namespace pinstrike::reader

@@ -14,13 +14,8 @@ namespace {
 BusiestBoard::Ranking ranking_of(std::uint64_t number) {
     BusiestBoard::Ranking ranking;
     for (BusySeries& series : ranking) {
-        const auto price = static_cast<std::int32_t>(number);
-        series = {{number, static_cast<std::int64_t>(number)},
-                  number,
-                  {price, 'B'},
-                  {price, 'C'},
-                  number % 2 == 0,
-                  number % 3 == 0};
+        const auto price = static_cast<std::int64_t>(number);
+        series = {{number, price}, number, price, -price};
     }
     return ranking;
 }
@@ -51,9 +46,8 @@ TEST(BusiestBoard, ReadsOneWritingWhole) {
         for (const BusySeries& series : *ranking) {
             EXPECT_EQ(series.key.name, number);
             EXPECT_EQ(series.quotes, number);
-            EXPECT_EQ(series.bid.value, static_cast<std::int32_t>(number));
-            EXPECT_EQ(series.offer.code, 'C');
-            EXPECT_EQ(series.has_bid, number % 2 == 0);
+            EXPECT_EQ(series.bid_e8, static_cast<std::int64_t>(number));
+            EXPECT_EQ(series.offer_e8, -static_cast<std::int64_t>(number));
         }
     }
     writer.join();

@@ -19,8 +19,8 @@ namespace {
 
 TEST(BookCapacity, FullSizeFitsInAGibibyte) {
     for (unsigned cores = 1; cores <= 32; ++cores) {
-        EXPECT_LE(book_bytes(BookConfig{.series_capacity = 2'200'000}, cores), 1ULL << 30)
-            << cores << " cores";
+        const CoreShape shape = book_shape(BookConfig{.series_capacity = 2'200'000}, cores);
+        EXPECT_LE(cores * CoreMemory::bytes_for(shape), 1ULL << 30) << cores << " cores";
     }
 }
 

@@ -3,12 +3,12 @@
 // What a book does with quotes of one core, without its other work.
 #pragma once
 
-#include "actors/book/bbo_rules.h"
 #include "actors/book/book_entry.h"
 #include "actors/book/flat_table.h"
-#include "actors/book/line_memory.h"
+#include "actors/publish/bbo_rules.h"
 #include "actors/publish/core_memory.h"
 #include "actors/publish/directory.h"
+#include "actors/publish/line_memory.h"
 #include "actors/publish/stream_writer.h"
 #include "config/hooks.h"
 #include "tests/actors/events.h"

@@ -23,6 +23,11 @@ TEST(Wrapper, reads_a_feed) {
     events.quote(key_of("QQQ"), 1, 2, {.bid = 200});
     events.play(*published.books[0]);
     EXPECT_EQ(feed.chain().size(), 2U);
+    std::vector<pinstrike_value> values(1);
+    feed.chain({}, values);
+    EXPECT_EQ(values.size(), 2U);
+    feed.chain(spy, values);
+    EXPECT_EQ(values.size(), 1U);
     ASSERT_EQ(feed.chain(spy).size(), 1U);
     EXPECT_EQ(stream.poll().size(), 1U);
     EXPECT_THROW(client::feed{"other"}, client::error);

@@ -1,7 +1,7 @@
 // path: cold
 //
 // Readers of a feed that ends, dies, stands still, or starts again.
-#include "actors/book/bbo_rules.h"
+#include "actors/publish/bbo_rules.h"
 #include "tests/actors/publish/published.h"
 #include "tests/actors/publish/reader/reading.h"
 

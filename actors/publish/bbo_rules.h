@@ -2,10 +2,13 @@
 //
 // Applies a quote's indicator to the best bid and offer (OPRA BBO Indicator). OPRA determines the
 // best quotes, so the quote's type, its prices and the prices of other participants do not matter
-// here.
+// here. The book and the readers of its stream apply quotes by the same functions. Their types of
+// series have the members `bid` and, right behind it, `offer`.
 #pragma once
 
-#include "actors/book/book_entry.h"
+#include "actors/publish/pinstrike.h"
+#include "actors/publish/side_rules.h"
+#include "actors/publish/stamp.h"
 #include "config/hooks.h"
 #include "feed/event/best_effect.h"
 #include "feed/event/event.h"
@@ -85,23 +88,24 @@ inline __m256i load_sides(const void* words) {
 }
 
 /// Writes both sides with one store, so that a load of both sides right after it need not wait.
-inline void store_sides(BookEntry& entry, __m256i sides) {
-    static_assert(offsetof(BookEntry, offer) == offsetof(BookEntry, bid) + sizeof(BookSide));
-    std::memcpy(static_cast<void*>(&entry.bid), &sides, sizeof sides);
+template <class Series>
+inline void store_sides(Series& series, __m256i sides) {
+    static_assert(offsetof(Series, offer) == offsetof(Series, bid) + sizeof(pinstrike_side));
+    std::memcpy(static_cast<void*>(&series.bid), &sides, sizeof sides);
 }
 
 /// Marks an entry as being written by a quote. Readers in other processes accept their copy of an
 /// entry only if its stamp was the same, and without this mark, before and after they copied.
 /// Order: the release fence makes the mark visible before the sides; end_quote() makes the sides
 /// visible before the new stamp.
-inline void begin_quote(BookEntry& entry, std::uint64_t stamp) {
+inline void begin_quote(pinstrike_entry& entry, std::uint64_t stamp) {
     std::atomic_ref<std::uint64_t>{entry.stamp}.store(stamp | PINSTRIKE_STAMP_WRITING,
                                                       std::memory_order_relaxed);
     std::atomic_thread_fence(std::memory_order_release);
     RING_HOOK("book:writing");
 }
 
-inline void end_quote(BookEntry& entry, std::uint64_t stamp) {
+inline void end_quote(pinstrike_entry& entry, std::uint64_t stamp) {
     RING_HOOK("book:written");
     std::atomic_ref<std::uint64_t>{entry.stamp}.store(stamp, std::memory_order_release);
 }
@@ -145,11 +149,12 @@ inline __m256i appended_sides(const feed::Event& event) {
 
 /// Applies a quote that came in order: sets both sides at once according to its indicator, without
 /// a branch on the indicator.
-inline void state_quote(BookEntry& entry, const feed::Event& event) {
+template <class Series>
+inline void state_quote(Series& series, const feed::Event& event) {
     const auto indicator = static_cast<unsigned char>(event.header.indicator);
-    const auto stated = [&entry, &event](const SidesMask& mask) {
+    const auto stated = [&series, &event](const SidesMask& mask) {
         return _mm256_or_si256(
-            _mm256_and_si256(load_sides(&entry.bid), load_sides(mask.keep.data())),
+            _mm256_and_si256(load_sides(&series.bid), load_sides(mask.keep.data())),
             _mm256_and_si256(own_sides(event), load_sides(mask.own.data())));
     };
     __m256i sides;
@@ -160,7 +165,27 @@ inline void state_quote(BookEntry& entry, const feed::Event& event) {
         sides = _mm256_or_si256(stated(mask), _mm256_and_si256(appended_sides(event),
                                                                load_sides(mask.appendage.data())));
     }
-    store_sides(entry, sides);
+    store_sides(series, sides);
+}
+
+/// Applies a quote that came late: sets the sides whose state is older than the quote. They stay
+/// stale while numbers after it are missing.
+template <class Series>
+void state_late_quote(Series& series, const feed::Event& event) {
+    Series stated = series;
+    state_quote(stated, event);
+    const feed::IndicatorEffect effect = quote_effect(event.header);
+    const auto yield = [&event](pinstrike_side& side, const pinstrike_side& to,
+                                feed::BestEffect on_side) {
+        const bool older = !is(side, side_known) || is(side, side_elsewhere) ||
+                           late_after(event.header.sequence, side.sequence);
+        if (on_side != feed::BestEffect::no_change && older) {
+            side = to;
+            raise(side, side_late);
+        }
+    };
+    yield(series.bid, stated.bid, effect.bid);
+    yield(series.offer, stated.offer, effect.offer);
 }
 
 }  // namespace pinstrike::actors
