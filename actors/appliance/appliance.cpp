@@ -2,7 +2,6 @@
 #include "actors/appliance/appliance.h"
 
 #include "actors/threads/start_thread.h"
-#include "actors/topology/feed_hours.h"
 #include "nic/clock.h"
 #include "nic/port_kind.h"
 

@@ -20,7 +20,6 @@
 #include <fmt/format.h>
 #include <sys/resource.h>
 
-#include <exception>
 #include <new>
 #include <optional>
 #include <system_error>

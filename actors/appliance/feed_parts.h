@@ -24,7 +24,6 @@
 #include "nic/clock.h"
 #include "nic/dpdk/log.h"
 
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>

@@ -1,7 +1,6 @@
 // path: cold
 #include "actors/appliance/give_settings.h"
 
-#include "actors/topology/feed_hours.h"
 #include "nic/clock.h"
 
 #include <fmt/format.h>
@@ -11,7 +10,6 @@
 #include <chrono>
 #include <cstddef>
 #include <memory>
-#include <string>
 #include <thread>
 #include <utility>
 #include <vector>

@@ -8,7 +8,6 @@
 #include "actors/publish/memory_file.h"
 #include "config/problem.h"
 
-#include <algorithm>
 #include <cstddef>
 #include <memory>
 #include <span>

@@ -17,7 +17,6 @@
 #include "nic/capture/tunnel.h"
 #include "nic/packet/datagram.h"
 
-#include <fmt/core.h>
 #include <unistd.h>
 
 #include <cerrno>

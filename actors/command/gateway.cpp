@@ -10,7 +10,6 @@
 
 #include <fmt/core.h>
 
-#include <chrono>
 #include <filesystem>
 #include <memory>
 #include <string>

@@ -6,7 +6,6 @@
 #include "feed/opra/traffic/generator.h"
 
 #include <fcntl.h>
-#include <fmt/core.h>
 #include <unistd.h>
 
 #include <array>

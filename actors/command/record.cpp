@@ -13,8 +13,6 @@
 #include "feed/venue_services.h"
 #include "nic/capture/capture_files.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>

@@ -6,7 +6,6 @@
 #include "actors/command/range_options.h"
 #include "actors/command/root_option.h"
 #include "actors/topology/feed_config.h"
-#include "config/output_file.h"
 #include "config/print_problems.h"
 #include "config/whole_file.h"
 #include "feed/event/series_key.h"
@@ -14,8 +13,6 @@
 #include "feed/recording/recorded_packets.h"
 #include "feed/venue_services.h"
 #include "nic/capture/capture_writer.h"
-
-#include <fmt/core.h>
 
 #include <cerrno>
 #include <cstdint>

@@ -11,7 +11,6 @@
 #include "actors/control/control_loop.h"
 #include "actors/telemetry/counter_snapshot.h"
 #include "config/form.h"
-#include "config/print_problems.h"
 
 #include <memory>
 #include <string>

@@ -9,8 +9,6 @@
 #include "feed/recording/state_file.h"
 #include "nic/capture/replay_gate.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <memory>

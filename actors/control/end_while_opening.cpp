@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 
+#include <csignal>
 #include <ctime>
 #include <system_error>
 #include <utility>

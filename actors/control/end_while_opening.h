@@ -5,7 +5,6 @@
 #pragma once
 
 #include <atomic>
-#include <csignal>
 #include <string>
 #include <thread>
 

@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include <string>
 #include <vector>
 
 namespace pinstrike::actors {

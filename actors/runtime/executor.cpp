@@ -3,7 +3,6 @@
 
 #include "config/check.h"
 
-#include <algorithm>
 #include <utility>
 
 namespace pinstrike::actors::runtime {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <iterator>
+#include <utility>
 #include <string_view>
 
 namespace pinstrike::actors::runtime {

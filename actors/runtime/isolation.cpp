@@ -11,6 +11,7 @@
 #include <cmath>
 #include <exception>
 #include <latch>
+#include <stdexcept>
 #include <thread>
 
 namespace pinstrike::actors::runtime {

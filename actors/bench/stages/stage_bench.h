@@ -30,7 +30,6 @@
 #include <immintrin.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
