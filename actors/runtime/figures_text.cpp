@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include <iterator>
-#include <utility>
 #include <string_view>
+#include <utility>
 
 namespace pinstrike::actors::runtime {
 
