@@ -1,7 +1,6 @@
 // path: cold
 #include "actors/command/command.h"
 #include "config/nearest.h"
-#include "config/print_problems.h"
 #include "config/version.h"
 #include "feed/opra/traffic/generator.h"
 
@@ -107,6 +106,8 @@ int run(int argc, char** argv) {
     } catch (const CLI::ParseError& error) {
         const int code = app.exit(error);
         return code == 0 ? 0 : static_cast<int>(Exit::usage);
+    } catch (const Ended& ended) {
+        return static_cast<int>(ended.status);
     } catch (const std::exception& error) {
         complain("{}", error.what());
         return static_cast<int>(Exit::failed);

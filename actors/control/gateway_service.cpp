@@ -1,11 +1,10 @@
 // path: cold
-#include "actors/control/gateway_service.h"
-
+#include "actors/control/side_account.h"
 #include "actors/control/side_process.h"
+#include "actors/control/side_services.h"
 #include "actors/gateway/gateway.h"
 #include "actors/telemetry/metrics/gateway_metrics.h"
 #include "config/counter.h"
-#include "config/output_file.h"
 #include "config/print_problems.h"
 #include "config/units.h"
 
@@ -38,7 +37,7 @@ LogCode code_of(GatewayNote note) {
 
 class Service {
   public:
-    Service(const gateway::GatewayConfig& config, const GatewayOptions& options)
+    Service(const gateway::GatewayConfig& config, const SideOptions& options)
         : config_(config),
           options_(options),
           process_({.name = "gateway",
@@ -97,46 +96,22 @@ class Service {
         const auto sent = sessions.read(SessionCount::sent);
         const auto skipped = sessions.read(SessionCount::skipped);
         const auto unsent = sessions.read(SessionCount::unsent);
-        const auto events = [this](MarketCount which) { return gateway_.counters().read(which); };
-        const bool balances = records == sent + skipped + unsent &&
-                              events(MarketCount::read) == events(MarketCount::served) +
-                                                               events(MarketCount::filtered) +
-                                                               events(MarketCount::of_lines) +
-                                                               events(MarketCount::without_id);
-        if (!options_.account_file.empty()) {
-            nlohmann::ordered_json account;
-            for (std::size_t i = 0; i < MarketCount_rows.size(); ++i) {
-                account["gateway"][std::string{MarketCount_rows[i].name}] =
-                    events(static_cast<MarketCount>(i));
-            }
-            for (std::size_t i = 0; i < gateway::SessionCount_rows.size(); ++i) {
-                account["sessions"][std::string{gateway::SessionCount_rows[i].name}] =
-                    sessions.read(static_cast<SessionCount>(i));
-            }
-            const Histogram::Snapshot writes = gateway_.clients().totals().writes.snapshot();
-            account["write"] = {{"records", writes.count},
-                                {"p50_ns", writes.quantile_ns(0.5)},
-                                {"p99_ns", writes.quantile_ns(0.99)},
-                                {"p999_ns", writes.quantile_ns(0.999)}};
-            account["balances"] = balances;
-            if (!write_text(options_.account_file, account.dump(1) + '\n')) {
-                return Exit::failed;
-            }
-        }
-        fmt::print(
-            "gateway of {}: {} events read = {} served + {} filtered + {} of lines + {} without "
-            "id; {} records for clients = {} sent + {} skipped + {} unsent; {} sessions\n"
-            "the account {}\n",
-            config_.feed, grouped(events(MarketCount::read)), grouped(events(MarketCount::served)),
-            grouped(events(MarketCount::filtered)), grouped(events(MarketCount::of_lines)),
-            grouped(events(MarketCount::without_id)), grouped(records), grouped(sent),
-            grouped(skipped), grouped(unsent), gateway_.clients().totals().endings.sum(),
-            balances ? "balances" : "does not balance");
-        return balances ? Exit::ok : Exit::failed;
+        nlohmann::ordered_json account;
+        account["gateway"] = counts_json(gateway_.counters());
+        account["sessions"] = counts_json(sessions);
+        account["write"] = times_json("records", gateway_.clients().totals().writes);
+        return report_account(
+            options_, std::move(account),
+            records == sent + skipped + unsent && events_balance(gateway_.counters()),
+            fmt::format("gateway of {}: {}; {} records for clients = {} sent + {} skipped + {} "
+                        "unsent; {} sessions\n",
+                        config_.feed, events_text(gateway_.counters()), grouped(records),
+                        grouped(sent), grouped(skipped), grouped(unsent),
+                        gateway_.clients().totals().endings.sum()));
     }
 
     const gateway::GatewayConfig& config_;
-    const GatewayOptions& options_;
+    const SideOptions& options_;
     Counter unlogged_;  ///< sessions that are missing in the access log
     SideProcess process_;
     Gateway gateway_;
@@ -145,7 +120,7 @@ class Service {
 
 }  // namespace
 
-Exit run_gateway(const gateway::GatewayConfig& config, const GatewayOptions& options) {
+Exit run_gateway(const gateway::GatewayConfig& config, const SideOptions& options) {
     ::prctl(PR_SET_DUMPABLE, 0UL);  // a core dump would hold the keys
     for (const std::string& remark : gateway::gateway_remarks(config)) {
         complain("remark: {}", remark);

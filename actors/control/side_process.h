@@ -34,7 +34,7 @@ struct SideParts {
     std::function<std::int64_t()> stepped_ns;  ///< when the thread last advanced
     std::function<std::string()> status;       ///< a line for systemd
     std::function<std::string()> serve;        ///< the thread; returns why it failed, or nothing
-    std::function<void()> reload;              ///< on SIGHUP
+    std::function<void()> reload = [] {};      ///< on SIGHUP
     std::function<void(int signal)> stop;      ///< ends `serve`; 0: the time is over
 };
 
