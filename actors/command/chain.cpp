@@ -4,7 +4,6 @@
 #include "actors/command/chain_output.h"
 #include "actors/command/command.h"
 #include "actors/publish/publish_folder.h"
-#include "config/print_problems.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -31,7 +30,7 @@ struct ChainArguments {
     std::vector<std::string> roots;
     std::string feed;
     std::string expiration;
-    std::string strikes;
+    std::string strikes = "20";
     double watch_seconds = 0;  ///< 0: print once
     bool csv = false;
     bool json = false;
@@ -234,10 +233,8 @@ Exit chain(const ChainArguments& given) {
 }  // namespace
 
 void add_chain(CLI::App& app, Outcome& outcome) {
-    auto given = std::make_shared<ChainArguments>();
-    given->strikes = "20";
-    CLI::App* command =
-        app.add_subcommand("chain", "Calls and puts of an underlying, as published");
+    const auto [command, given] =
+        add_command(app, outcome, "chain", "Calls and puts of an underlying, as published", chain);
     command->footer(
         "Reads the memory that a feed (publish.memory) or `replay --publish` publishes, without\n"
         "disturbing it. ROOT: SPX and SPXW are two. Prices are the best bid and\n"
@@ -268,7 +265,6 @@ void add_chain(CLI::App& app, Outcome& outcome) {
         command->add_flag("--csv", given->csv, "A header and a row per series");
     command->add_flag("--json", given->json, "An object per series, one on each line")
         ->excludes(csv);
-    command->callback([given, &outcome] { outcome.status = chain(*given); });
 }
 
 }  // namespace pinstrike::command

@@ -9,7 +9,6 @@
 #include "actors/telemetry/admin/view_text.h"
 #include "config/log_level.h"
 #include "config/output_file.h"
-#include "config/print_problems.h"
 #include "config/time_units.h"
 #include "config/units.h"
 #include "nic/capture/capture_writer.h"
@@ -40,7 +39,7 @@ struct CtlOptions {
     std::uint32_t packets = 0;
     std::string out_file;
     std::string recorded_lines;
-    std::string duration;
+    std::int64_t record_ns = 0;  ///< 0: until it is stopped
 };
 
 Exit print(const std::string& text) {
@@ -226,8 +225,8 @@ Exit start_recording(const CtlOptions& options) {
     if (!options.recorded_lines.empty()) {
         request["lines"] = options.recorded_lines;
     }
-    if (!options.duration.empty()) {
-        request["seconds"] = (*parse_duration_ns(options.duration) + second_ns - 1) / second_ns;
+    if (options.record_ns != 0) {
+        request["seconds"] = (options.record_ns + second_ns - 1) / second_ns;
     }
     return act(options, request);
 }
@@ -321,8 +320,7 @@ void add_recording(CLI::App* ctl, const std::shared_ptr<CtlOptions>& options, Ou
             return parse_ranges(text, 0) ? std::string{}
                                          : "found " + text + ", expected numbers such as 1-4,12";
         });
-    start->add_option("--for", options->duration, "How long (default: until it is stopped)")
-        ->check(is_duration);
+    add_duration(*start, "--for", options->record_ns, "How long (default: until it is stopped)");
     add(record, options, outcome, "stop", "Record again what the config says",
         [](const CtlOptions& given) {
             return act(given, {{"ask", "record-stop"}});

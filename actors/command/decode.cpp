@@ -8,7 +8,6 @@
 #include "actors/command/progress.h"
 #include "actors/command/range_options.h"
 #include "actors/topology/load_config.h"
-#include "config/print_problems.h"
 #include "feed/recording/recorded_packets.h"
 #include "feed/venue_services.h"
 #include "nic/capture/capture_files.h"
@@ -23,10 +22,7 @@
 #include <cstdio>
 #include <cstring>
 #include <map>
-#include <memory>
-#include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace pinstrike::command {
@@ -185,51 +181,31 @@ struct DecodeOptions {
     bool text = false;
 };
 
-/// Returns the venue and lines of the config, or all published lines of the default venue if there
-/// is no config. If the config is wrong, prints its problems and returns nothing.
-std::optional<actors::FeedConfig> config_of(const std::string& config_file) {
+/// The venue and lines of the config, or all published lines of the default venue if there is no
+/// config.
+actors::FeedConfig config_of(const std::string& config_file) {
+    actors::FeedConfig config;
     if (config_file.empty()) {
-        actors::FeedConfig config;
         config.lines = feed::venue_services(config.kind).published_lines();
-        return config;
+    } else {
+        config = load_or_end(actors::load_config, config_file);
     }
-    Problems problems;
-    auto config = actors::load_config(config_file, problems);
-    print_problems(problems);
     return config;
 }
 
-Exit decode_part(const DecodeOptions& options, Decoder& decoder) {
+bool decode_part(const DecodeOptions& options, Decoder& decoder) {
     if (options.files.size() != 1) {
         complain("--from, --to and --lines: expected the folder of one recording, found {} names",
                  options.files.size());
-        return Exit::usage;
+        throw Ended{Exit::usage};
     }
     const std::string& folder = options.files.front();
-    Problems problems;
-    auto packets = feed::RecordedPackets::open(folder, problems);
-    print_problems(problems);
-    if (!packets) {
-        return Exit::failed;
-    }
-    auto range = range_of(options.range, *packets);
-    if (!range) {
-        return Exit::usage;
-    }
-    packets->select(std::move(*range));
-    const bool good = decoder.decode_recording(folder, *packets);
-    return decoder.flush() && decoder.reached_lines() && good ? Exit::ok : Exit::failed;
+    feed::RecordedPackets packets = open_recording(folder);
+    packets.select(range_of(options.range, packets));
+    return decoder.decode_recording(folder, packets);
 }
 
-Exit decode(const DecodeOptions& options) {
-    const auto config = config_of(options.config);
-    if (!config) {
-        return Exit::config;
-    }
-    Decoder decoder{options.json, *config};
-    if (options.range.any()) {
-        return decode_part(options, decoder);
-    }
+bool decode_files(const DecodeOptions& options, Decoder& decoder) {
     Problems problems;
     const std::vector<std::string> files = nic::capture_files(options.files, problems);
     print_problems(problems);
@@ -238,14 +214,21 @@ Exit decode(const DecodeOptions& options) {
     for (const std::string& file : files) {
         good = decoder.decode_file(file, progress) && good;
     }
+    return good;
+}
+
+Exit decode(const DecodeOptions& options) {
+    Decoder decoder{options.json, config_of(options.config)};
+    const bool good =
+        options.range.any() ? decode_part(options, decoder) : decode_files(options, decoder);
     return decoder.flush() && decoder.reached_lines() && good ? Exit::ok : Exit::failed;
 }
 
 }  // namespace
 
 void add_decode(CLI::App& app, Outcome& outcome) {
-    auto options = std::make_shared<DecodeOptions>();
-    CLI::App* command = app.add_subcommand("decode", "Print every message of captures");
+    const auto [command, options] =
+        add_command(app, outcome, "decode", "Print every message of captures", decode);
     command->footer(
         "Standard error reports at the end of each capture how many packets held no block, and\n"
         "why.\n"
@@ -268,7 +251,6 @@ void add_decode(CLI::App& app, Outcome& outcome) {
         command->add_flag("--json", options->json, "One canonical JSON object for each message");
     command->add_flag("--text", options->text, "One readable line for each message (the default)")
         ->excludes(as_json);
-    command->callback([options, &outcome] { outcome.status = decode(*options); });
 }
 
 }  // namespace pinstrike::command

@@ -4,11 +4,9 @@
 // past: replays the recording of the present trade date, and goes on with it. It gets a request on
 // standard input (actors/gateway/replay_frames.h) and writes frames to standard output.
 #include "actors/book/book_config.h"
-#include "actors/book/transfer/book_transfer.h"
 #include "actors/command/command.h"
 #include "actors/command/replay_config.h"
 #include "actors/command/replay_range.h"
-#include "actors/command/single_core.h"
 #include "actors/control/control_loop.h"
 #include "actors/export/replay_actor.h"
 #include "actors/gateway/replay_frames.h"
@@ -154,36 +152,33 @@ Exit replay() {
     auto complete_ns = std::make_shared<std::atomic<std::int64_t>>(0);
     begin.part.frames = std::make_shared<feed::FollowedPart>(
         request->folder, begin.range, [] { return wall_ns(); }, complete_ns);
-    Exit status = Exit::ok;
     ReplaySource source{{request->folder}, request->config, {}, false};
     source.range.part = begin.part;
     source.range.from = begin.from;
-    auto config = replay_config(source, status);
-    if (!config) {
+    actors::FeedConfig config;
+    try {
+        config = replay_config(source);
+    } catch (const Ended&) {
         return give_up(code_internal, "Internal error: record_config, the feed's config, is wrong");
     }
     std::optional<actors::SnapshotBeginning> beginning;
     if (begin.from) {
-        beginning = {config->actors.get<actors::BookConfig>(), begin.from->from_ns};
+        beginning = {config.actors.get<actors::BookConfig>(), begin.from->from_ns};
     }
-    make_single_core(*config);
-    config->system_calls = actors::SystemCalls::free;
-    actors::CoreConfig& core = config->cores.front();
     const actors::ReplayActor* actor = nullptr;
-    core.make_own = [&] {
+    const auto make_actor = [&] {
         auto made = std::make_unique<actors::ReplayActor>(request->wanted, beginning, complete_ns,
                                                           write_output);
         actor = made.get();
         return made;
     };
-    if (beginning) {
-        core.own_transfer_bytes = actors::BookTransfer::memory_bytes({.takes = true});
-    }
+    make_single_core(config, make_actor, beginning.has_value());
+    config.system_calls = actors::SystemCalls::free;
     actors::RunFeedOptions options;
     options.at_step = [&actor](const actors::Appliance&) {
         return actor->is_read() ? "" : std::string{"nobody reads the output"};
     };
-    return actors::run_feed(*config, options);
+    return actors::run_feed(config, options);
 }
 
 }  // namespace

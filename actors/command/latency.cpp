@@ -10,12 +10,10 @@
 #include "actors/telemetry/latency/latency_text.h"
 #include "actors/telemetry/latency/reading_json.h"
 #include "config/output_file.h"
-#include "config/print_problems.h"
 
 #include <nlohmann/json.hpp>
 
 #include <chrono>
-#include <memory>
 #include <optional>
 #include <string>
 #include <thread>
@@ -87,19 +85,15 @@ Exit of_running(const LatencyArguments& given) {
 }
 
 Exit of_replay(const LatencyArguments& given) {
-    Exit status = Exit::ok;
-    const auto config =
-        replay_config({given.captures, given.instance, *nic::parse_pace(given.pace), true}, status);
-    if (!config) {
-        return status;
-    }
+    const actors::FeedConfig config =
+        replay_config({given.captures, given.instance, *nic::parse_pace(given.pace), true});
     actors::RunFeedOptions options;
     options.config_file = given.instance;
     options.at_end = [&given](actors::Appliance& appliance) {
         return write_report(actors::latency_of(actors::take_counter_snapshot(appliance)), given);
     };
     options.files_at_end = {given.csv_file, given.svg_file};
-    return actors::run_feed(*config, options);
+    return actors::run_feed(config, options);
 }
 
 /// Returns the error in the combination of arguments; empty: there is none.
@@ -121,9 +115,8 @@ Exit latency(const LatencyArguments& given) {
 }  // namespace
 
 void add_latency(CLI::App& app, Outcome& outcome) {
-    auto given = std::make_shared<LatencyArguments>();
-    CLI::App* command =
-        app.add_subcommand("latency", "Percentiles of a running instance, or of a replay");
+    const auto [command, given] = add_command(
+        app, outcome, "latency", "Percentiles of a running instance, or of a replay", latency);
     command->footer(
         "INSTANCE as of `pinstrike ctl`. Asks its admin socket for every stage of every thread:\n"
         "percentiles to 99.99 and the highest, of all samples and of those that overlap no "
@@ -154,7 +147,6 @@ void add_latency(CLI::App& app, Outcome& outcome) {
                         "Write the percentiles, in ns (-: standard output, and no tables)");
     command->add_option("--svg", given->svg_file,
                         "Draw them: value by percentile, both logarithmic (-: as above)");
-    command->callback([given, &outcome] { outcome.status = latency(*given); });
 }
 
 }  // namespace pinstrike::command

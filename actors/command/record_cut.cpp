@@ -6,7 +6,6 @@
 #include "actors/command/range_options.h"
 #include "actors/command/root_option.h"
 #include "actors/topology/feed_config.h"
-#include "config/print_problems.h"
 #include "config/whole_file.h"
 #include "feed/event/series_key.h"
 #include "feed/recording/left_out.h"
@@ -17,7 +16,6 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -89,11 +87,10 @@ class Selection {
     std::uint64_t damaged_ = 0;
 };
 
-std::optional<feed::PacketRange> range_of(const RecordCutArguments& given,
-                                          const feed::RecordedPackets& packets) {
-    auto range = range_of(given.range, packets);
-    if (range && !given.stream.empty()) {
-        range->stream = given.stream == "A" ? feed::Stream::a : feed::Stream::b;
+feed::PacketRange range_of(const RecordCutArguments& given, const feed::RecordedPackets& packets) {
+    feed::PacketRange range = range_of(given.range, packets);
+    if (!given.stream.empty()) {
+        range.stream = given.stream == "A" ? feed::Stream::a : feed::Stream::b;
     }
     return range;
 }
@@ -136,39 +133,30 @@ Exit cut(const RecordCutArguments& given) {
             given.out);
         return Exit::usage;
     }
-    Problems problems;
-    auto packets = feed::RecordedPackets::open(given.folder, problems);
-    print_problems(problems);
-    if (!packets) {
-        return Exit::failed;
-    }
-    auto range = range_of(given, *packets);
-    if (!range) {
-        return Exit::usage;
-    }
-    packets->select(std::move(*range));
+    feed::RecordedPackets packets = open_recording(given.folder);
+    packets.select(range_of(given, packets));
     Selection selection{given.underlyings};
     std::uint64_t count = 0;
-    if (!write(*packets, selection, given.out, count)) {
+    if (!write(packets, selection, given.out, count)) {
         return Exit::failed;
     }
-    for (const std::string& text : packets->damage()) {
+    for (const std::string& text : packets.damage()) {
         complain("{}", text);
     }
     complain("{} packets written", count);
     selection.report();
-    if (packets->not_recorded() != 0) {
+    if (packets.not_recorded() != 0) {
         complain("up to {} packets are missing because they were not recorded",
-                 packets->not_recorded());
+                 packets.not_recorded());
     }
-    return packets->damage().empty() && count != 0 ? Exit::ok : Exit::failed;
+    return packets.damage().empty() && count != 0 ? Exit::ok : Exit::failed;
 }
 
 }  // namespace
 
 void add_record_cut(CLI::App& record, Outcome& outcome) {
-    auto given = std::make_shared<RecordCutArguments>();
-    CLI::App* command = record.add_subcommand("cut", "A part of a recording as one capture");
+    const auto [command, given] =
+        add_command(record, outcome, "cut", "A part of a recording as one capture", cut);
     command->footer(
         "The packets of all pollers, merged by time; `replay`, `decode`, `record export` and\n"
         "Wireshark read the capture. Moments are in New York time, or in UTC with a Z behind\n"
@@ -196,7 +184,6 @@ void add_record_cut(CLI::App& record, Outcome& outcome) {
         ->add_option("--out", given->out,
                      "The capture to write: pcapng if it ends in .pcapng, else pcap")
         ->required();
-    command->callback([given, &outcome] { outcome.status = cut(*given); });
 }
 
 }  // namespace pinstrike::command

@@ -12,9 +12,7 @@
 #include "actors/telemetry/counter_snapshot.h"
 #include "config/form.h"
 
-#include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace pinstrike::command {
@@ -32,20 +30,10 @@ struct ReplayArguments {
 };
 
 Exit replay(const ReplayArguments& given) {
-    Exit status = Exit::ok;
-    ReplaySource source{given.files, given.config, *nic::parse_pace(given.pace), false};
-    if (given.range.any()) {
-        auto range = replay_range(given.files, given.range, {}, status);
-        if (!range) {
-            return status;
-        }
-        source.range = std::move(*range);
-    }
-    auto config = replay_config(source, status);
-    if (!config) {
-        return status;
-    }
-    actors::PublishConfig& publish = config->publish;
+    const ReplaySource source{given.files, given.config, *nic::parse_pace(given.pace), false,
+                              replay_range(given.files, given.range)};
+    actors::FeedConfig config = replay_config(source);
+    actors::PublishConfig& publish = config.publish;
     if (given.published.empty()) {
         publish = {};
     } else {
@@ -56,7 +44,7 @@ Exit replay(const ReplayArguments& given) {
         publish.name = given.published;
         publish.kept = given.kept;
     }
-    config->replayed_underlyings = given.underlyings;
+    config.replayed_underlyings = given.underlyings;
     actors::RunFeedOptions options = given.options;
     options.config_file = given.config;
     Progress progress{"messages", share_of(source)};
@@ -70,15 +58,15 @@ Exit replay(const ReplayArguments& given) {
     options.at_end = [](const actors::Appliance& appliance) {
         return finish_snapshot(appliance.recovery().loader);
     };
-    return actors::run_feed(*config, options);
+    return actors::run_feed(config, options);
 }
 
 }  // namespace
 
 void add_replay(CLI::App& app, Outcome& outcome) {
-    auto given = std::make_shared<ReplayArguments>();
-    CLI::App* command =
-        app.add_subcommand("replay", "Run captures through the production path, without refusals");
+    const auto [command, given] =
+        add_command(app, outcome, "replay",
+                    "Run captures through the production path, without refusals", replay);
     command->footer(
         "Several files are merged by time. Without --config: all published lines, one poller, one\n"
         "core with a book. Timers run on the captures' time: every pace gives the same events.\n"
@@ -138,7 +126,6 @@ void add_replay(CLI::App& app, Outcome& outcome) {
         ->add_flag("--keep", given->kept,
                    "Leave the published memory after the end, until `pinstrike forget`")
         ->needs(publish);
-    command->callback([given, &outcome] { outcome.status = replay(*given); });
 }
 
 }  // namespace pinstrike::command

@@ -6,7 +6,6 @@
 #include "actors/command/support/archive.h"
 #include "actors/command/support/parts.h"
 #include "config/output_file.h"
-#include "config/print_problems.h"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -14,7 +13,6 @@
 #include <cstdio>
 #include <ctime>
 #include <filesystem>
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -68,9 +66,9 @@ Exit support_bundle(const BundleOptions& options) {
 }  // namespace
 
 void add_support_bundle(CLI::App& app, Outcome& outcome) {
-    auto options = std::make_shared<BundleOptions>();
-    CLI::App* command = app.add_subcommand(
-        "support-bundle", "Collect what support needs in one archive, without secrets");
+    const auto [command, options] =
+        add_command(app, outcome, "support-bundle",
+                    "Collect what support needs in one archive, without secrets", support_bundle);
     command->footer(
         "The config with the results of check, doctor and plan; account, metrics and latencies of\n"
         "the instance if it runs, the end of its log (the journal of pinstrike@NAME for\n"
@@ -92,7 +90,6 @@ void add_support_bundle(CLI::App& app, Outcome& outcome) {
     command->add_option("--admin", options->admin,
                         "The instance's admin socket (default: the one of the service)");
     command->add_flag("--keep-addresses", options->keep_addresses, "Keep the addresses of hosts");
-    command->callback([options, &outcome] { outcome.status = support_bundle(*options); });
 }
 
 }  // namespace pinstrike::command

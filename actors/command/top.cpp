@@ -7,7 +7,6 @@
 #include "actors/telemetry/admin/admin_client.h"
 #include "actors/telemetry/top/feed_text.h"
 #include "actors/telemetry/top/screen.h"
-#include "config/print_problems.h"
 #include "config/time_units.h"
 #include "config/units.h"
 
@@ -19,7 +18,6 @@
 #include <clocale>
 #include <cstdio>
 #include <map>
-#include <memory>
 #include <optional>
 #include <string>
 #include <thread>
@@ -206,12 +204,15 @@ class Top {
     actors::top::Screen screen_;
 };
 
+Exit top(const TopOptions& options) {
+    return Top{options}.run();
+}
+
 }  // namespace
 
 void add_top(CLI::App& app, Outcome& outcome) {
-    auto options = std::make_shared<TopOptions>();
-    CLI::App* command =
-        app.add_subcommand("top", "Watch a running instance, as `top` shows a host");
+    const auto [command, options] =
+        add_command(app, outcome, "top", "Watch a running instance, as `top` shows a host", top);
     command->footer(
         "INSTANCE as of `pinstrike ctl`. Asks the admin socket once an interval; hot threads have\n"
         "no part in it. On a terminal: feed, lines, cores, rings, actors, ports, latency, busiest\n"
@@ -229,7 +230,6 @@ void add_top(CLI::App& app, Outcome& outcome) {
         ->check(is_duration)
         ->capture_default_str();
     command->add_option("--count", options->count, "End after so many looks (default: never)");
-    command->callback([options, &outcome] { outcome.status = Top{*options}.run(); });
 }
 
 }  // namespace pinstrike::command

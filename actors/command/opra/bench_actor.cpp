@@ -8,7 +8,6 @@
 #include "actors/command/command.h"
 #include "actors/command/opra/generated_events.h"
 #include "actors/topology/actor_kinds.h"
-#include "config/print_problems.h"
 
 #include <fmt/core.h>
 
@@ -204,9 +203,9 @@ std::string sentences() {
 }  // namespace
 
 void add_bench_actor(CLI::App& bench, Outcome& outcome) {
-    auto given = std::make_shared<BenchActorArguments>();
-    CLI::App* command =
-        bench.add_subcommand("actor", "Service time of an actor alone, or with copies of it");
+    const auto [command, given] =
+        add_command(bench, outcome, "actor", "Service time of an actor alone, or with copies of it",
+                    bench_actor);
     command->footer(
         "Passes recorded messages to an actor in one thread, in batches, and measures how long\n"
         "its core takes for each; the cost of the clock is measured and subtracted. A first pass\n"
@@ -249,7 +248,6 @@ void add_bench_actor(CLI::App& bench, Outcome& outcome) {
         ->excludes(capture)
         ->capture_default_str()
         ->check(CLI::Range(0.0, 1.0));
-    command->callback([given, &outcome] { outcome.status = bench_actor(*given); });
 }
 
 }  // namespace pinstrike::command

@@ -7,7 +7,6 @@
 #include "actors/command/command.h"
 #include "actors/command/opra/cut_poller.h"
 #include "actors/topology/machine.h"
-#include "config/print_problems.h"
 #include "feed/opra/lines.h"
 #include "feed/opra/opra.h"
 #include "feed/opra/traffic/presets.h"
@@ -23,7 +22,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <memory>
 #include <optional>
 #include <string>
 #include <system_error>
@@ -219,9 +217,9 @@ Exit bench_stages(BenchStagesArguments given) {
 }  // namespace
 
 void add_bench_stages(CLI::App& app, Outcome& outcome) {
-    auto given = std::make_shared<BenchStagesArguments>();
-    CLI::App* command =
-        app.add_subcommand("stages", "Cost of each stage of a message's path, in ns and cycles");
+    const auto [command, given] =
+        add_command(app, outcome, "stages",
+                    "Cost of each stage of a message's path, in ns and cycles", bench_stages);
     command->footer(
         "DPDK's net_pcap replays generated traffic. Paths that end after each stage run in turn,\n"
         "and the cost of a stage is the difference of two paths. Medians over runs. Needs no\n"
@@ -269,7 +267,6 @@ void add_bench_stages(CLI::App& app, Outcome& outcome) {
     command->add_flag("--counting", given->bench.counting,
                       "One loop for each path, on a simulated clock: to count instructions");
     command->add_flag("--json", given->json, "One JSON object instead of tables");
-    command->callback([given, &outcome] { outcome.status = bench_stages(*given); });
 }
 
 }  // namespace pinstrike::command

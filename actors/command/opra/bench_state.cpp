@@ -6,7 +6,6 @@
 #include "actors/bench/rows.h"
 #include "actors/command/command.h"
 #include "actors/publish/pinstrike.h"
-#include "config/print_problems.h"
 
 #include <array>
 #include <atomic>
@@ -207,9 +206,9 @@ Exit bench_state(const BenchStateArguments& given) {
 }  // namespace
 
 void add_bench_state(CLI::App& bench, Outcome& outcome) {
-    auto given = std::make_shared<BenchStateArguments>();
-    CLI::App* command = bench.add_subcommand(
-        "state", "The published state of series: its cost for a book, chains, attaching");
+    const auto [command, given] = add_command(
+        bench, outcome, "state",
+        "The published state of series: its cost for a book, chains, attaching", bench_state);
     command->footer(
         "Publishes books as `bench` and `bench-table`. Readers check that no value is torn.\n"
         "Ratios are of turns that alternate. Needs two processors without other work.\n"
@@ -227,7 +226,6 @@ void add_bench_state(CLI::App& bench, Outcome& outcome) {
         ->check(CLI::Range(1, 1000))
         ->capture_default_str();
     command->add_flag("--hugepages", given->hugepages, "Memory of a mounted hugetlbfs");
-    command->callback([given, &outcome] { outcome.status = bench_state(*given); });
 }
 
 }  // namespace pinstrike::command

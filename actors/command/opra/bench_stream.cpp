@@ -9,7 +9,6 @@
 #include "actors/publish/pinstrike.h"
 #include "actors/publish/reader/core_cursor.h"
 #include "actors/publish/reader/mapping.h"
-#include "config/print_problems.h"
 #include "config/units.h"
 
 #include <sys/prctl.h>
@@ -334,9 +333,9 @@ Exit bench_stream(const BenchStreamArguments& given) {
 }  // namespace
 
 void add_bench_stream(CLI::App& bench, Outcome& outcome) {
-    auto given = std::make_shared<BenchStreamArguments>();
-    CLI::App* command =
-        bench.add_subcommand("stream", "The stream of events that a feed publishes, and readers");
+    const auto [command, given] =
+        add_command(bench, outcome, "stream",
+                    "The stream of events that a feed publishes, and readers", bench_stream);
     command->footer(
         "Publishes generated traffic as `bench` and `bench-ring`, and reads it by libpinstrike.\n"
         "The rates of readers count their own time alone, except that of two threads. Needs\n"
@@ -364,7 +363,6 @@ void add_bench_stream(CLI::App& bench, Outcome& outcome) {
                      "Records of the stream's ring, a power of two")
         ->check(CLI::Range(1 << 10, 1 << 24))
         ->check(power_of_two_error);
-    command->callback([given, &outcome] { outcome.status = bench_stream(*given); });
 }
 
 }  // namespace pinstrike::command

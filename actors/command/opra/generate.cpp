@@ -4,9 +4,7 @@
 // also writes the truth of the traffic: the account and the book that a handler must get from it.
 #include "actors/command/command.h"
 #include "actors/command/duration_option.h"
-#include "actors/command/opra/generate_loop.h"
 #include "actors/command/opra/generate_output.h"
-#include "config/print_problems.h"
 #include "config/units.h"
 #include "config/whole_file.h"
 #include "feed/opra/lines.h"
@@ -50,7 +48,7 @@ struct GenerateOptions {
     std::string truth;
     std::string series_map;
     bool no_session = false;
-    std::string duration;
+    std::int64_t for_ns = 0;  ///< 0: the traffic once
     double skew_a_us = 0;
     double skew_b_us = 0;
     double retransmit_after_us = 1000;
@@ -87,19 +85,19 @@ class Audience final : public traffic::BlockSink {
     std::uint64_t count_ = 0;
 };
 
-/// Parses numbers of lines such as "1-96,220". On an error, prints it and returns nothing.
-std::optional<std::vector<feed::LineConfig>> lines_of(std::string_view text) {
+/// Parses numbers of lines such as "1-96,220". Ends the command if they are wrong.
+std::vector<feed::LineConfig> lines_of(std::string_view text) {
     const auto numbers = parse_ranges(text);
     if (!numbers) {
         complain("--lines: found {}, expected numbers and ranges", text);
-        return std::nullopt;
+        throw Ended{Exit::usage};
     }
     std::vector<feed::LineConfig> lines;
     for (const std::uint16_t number : *numbers) {
         const auto line = feed::opra::published_line(number);
         if (!line) {
             complain("--lines: found {}, which is no line of OPRA", number);
-            return std::nullopt;
+            throw Ended{Exit::usage};
         }
         lines.push_back(*line);
     }
@@ -108,7 +106,7 @@ std::optional<std::vector<feed::LineConfig>> lines_of(std::string_view text) {
     });
     if (!speaks) {
         complain("--lines: expected a line of 1-96 or 201-204");
-        return std::nullopt;
+        throw Ended{Exit::usage};
     }
     return lines;
 }
@@ -182,34 +180,36 @@ bool write_series_map(const std::string& path, const TrafficConfig& config,
 }
 
 Exit generate(GenerateOptions options) {
-    const auto lines = lines_of(options.lines);
-    if (!lines) {
+    const bool packets = !options.out.empty() || !options.interface.empty();
+    const bool both = !options.out.empty() && !options.interface.empty();
+    if (both || (!packets && options.series_map.empty())) {
+        complain("generate: expected one of --out and --interface, or --series-map");
         return Exit::usage;
     }
-    const TrafficConfig config = traffic_of(options, lines->size());
-    if (!options.duration.empty() && !options.truth.empty()) {
+    const std::vector<feed::LineConfig> lines = lines_of(options.lines);
+    const TrafficConfig config = traffic_of(options, lines.size());
+    if (options.for_ns != 0 && !options.truth.empty()) {
         complain("--for repeats the traffic, and has no truth");
         return Exit::usage;
     }
-    if (!options.series_map.empty() && !write_series_map(options.series_map, config, *lines)) {
+    if (!options.series_map.empty() && !write_series_map(options.series_map, config, lines)) {
         return Exit::failed;
     }
-    if (options.out.empty() && options.interface.empty()) {
+    if (!packets) {
         return Exit::ok;  // because only the series map was requested
     }
-    if (!options.duration.empty()) {
-        const double seconds = static_cast<double>(*parse_duration_ns(options.duration)) / 1e9;
-        return send_loop(config, *lines, options.streams, options.interface, seconds);
+    if (options.for_ns != 0) {
+        return send_loop(config, lines, options.streams, options.interface, options.for_ns);
     }
     const std::unique_ptr<GenerateOutput> output = open_output(options.out, options.interface);
     if (output == nullptr) {
         return Exit::failed;
     }
     traffic::AccountTruth account;
-    traffic::Delivery delivery{config, *lines, options.streams, *output,
+    traffic::Delivery delivery{config, lines, options.streams, *output,
                                options.truth.empty() ? nullptr : &account};
     Audience audience{delivery, !options.truth.empty()};
-    traffic::TrafficSession{config, *lines, audience}.run();
+    traffic::TrafficSession{config, lines, audience}.run();
     delivery.finish();
     const bool good = options.truth.empty() ||
                       write_truth(options.truth, audience, account, delivery.longest_hole_ns());
@@ -312,9 +312,9 @@ void add_traffic(CLI::App& command, GenerateOptions& options) {
 }  // namespace
 
 void add_generate(CLI::App& app, Outcome& outcome) {
-    auto options = std::make_shared<GenerateOptions>();
-    CLI::App* command =
-        app.add_subcommand("generate", "Generate realistic OPRA traffic, and its expected results");
+    const auto [command, options] =
+        add_command(app, outcome, "generate",
+                    "Generate realistic OPRA traffic, and its expected results", generate);
     command->footer(
         "Exit status: 0 success; 1 it failed; 2 wrong use.\n\n"
         "Examples:\n"
@@ -327,11 +327,8 @@ void add_generate(CLI::App& app, Outcome& outcome) {
     command->add_option("--out", options->out, "Capture to write (.pcap, .pcapng)");
     command->add_option("--interface", options->interface,
                         "Interface on which to send, in real time");
-    command
-        ->add_option(
-            "--for", options->duration,
-            "How long: 8h, 10m, 60s, 500ms. Sends a loop of the traffic, which has no truth")
-        ->check(is_duration)
+    add_duration(*command, "--for", options->for_ns,
+                 "How long: 8h, 10m, 60s, 500ms. Sends a loop of the traffic, which has no truth")
         ->needs("--interface");
     command->add_option("--streams", options->streams, "Streams to generate")
         ->check(CLI::IsMember({"A", "B", "AB"}));
@@ -343,16 +340,6 @@ void add_generate(CLI::App& app, Outcome& outcome) {
     add_faults(*command, "a", options->traffic.a, options->skew_a_us);
     add_faults(*command, "b", options->traffic.b, options->skew_b_us);
     add_retransmission(*command, *options);
-    command->callback([options, &outcome] {
-        const bool packets = !options->out.empty() || !options->interface.empty();
-        const bool both = !options->out.empty() && !options->interface.empty();
-        if (both || (!packets && options->series_map.empty())) {
-            complain("generate: expected one of --out and --interface, or --series-map");
-            outcome.status = Exit::usage;
-            return;
-        }
-        outcome.status = generate(*options);
-    });
 }
 
 }  // namespace pinstrike::command
