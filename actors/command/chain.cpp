@@ -3,7 +3,9 @@
 // `pinstrike chain`: the series of underlyings as a running feed or a replay publishes them.
 #include "actors/command/chain_output.h"
 #include "actors/command/command.h"
+#include "actors/publish/pinstrike.hpp"
 #include "actors/publish/publish_folder.h"
+#include "config/joined.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -15,9 +17,7 @@
 #include <cmath>
 #include <cstdio>
 #include <iterator>
-#include <memory>
 #include <optional>
-#include <sstream>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -36,37 +36,20 @@ struct ChainArguments {
     bool json = false;
 };
 
-struct CloseFeed {
-    void operator()(pinstrike_feed* feed) const { pinstrike_close(feed); }
-};
-
-using Feed = std::unique_ptr<pinstrike_feed, CloseFeed>;
-
-std::vector<std::string> feed_names() {
-    std::string text(pinstrike_feeds(nullptr, 0) + 1, '\0');
-    text.resize(std::min(pinstrike_feeds(text.data(), text.size()), text.size() - 1));
-    std::vector<std::string> names;
-    std::istringstream rows{text};
-    for (std::string name; std::getline(rows, name);) {
-        names.push_back(name);
-    }
-    return names;
-}
-
 bool runs(const std::string& name) {
-    const Feed feed{pinstrike_open(name.c_str())};
-    if (!feed) {
+    try {
+        const pinstrike_condition condition = client::feed{name}.condition();
+        return condition == PINSTRIKE_FEED_LIVE || condition == PINSTRIKE_FEED_STARTING ||
+               condition == PINSTRIKE_FEED_STUCK;
+    } catch (const client::error&) {
         return false;  // it has ended meanwhile, or this user may not read it
     }
-    const pinstrike_condition condition = pinstrike_condition_of(feed.get());
-    return condition == PINSTRIKE_FEED_LIVE || condition == PINSTRIKE_FEED_STARTING ||
-           condition == PINSTRIKE_FEED_STUCK;
 }
 
 /// The only feed that runs here. If none runs, the only one that is published: it died, or a replay
-/// was kept. Empty, after a complaint: there is none, or several.
+/// was kept. Ends the command if there is none, or several.
 std::string only_feed() {
-    std::vector<std::string> names = feed_names();
+    std::vector<std::string> names = client::feed::names();
     std::vector<std::string> running;
     std::ranges::copy_if(names, std::back_inserter(running), runs);
     const bool any_runs = !running.empty();
@@ -80,14 +63,10 @@ std::string only_feed() {
     } else if (names.empty()) {
         complain("no feed publishes its state here: see publish.memory (pinstrike explain)");
     } else {
-        std::string list;
-        for (const std::string& name : names) {
-            list += (list.empty() ? "" : " ") + name;
-        }
         complain("several feeds {} here ({}): name one with --feed", any_runs ? "run" : "publish",
-                 list);
+                 joined(names, " "));
     }
-    return {};
+    throw Ended{};
 }
 
 /// "2026-12-18" as 20261218.
@@ -138,36 +117,16 @@ std::optional<Strikes> parse_strikes(const std::string& text) {
     return valid ? std::optional{Strikes{0, 0, count}} : std::nullopt;
 }
 
-/// False, after a complaint: the values cannot be read.
-bool read_chain(pinstrike_feed* feed, const pinstrike_filter& filter,
-                std::vector<pinstrike_value>& values) {
-    while (true) {
-        const std::ptrdiff_t found = pinstrike_chain(feed, &filter, values.data(), values.size());
-        if (found < 0) {
-            complain("{}", pinstrike_error());
-            return false;
-        }
-        const bool fits = static_cast<std::size_t>(found) <= values.size();
-        values.resize(static_cast<std::size_t>(found));
-        if (fits) {
-            return true;
-        }
-    }
-}
-
 ChainForm form_of(const ChainArguments& given) {
     return given.csv ? ChainForm::csv : given.json ? ChainForm::json : ChainForm::table;
 }
 
-/// Prints the chain once. False, after a complaint: it cannot be read, or nothing is listed and it
-/// will not be printed again.
-bool print_once(const ChainArguments& given, pinstrike_feed* feed, const pinstrike_filter& filter,
+/// Prints the chain once. False, after a complaint: nothing is listed, and it will not be printed
+/// again.
+bool print_once(const ChainArguments& given, client::feed& feed, const client::filter& filter,
                 const ChainView& view) {
-    std::vector<pinstrike_value> values(4096);
-    if (!read_chain(feed, filter, values)) {
-        return false;
-    }
-    const std::string none = fmt::format("{} lists no such series", pinstrike_name(feed));
+    const std::vector<pinstrike_value> values = feed.chain(filter);
+    const std::string none = fmt::format("{} lists no such series", feed.name());
     if (values.empty() && given.watch_seconds <= 0) {
         complain("{}", none);
         return false;
@@ -193,25 +152,14 @@ Exit chain(const ChainArguments& given) {
         complain("found no ROOT, expected an underlying such as SPY");
         return Exit::usage;
     }
-    const std::string name = given.feed.empty() ? only_feed() : given.feed;
-    if (name.empty()) {
-        return Exit::failed;
-    }
-    const Feed feed{pinstrike_open(name.c_str())};
-    if (!feed) {
-        complain("{}", pinstrike_error());
-        return Exit::failed;
-    }
-    std::vector<const char*> roots;
-    for (const std::string& root : given.roots) {
-        roots.push_back(root.c_str());
-    }
-    pinstrike_filter filter{};
-    filter.roots = roots.empty() ? nullptr : roots.data();
-    filter.roots_count = roots.size();
+    client::feed feed{given.feed.empty() ? only_feed() : given.feed};
+    client::filter filter;
+    filter.roots = given.roots;
     filter.expiration_from = filter.expiration_to = *expiration;
-    filter.strike_from_e8 = strikes->from_e8;
-    filter.strike_to_e8 = strikes->to_e8;
+    if (strikes->to_e8 != 0) {
+        filter.strike_from_e8 = strikes->from_e8;
+        filter.strike_to_e8 = strikes->to_e8;
+    }
     const ChainForm form = form_of(given);
     const bool table = form == ChainForm::table;
     const ChainView view{.form = form,
@@ -219,14 +167,18 @@ Exit chain(const ChainArguments& given) {
                          .nearest_only = table && given.expiration.empty(),
                          .around = table ? strikes->around : 0};
     while (true) {
-        if (!print_once(given, feed.get(), filter, view)) {
+        if (!print_once(given, feed, filter, view)) {
             return Exit::failed;
         }
         if (given.watch_seconds <= 0) {
             return Exit::ok;
         }
         std::this_thread::sleep_for(std::chrono::duration<double>(given.watch_seconds));
-        (void)pinstrike_reattach(feed.get());
+        try {
+            feed.reattach();
+        } catch (const client::error&) {
+            // A newer start cannot be read, and the values of this one stay readable.
+        }
     }
 }
 

@@ -113,6 +113,15 @@ void bench_book(const BenchStateArguments& given, actors::PublishedBook& with_st
                       actors::ratios(rates[2], rates[0]), "times");
 }
 
+/// Of the series of the root CHAIN.
+pinstrike_filter chain_filter() {
+    static constexpr const char* root = "CHAIN";
+    pinstrike_filter filter{};
+    filter.roots = &root;
+    filter.roots_count = 1;
+    return filter;
+}
+
 struct CloseFeed {
     void operator()(pinstrike_feed* feed) const { pinstrike_close(feed); }
 };
@@ -130,10 +139,7 @@ std::size_t bench_chain(const std::string& what, std::size_t reads,
         }
     }};
     const std::unique_ptr<pinstrike_feed, CloseFeed> feed{pinstrike_open(feed_name)};
-    const char* const root = "CHAIN";
-    pinstrike_filter filter{};
-    filter.roots = &root;
-    filter.roots_count = 1;
+    const pinstrike_filter filter = chain_filter();
     std::vector<pinstrike_value> values(chain_series);
     std::vector<double> times;
     std::size_t torn = 0;
@@ -160,10 +166,7 @@ std::size_t bench_chain(const std::string& what, std::size_t reads,
 
 /// From the call that attaches to the first chain.
 void bench_attach(const BenchStateArguments& given) {
-    const char* const root = "CHAIN";
-    pinstrike_filter filter{};
-    filter.roots = &root;
-    filter.roots_count = 1;
+    const pinstrike_filter filter = chain_filter();
     std::vector<pinstrike_value> values(chain_series);
     std::vector<double> times;
     for (unsigned run = 0; run < given.runs; ++run) {

@@ -6,7 +6,7 @@
 #include "actors/bench/sample_work.h"
 #include "actors/command/command.h"
 #include "actors/command/opra/generated_events.h"
-#include "actors/publish/pinstrike.h"
+#include "actors/publish/pinstrike.hpp"
 #include "actors/publish/reader/core_cursor.h"
 #include "actors/publish/reader/mapping.h"
 #include "config/units.h"
@@ -207,28 +207,11 @@ double writer_beside(Writer& writer, const Batches& batches, unsigned count, boo
     return rate(batches, seconds);
 }
 
-struct Close {
-    void operator()(pinstrike_feed* feed) const { pinstrike_close(feed); }
-
-    void operator()(pinstrike_stream* stream) const { pinstrike_unsubscribe(stream); }
-};
-
-using Stream = std::unique_ptr<pinstrike_stream, Close>;
-
-/// A stream of one root, or of all.
-Stream subscribe(pinstrike_feed* feed, const char* root) {
-    pinstrike_filter filter{};
-    filter.roots = &root;
-    filter.roots_count = 1;
-    return Stream{pinstrike_subscribe(feed, root == nullptr ? nullptr : &filter)};
-}
-
 /// The rate at which a stream takes messages, those of other series included, which a book wrote
 /// before. Only the reader's time counts.
-double follow(actors::PublishedBook& published, Records records, pinstrike_stream* stream) {
-    std::vector<pinstrike_record> got(1024);
+double follow(actors::PublishedBook& published, Records records, client::stream& stream) {
     const auto poll = [&] {
-        while (pinstrike_poll(stream, got.data(), got.size()) > 0) {
+        while (!stream.poll().empty()) {
         }
     };
     poll();                                   // what came before
@@ -312,16 +295,18 @@ Exit bench_stream(const BenchStreamArguments& given) {
     const std::string root = some_root(records);
     published->apply(records);  // so that all series are there
     published->file->give_ids();
-    const std::unique_ptr<pinstrike_feed, Close> feed{pinstrike_open(book_feed)};
-    const Stream all = subscribe(feed.get(), nullptr);
-    const Stream one_root = subscribe(feed.get(), root.c_str());
-    follow(*published, records, all.get());       // not counted: the pages of the stream
-    follow(*published, records, one_root.get());  // appear in this process
+    client::feed feed{book_feed};
+    client::filter of_root;
+    of_root.roots = {root};
+    client::stream all = feed.subscribe();
+    client::stream one_root = feed.subscribe(of_root);
+    follow(*published, records, all);       // not counted: the pages of the stream
+    follow(*published, records, one_root);  // appear in this process
     Figures figures;
     for (unsigned run = 0; run < given.runs; ++run) {
         figures.ring.push_back(two_threads(writer, given.stream_records, batches));
-        figures.all.push_back(follow(*published, records, all.get()));
-        figures.one_root.push_back(follow(*published, records, one_root.get()));
+        figures.all.push_back(follow(*published, records, all));
+        figures.one_root.push_back(follow(*published, records, one_root));
         figures.alone.push_back(writer_beside(writer, batches, 0, false));
         figures.readers.push_back(writer_beside(writer, batches, 8, false));
         figures.stopped.push_back(writer_beside(writer, batches, 1, true));
