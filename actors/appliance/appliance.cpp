@@ -261,16 +261,19 @@ std::vector<const Actor*> Appliance::actors(std::string_view kind) const {
 
 std::vector<std::string> Appliance::remarks() const {
     std::vector<std::string> all = parts_->remarks;
+    const auto note_place = [&all](const std::string& thread, CpuIndex cpu,
+                                   const ThreadControl& control) {
+        if (control.misplaced.load(std::memory_order_relaxed)) {
+            all.push_back(fmt::format("{}: the system refused cpu {}", thread, cpu));
+        }
+    };
     if (parts_->publisher) {
         for (std::string& remark : parts_->publisher->file().remarks()) {
             all.push_back(std::move(remark));
         }
     }
     for (const PollerThread& poller : parts_->pollers) {
-        if (poller.control->misplaced.load(std::memory_order_relaxed)) {
-            all.push_back(fmt::format("{}: the system refused cpu {}", poller.config.name,
-                                      poller.config.cpu));
-        }
+        note_place(poller.config.name, poller.config.cpu, *poller.control);
         for (std::size_t i = 0; i < poller.task->ports_count(); ++i) {
             for (const std::string& remark : poller.task->input(i).port->remarks()) {
                 all.push_back(
@@ -278,23 +281,14 @@ std::vector<std::string> Appliance::remarks() const {
             }
         }
     }
-    if (parts_->recovery.control.misplaced.load(std::memory_order_relaxed)) {
-        all.push_back(
-            fmt::format("recovery: the system refused cpu {}", parts_->config.control_cpu));
-    }
-    if (parts_->recorder.control.misplaced.load(std::memory_order_relaxed)) {
-        all.push_back(
-            fmt::format("recorder: the system refused cpu {}", parts_->config.control_cpu));
-    }
+    note_place("recovery", parts_->config.control_cpu, parts_->recovery.control);
+    note_place("recorder", parts_->config.control_cpu, parts_->recorder.control);
     if (control_misplaced_) {
         all.push_back(
             fmt::format("control: the system refused cpu {}", parts_->config.control_cpu));
     }
     for (const CoreThread& core : parts_->cores) {
-        if (core.control->misplaced.load(std::memory_order_relaxed)) {
-            all.push_back(
-                fmt::format("{}: the system refused cpu {}", core.config.name, core.config.cpu));
-        }
+        note_place(core.config.name, core.config.cpu, *core.control);
     }
     for (const CoreThread& core : parts_->cores) {
         for (std::size_t i = 0; i < core.core->actors_count(); ++i) {

@@ -221,9 +221,6 @@ bool PartsBuilder::open_publisher(Problems& problems) {
 }
 
 bool PartsBuilder::open_peers(peer::PeerListener listener, Problems& problems) {
-    if (!listener) {
-        listener = [](const peer::PeerEvent& /*nobody listens*/) {};
-    }
     if (exchanges_state(config_) && !make_state_exchange(listener, problems)) {
         return false;
     }
@@ -280,9 +277,6 @@ bool PartsBuilder::make_state_exchange(const peer::PeerListener& listener, Probl
 void PartsBuilder::make_state_recovery(RecoveredListener listener) {
     if (!recovers_state(config_)) {
         return;
-    }
-    if (!listener) {
-        listener = [](bool /*recovered*/, const std::string& /*nobody listens*/) {};
     }
     StateRecoverySetup setup;
     setup.lines = configured_lines(config_);
@@ -425,9 +419,6 @@ bool PartsBuilder::make_recorder(RecorderListener listener, Problems& problems) 
             }
             return numbers;
         };
-    }
-    if (!listener) {
-        listener = [](RecorderNote /*note*/, const std::string& /*nobody listens*/) {};
     }
     RecorderSetup setup{config_.name, config_.record, feed::venue_services(config_.kind).numbers_of,
                         std::move(listener)};

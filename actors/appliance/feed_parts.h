@@ -71,12 +71,15 @@ struct RecorderThread {
     std::thread compressor;
 };
 
-/// Who gets events of other threads than control. An empty listener drops them.
+/// Who gets events of other threads than control; by default nobody.
 struct FeedListeners {
     nic::dpdk::LogSink device;  ///< DPDK's messages, on any thread; empty: errors to standard error
-    peer::PeerListener peer;    ///< on the recovery thread
-    RecorderListener recorder;  ///< on the recorder's thread
-    RecoveredListener recovered;  ///< on the recovery thread
+    /// On the recovery thread.
+    peer::PeerListener peer = [](const peer::PeerEvent& /*event*/) {};
+    /// On the recorder's thread.
+    RecorderListener recorder = [](RecorderNote /*note*/, const std::string& /*sentence*/) {};
+    /// On the recovery thread.
+    RecoveredListener recovered = [](bool /*recovered*/, const std::string& /*text*/) {};
 };
 
 struct FeedParts {
