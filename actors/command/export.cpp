@@ -21,6 +21,8 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <string>
@@ -179,34 +181,18 @@ Exit run_export(const ExportArguments& given) {
     return actors::run_feed(config, options);
 }
 
-std::string_view word_of(actors::CsvValue value) {
-    switch (value) {
-        case actors::CsvValue::time:
-            return "time";
-        case actors::CsvValue::price:
-            return "price";
-        case actors::CsvValue::number:
-            return "number";
-        case actors::CsvValue::number_or_none:
-            return "number_or_none";
-        case actors::CsvValue::difference:
-            return "difference";
-        case actors::CsvValue::difference_or_none:
-            return "difference_or_none";
-        case actors::CsvValue::letter:
-            return "letter";
-        case actors::CsvValue::text:
-            return "text";
-    }
-    return "";
-}
+/// The names of actors::CsvValue, in its order.
+constexpr std::array<std::string_view, 8> value_words{
+    "time",   "price", "number", "number_or_none", "difference", "difference_or_none",
+    "letter", "text"};
+static_assert(static_cast<std::size_t>(actors::CsvValue::text) + 1 == value_words.size());
 
 /// Prints where the fields of the schema's records lie, as JSON.
 Exit print_columns(feed::dbn::Schema schema) {
     nlohmann::ordered_json columns = nlohmann::ordered_json::array();
     for (const actors::CsvColumn& column : actors::csv_columns(schema)) {
         columns.push_back({{"name", column.name},
-                           {"kind", word_of(column.value)},
+                           {"kind", value_words[static_cast<std::size_t>(column.value)]},
                            {"offset", column.at},
                            {"bytes", column.bytes}});
     }

@@ -23,10 +23,11 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <cerrno>
 #include <csignal>
+#include <iostream>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <span>
@@ -46,21 +47,6 @@ constexpr std::uint8_t code_aged_out = 8;
 
 /// State from so long before the start: clocks of exchanges may be ahead of the receive times.
 constexpr std::int64_t before_start_ns = 2'000'000'000;
-
-std::string read_input() {
-    std::string text;
-    std::array<char, 65536> piece{};
-    for (;;) {
-        const ssize_t got = ::read(STDIN_FILENO, piece.data(), piece.size());
-        if (got < 0 && errno == EINTR) {
-            continue;
-        }
-        if (got <= 0) {
-            return text;
-        }
-        text.append(piece.data(), static_cast<std::size_t>(got));
-    }
-}
 
 bool write_output(std::span<const std::byte> bytes) {
     while (!bytes.empty()) {
@@ -141,7 +127,8 @@ Beginning beginning_of(const ReplayRequest& request) {
 
 Exit replay() {
     be_idle();
-    const auto request = actors::gateway::parse_replay_request(read_input());
+    const std::string input{std::istreambuf_iterator<char>{std::cin}, {}};
+    const auto request = actors::gateway::parse_replay_request(input);
     if (!request || request->wanted.empty()) {
         return give_up(code_internal, "Internal error: the replay got a malformed request");
     }

@@ -91,25 +91,6 @@ class ControlSignals {
     sigset_t set_{};
 };
 
-/// Makes writing to a closed pipe an ordinary error instead of the end of the program.
-class IgnoredPipeSignal {
-  public:
-    IgnoredPipeSignal() {
-        struct sigaction ignore {};
-
-        ignore.sa_handler = SIG_IGN;
-        ::sigaction(SIGPIPE, &ignore, &before_);
-    }
-
-    ~IgnoredPipeSignal() { ::sigaction(SIGPIPE, &before_, nullptr); }
-
-    IgnoredPipeSignal(const IgnoredPipeSignal&) = delete;
-    IgnoredPipeSignal& operator=(const IgnoredPipeSignal&) = delete;
-
-  private:
-    struct sigaction before_ {};
-};
-
 std::string starting_text(const FeedConfig& config, const std::string& file) {
     return fmt::format("pinstrike {}; {}; lines {}, ports {}, pollers {}, cores {}", version,
                        file.empty() ? "no config file" : "config " + file, config.lines.size(),
@@ -412,7 +393,7 @@ void stop(Appliance& appliance, ControlLog& log) {
 
 Exit run_feed(const FeedConfig& config, const RunFeedOptions& options) {
     const ControlSignals signals;
-    const IgnoredPipeSignal ignored;
+    std::signal(SIGPIPE, SIG_IGN);  // writing to a closed pipe is an error, and not the end
     ControlLog log(config.log_level);
     const ServiceManager manager = ServiceManager::of_environment();
     ServiceNotify service(manager);
