@@ -36,38 +36,17 @@ LogCode code_of(BridgeNote note) {
     return codes[static_cast<std::size_t>(note)];
 }
 
-class BridgeService {
+class BridgeService final : public SideProcess {
   public:
     BridgeService(const bridge::BridgeConfig& config, const std::string& connect,
                   const SideOptions& options)
-        : config_(config),
+        : SideProcess("bridge", config.cpu, config.metrics_address, options.for_ns),
+          config_(config),
           connect_(connect),
-          options_(options),
-          process_({.name = "bridge",
-                    .cpu = config.cpu,
-                    .metrics_address = config.metrics_address,
-                    .for_ns = options.for_ns,
-                    .metrics =
-                        [this](const LogCounters& log, const EndpointCounters* endpoint) {
-                            return bridge_metrics_page({.feed = config_.feed,
-                                                        .server = server_ ? &*server_ : nullptr,
-                                                        .client = client_ ? &*client_ : nullptr,
-                                                        .stepped_ns = stepped_ns(),
-                                                        .log = log,
-                                                        .endpoint = endpoint});
-                        },
-                    .stepped_ns = [this] { return stepped_ns(); },
-                    .status = [this] { return status(); },
-                    .serve =
-                        [this] {
-                            serve();
-                            return std::string{};
-                        },
-                    // Relaxed: the thread is joined before anything that it wrote is read.
-                    .stop = [this](int) { stop_.store(true, std::memory_order_relaxed); }}) {
+          options_(options) {
         const auto note = [this](BridgeNote what, const std::string& subject,
                                  const std::string& sentence) {
-            process_.log(code_of(what), subject, sentence);
+            log(code_of(what), subject, sentence);
         };
         if (connect.empty()) {
             server_.emplace(config.feed, config.connections_max, note);
@@ -80,29 +59,41 @@ class BridgeService {
         Problems problems;
         const bool opened = server_ ? server_->open(config_.listen, config_.tls, problems)
                                     : client_->open(connect_, config_.tls, problems);
-        if (!opened || !process_.open(problems)) {
+        if (!opened || !open(problems)) {
             print_problems(problems);
             return exit_of(problems);
         }
-        const Exit ended = process_.run();
+        const Exit ended = run_thread();
         const Exit reported = report();
         return ended == Exit::ok ? reported : ended;
     }
 
   private:
+    std::string metrics(const LogCounters& log, const EndpointCounters* endpoint) override {
+        return bridge_metrics_page({.feed = config_.feed,
+                                    .server = server_ ? &*server_ : nullptr,
+                                    .client = client_ ? &*client_ : nullptr,
+                                    .stepped_ns = stepped_ns(),
+                                    .log = log,
+                                    .endpoint = endpoint});
+    }
+
     /// Relaxed: no data depends on the time.
-    [[nodiscard]] std::int64_t stepped_ns() const {
+    [[nodiscard]] std::int64_t stepped_ns() const override {
         return stepped_ns_.load(std::memory_order_relaxed);
     }
 
-    [[nodiscard]] std::string status() const {
+    [[nodiscard]] std::string status() const override {
         return server_ ? fmt::format("{} joined, {} current", server_->open_connections(),
                                      server_->current())
                        : fmt::format("{} {}", config_.feed,
                                      client_->is_live() ? "is published" : "has no state");
     }
 
-    void serve() {
+    /// Relaxed: the thread is joined before anything that it wrote is read.
+    void stop(int /*signal*/) override { stop_.store(true, std::memory_order_relaxed); }
+
+    std::string serve() override {
         while (!stop_.load(std::memory_order_relaxed)) {
             step();
         }
@@ -110,6 +101,7 @@ class BridgeService {
         while (server_ ? server_->connections() != 0 : !client_->is_over()) {
             step();
         }
+        return {};
     }
 
     void step() {
@@ -183,7 +175,6 @@ class BridgeService {
     const bridge::BridgeConfig& config_;
     const std::string& connect_;
     const SideOptions& options_;
-    SideProcess process_;
     std::optional<BridgeServer> server_;
     std::optional<BridgeClient> client_;
     std::atomic<std::int64_t> stepped_ns_ = wall_ns();

@@ -35,59 +35,56 @@ LogCode code_of(GatewayNote note) {
     return codes[static_cast<std::size_t>(note)];
 }
 
-class Service {
+class Service final : public SideProcess {
   public:
     Service(const gateway::GatewayConfig& config, const SideOptions& options)
-        : config_(config),
+        : SideProcess("gateway", config.cpu, config.metrics_address, options.for_ns),
+          config_(config),
           options_(options),
-          process_({.name = "gateway",
-                    .cpu = config.cpu,
-                    .metrics_address = config.metrics_address,
-                    .for_ns = options.for_ns,
-                    .metrics =
-                        [this](const LogCounters& log, const EndpointCounters* endpoint) {
-                            return gateway_metrics_page(gateway_, log, unlogged_.read(), endpoint);
-                        },
-                    .stepped_ns = [this] { return gateway_.status().stepped_ns; },
-                    .status = [this] { return status(); },
-                    .serve =
-                        [this] {
-                            gateway_.run(requests_);
-                            return std::string{};
-                        },
-                    .reload = [this] { requests_.reload.store(true, std::memory_order_relaxed); },
-                    .stop = [this](int signal) { stop(signal); }}),
           gateway_(config, [this](GatewayNote note, std::string subject, std::string sentence) {
               unlogged_.add(note == GatewayNote::access_unlogged ? 1 : 0);
-              process_.log(code_of(note), std::move(subject), std::move(sentence));
+              log(code_of(note), std::move(subject), std::move(sentence));
           }) {}
 
     Exit run() {
         Problems problems;
         const int inherited = ServiceManager::kept_descriptor(listener_name);
-        if (!gateway_.open(inherited, problems) || !process_.open(problems)) {
+        if (!gateway_.open(inherited, problems) || !open(problems)) {
             print_problems(problems);
             return exit_of(problems);
         }
         // A client connects again at once and only once, so its connection waits in this socket for
         // the next start.
-        process_.manager().keep_descriptor(gateway_.listener(), listener_name);
-        requests_.socket_is_kept = process_.manager().listens();
-        const Exit ended = process_.run();
+        manager().keep_descriptor(gateway_.listener(), listener_name);
+        requests_.socket_is_kept = manager().listens();
+        const Exit ended = run_thread();
         return ended == Exit::ok ? report() : ended;
     }
 
   private:
-    void stop(int signal) {
+    std::string metrics(const LogCounters& log, const EndpointCounters* endpoint) override {
+        return gateway_metrics_page(gateway_, log, unlogged_.read(), endpoint);
+    }
+
+    [[nodiscard]] std::int64_t stepped_ns() const override { return gateway_.status().stepped_ns; }
+
+    [[nodiscard]] std::string status() const override {
+        const gateway::GatewayStatus status = gateway_.status();
+        return fmt::format("{} sessions, feed {} {}, {} series", status.sessions, config_.feed,
+                           status.feed_live ? "live" : "not live", status.instruments);
+    }
+
+    void reload() override { requests_.reload.store(true, std::memory_order_relaxed); }
+
+    void stop(int signal) override {
         // Relaxed: the thread is joined before anything that it wrote is read.
         requests_.restarts.store(signal == SIGTERM, std::memory_order_relaxed);
         requests_.stop.store(true, std::memory_order_relaxed);
     }
 
-    [[nodiscard]] std::string status() const {
-        const gateway::GatewayStatus status = gateway_.status();
-        return fmt::format("{} sessions, feed {} {}, {} series", status.sessions, config_.feed,
-                           status.feed_live ? "live" : "not live", status.instruments);
+    std::string serve() override {
+        gateway_.run(requests_);
+        return {};
     }
 
     Exit report() {
@@ -113,7 +110,6 @@ class Service {
     const gateway::GatewayConfig& config_;
     const SideOptions& options_;
     Counter unlogged_;  ///< sessions that are missing in the access log
-    SideProcess process_;
     Gateway gateway_;
     Gateway::Requests requests_;
 };

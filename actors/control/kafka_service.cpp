@@ -30,46 +30,45 @@ LogCode code_of(KafkaNote note) {
     return codes[static_cast<std::size_t>(note)];
 }
 
-class KafkaService {
+class KafkaService final : public SideProcess {
   public:
     KafkaService(const kafka::KafkaConfig& config, const SideOptions& options)
-        : config_(config),
+        : SideProcess("kafka", config.cpu, config.metrics_address, options.for_ns),
+          config_(config),
           options_(options),
-          process_({.name = "kafka",
-                    .cpu = config.cpu,
-                    .metrics_address = config.metrics_address,
-                    .for_ns = options.for_ns,
-                    .metrics =
-                        [this](const LogCounters& log, const EndpointCounters* endpoint) {
-                            return kafka_metrics_page(kafka_, log, endpoint);
-                        },
-                    .stepped_ns = [this] { return kafka_.status().stepped_ns; },
-                    .status = [this] { return status(); },
-                    .serve = [this] { return kafka_.run(stop_); },
-                    // Relaxed: the thread is joined before anything that it wrote is read.
-                    .stop = [this](int) { stop_.store(true, std::memory_order_relaxed); }}),
           kafka_(config, [this](KafkaNote note, std::string subject, std::string sentence) {
-              process_.log(code_of(note), std::move(subject), std::move(sentence));
+              log(code_of(note), std::move(subject), std::move(sentence));
           }) {}
 
     Exit run() {
         Problems problems;
-        if (!kafka_.open(problems) || !process_.open(problems)) {
+        if (!kafka_.open(problems) || !open(problems)) {
             print_problems(problems);
             return exit_of(problems);
         }
-        const Exit ended = process_.run();
+        const Exit ended = run_thread();
         const Exit reported = report();
         return ended == Exit::ok ? reported : ended;
     }
 
   private:
-    [[nodiscard]] std::string status() const {
+    std::string metrics(const LogCounters& log, const EndpointCounters* endpoint) override {
+        return kafka_metrics_page(kafka_, log, endpoint);
+    }
+
+    [[nodiscard]] std::int64_t stepped_ns() const override { return kafka_.status().stepped_ns; }
+
+    [[nodiscard]] std::string status() const override {
         const kafka::KafkaStatus status = kafka_.status();
         return fmt::format("{} messages wait, feed {} {}, {} series", status.waiting_messages,
                            config_.feed, status.feed_live ? "live" : "not live",
                            status.instruments);
     }
+
+    std::string serve() override { return kafka_.run(stop_); }
+
+    /// Relaxed: the thread is joined before anything that it wrote is read.
+    void stop(int /*signal*/) override { stop_.store(true, std::memory_order_relaxed); }
 
     [[nodiscard]] std::uint64_t records(KafkaCount which) const {
         std::uint64_t sum = 0;
@@ -105,7 +104,6 @@ class KafkaService {
 
     const kafka::KafkaConfig& config_;
     const SideOptions& options_;
-    SideProcess process_;
     kafka::KafkaProcess kafka_;
     std::atomic<bool> stop_ = false;
 };

@@ -63,12 +63,6 @@ void place(int cpu) {
 
 /// The state that the threads of the copies share.
 struct Run {
-    Run(const IsolationOptions& its_options, double cost_ns)
-        : options(its_options),
-          clock_ns(cost_ns),
-          warm(its_options.copies),
-          left(its_options.copies) {}
-
     const IsolationOptions& options;
     double clock_ns;
     std::latch warm;
@@ -212,7 +206,7 @@ Isolation measure_isolated(const IsolationOptions& options,
         }
         copies.emplace_back(std::move(what));
     }
-    Run run{options, measured.clock_ns};
+    Run run{options, measured.clock_ns, std::latch{options.copies}, options.copies};
     std::vector<std::thread> threads;
     for (std::size_t i = 0; i < copies.size(); ++i) {
         threads.emplace_back([&, i] { copies[i].run(run, cpus[i % cpus.size()]); });
