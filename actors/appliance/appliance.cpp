@@ -9,7 +9,6 @@
 
 #include <chrono>
 #include <exception>
-#include <utility>
 
 namespace pinstrike::actors {
 namespace {

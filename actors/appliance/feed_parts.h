@@ -104,6 +104,9 @@ struct FeedParts {
     std::vector<std::string> remarks;  ///< what does not prevent the start
 };
 
+/// The numbers of a poller's lines.
+[[nodiscard]] std::vector<std::uint16_t> line_numbers_of(const PollerTask& poller);
+
 /// Opens the ports and makes all objects. Returns null and lists all problems if the config does
 /// not fit this machine or a port cannot be opened.
 [[nodiscard]] std::unique_ptr<FeedParts> make_parts(const FeedConfig& config, Problems& problems,

@@ -34,11 +34,8 @@
 #include <cstring>
 #include <ctime>
 #include <memory>
-#include <optional>
-#include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 namespace pinstrike::actors {
 namespace {

@@ -1,7 +1,6 @@
 // path: cold
 #include "actors/control/service_notify.h"
 
-#include "actors/telemetry/counter_snapshot.h"
 #include "nic/clock.h"
 
 #include <fmt/format.h>
