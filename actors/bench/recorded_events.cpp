@@ -12,7 +12,6 @@
 #include <algorithm>
 #include <array>
 #include <memory>
-#include <string>
 #include <utility>
 
 namespace pinstrike::actors {

@@ -3,8 +3,6 @@
 
 #include "config/check.h"
 
-#include <utility>
-
 namespace pinstrike::actors::runtime {
 
 namespace {
