@@ -332,15 +332,9 @@ std::string json_text(Values values) {
 }  // namespace
 
 std::string chain_text(const client::feed& feed, Values values, const ChainView& view) {
-    switch (view.form) {
-        case ChainForm::table:
-            return table_text(feed, values, view);
-        case ChainForm::csv:
-            return csv_text(values);
-        case ChainForm::json:
-            return json_text(values);
-    }
-    return {};
+    return view.form == ChainForm::csv    ? csv_text(values)
+           : view.form == ChainForm::json ? json_text(values)
+                                          : table_text(feed, values, view);
 }
 
 }  // namespace pinstrike::command

@@ -16,16 +16,21 @@
 namespace pinstrike::command {
 namespace {
 
-/// A config with one poller and one core for all published lines.
-actors::FeedConfig default_config(bool timed) {
-    actors::FeedConfig config;
-    config.lines = feed::venue_services(config.kind).published_lines();
+/// A poller of all lines.
+actors::PollerConfig poller_of_all(const actors::FeedConfig& config) {
     actors::PollerConfig poller;
     poller.name = "poll0";
     for (const feed::LineConfig& line : config.lines) {
         poller.lines.push_back(line.number);
     }
-    config.pollers.push_back(std::move(poller));
+    return poller;
+}
+
+/// A config with one poller and one core for all published lines.
+actors::FeedConfig default_config(bool timed) {
+    actors::FeedConfig config;
+    config.lines = feed::venue_services(config.kind).published_lines();
+    config.pollers.push_back(poller_of_all(config));
     actors::CoreConfig core;
     core.name = "core0";
     core.wait = timed ? actors::WaitStrategy::spin : actors::WaitStrategy::park;
@@ -186,13 +191,9 @@ actors::FeedConfig replay_config(const ReplaySource& source) {
 }
 
 void make_single_core(actors::FeedConfig& config, MakeActor make_actor, bool takes_state) {
-    actors::PollerConfig poller;
-    poller.name = "poll0";
+    actors::PollerConfig poller = poller_of_all(config);
     poller.ports = {config.ports.front().name};
     poller.wait = actors::WaitStrategy::park;
-    for (const feed::LineConfig& line : config.lines) {
-        poller.lines.push_back(line.number);
-    }
     actors::CoreConfig core;
     core.name = "core0";
     core.wait = actors::WaitStrategy::park;

@@ -14,7 +14,6 @@
 #include <ctime>
 #include <filesystem>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace pinstrike::command {
@@ -40,26 +39,19 @@ Exit support_bundle(const BundleOptions& options) {
         subject.instance = options.admin;
     }
     actors::support::Redactor redactor{options.keep_addresses};
-    std::vector<actors::support::Part> parts = actors::support::collect_parts(
+    const std::vector<actors::support::Part> parts = actors::support::collect_parts(
         subject, redactor, fmt::format("{:%Y-%m-%d %H:%M:%S} UTC", now));
 
     const std::string folder =
         fmt::format("pinstrike-{}-{:%Y%m%dT%H%M%SZ}",
                     std::filesystem::path(options.config).stem().string(), now);
     const std::string path = options.out.empty() ? folder + ".tar.gz" : options.out;
-    const std::string manifest = parts.back().text;
-    std::vector<actors::support::ArchiveFile> files;
-    for (actors::support::Part& part : parts) {
-        if (part.absent.empty()) {
-            files.push_back({std::move(part.name), std::move(part.text)});
-        }
-    }
     std::string complaint;
-    if (!actors::support::write_archive(path, folder, files, complaint)) {
+    if (!actors::support::write_archive(path, folder, parts, complaint)) {
         complain("{}: {}", path, complaint);
         return Exit::failed;
     }
-    std::fputs(fmt::format("{}{}\n", manifest, path).c_str(), stdout);
+    std::fputs(fmt::format("{}{}\n", parts.back().text, path).c_str(), stdout);
     return Exit::ok;
 }
 

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <clocale>
 #include <cstdio>
@@ -95,19 +96,10 @@ class Terminal {
     static constexpr short wrong_pair = 1;
 
     static attr_t look_of(ScreenRow::Look look) {
-        switch (look) {
-            case ScreenRow::Look::bold:
-                return A_BOLD;
-            case ScreenRow::Look::head:
-                return A_BOLD | A_UNDERLINE;
-            case ScreenRow::Look::selected:
-                return A_REVERSE;
-            case ScreenRow::Look::wrong:
-                return static_cast<attr_t>(COLOR_PAIR(wrong_pair));
-            case ScreenRow::Look::plain:
-                break;
-        }
-        return A_NORMAL;
+        // In the order of Look.
+        const std::array<attr_t, 5> attributes{A_NORMAL, A_BOLD, A_BOLD | A_UNDERLINE, A_REVERSE,
+                                               static_cast<attr_t>(COLOR_PAIR(wrong_pair))};
+        return attributes[static_cast<std::size_t>(look)];
     }
 };
 
