@@ -31,6 +31,14 @@ struct Ended {
     Exit status = Exit::failed;
 };
 
+/// Prints the problems. Ends the subcommand unless all is `good`.
+inline void end_unless(bool good, const Problems& problems, Exit status = Exit::failed) {
+    print_problems(problems);
+    if (!good) {
+        throw Ended{status};
+    }
+}
+
 /// A subcommand, and its arguments, which live as long as it.
 template <class Arguments>
 struct Added {
@@ -54,10 +62,7 @@ template <class Config>
                                  const std::string& file) {
     Problems problems;
     auto config = load_file(file, problems);
-    print_problems(problems);
-    if (!config) {
-        throw Ended{exit_of(problems)};
-    }
+    end_unless(config.has_value(), problems, exit_of(problems));
     return std::move(*config);
 }
 

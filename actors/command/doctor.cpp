@@ -48,10 +48,7 @@ Exit doctor(const DoctorOptions& options) {
             configs.push_back(std::move(*config));
         }
     }
-    if (!problems.empty()) {
-        print_problems(problems);
-        return exit_of(problems);
-    }
+    end_unless(problems.empty(), problems, exit_of(problems));
     actors::doctor::Host host = actors::doctor::read_host();
     actors::doctor::ask_kernel(host);
     const actors::doctor::Need need = actors::doctor::need_of(configs, options.rate);

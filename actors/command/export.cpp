@@ -8,7 +8,6 @@
 #include "actors/command/range_options.h"
 #include "actors/command/replay_config.h"
 #include "actors/command/replay_range.h"
-#include "actors/command/root_option.h"
 #include "actors/control/control_loop.h"
 #include "actors/control/end_while_opening.h"
 #include "actors/export/csv_columns.h"
@@ -272,11 +271,8 @@ void add_export(CLI::App& record, Outcome& outcome) {
         ->add_flag("--columns", given->columns,
                    "Print only where each field lies in a record of DBN, and what it is, as JSON")
         ->excludes(out);
-    command
-        ->add_option("--underlyings", given->underlyings,
-                     "Only series of these underlyings, by root (default: all)")
-        ->delimiter(',')
-        ->check(root_error);
+    add_underlyings(*command, given->underlyings,
+                    "Only series of these underlyings, by root (default: all)");
     add_range(*command, given->range);
     command->add_option("--config", given->config,
                         "Lines, arbitration and series map of this config; of its ports, "

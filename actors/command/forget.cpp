@@ -12,11 +12,9 @@ namespace {
 
 Exit forget(const std::string& feed) {
     Problems problems;
-    if (actors::forget_memory(feed, problems)) {
-        return Exit::ok;
-    }
-    print_problems(problems);
-    return Exit::failed;
+    const bool forgotten = actors::forget_memory(feed, problems);
+    end_unless(forgotten, problems);
+    return Exit::ok;
 }
 
 }  // namespace

@@ -68,10 +68,7 @@ Exit report_usage(const UsageArguments& given) {
     }
     Problems problems;
     const auto usage = actors::gateway::usage_of(log, given.month, problems);
-    print_problems(problems);
-    if (!usage) {
-        return Exit::failed;
-    }
+    end_unless(usage.has_value(), problems);
     fmt::print("{}", given.csv ? actors::gateway::usage_csv(*usage)
                                : actors::gateway::usage_table(*usage));
     return problems.empty() ? Exit::ok : Exit::failed;

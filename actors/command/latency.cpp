@@ -17,6 +17,7 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace pinstrike::command {
@@ -31,7 +32,7 @@ struct LatencyArguments {
     std::string svg_file;
 };
 
-std::optional<actors::LatencyReading> read(const std::string& instance) {
+actors::LatencyReading read(const std::string& instance) {
     std::string complaint;
     std::optional<actors::LatencyReading> reading;
     if (const auto answer = actors::admin::ask_once(instance, {{"ask", "histograms"}}, complaint)) {
@@ -39,24 +40,24 @@ std::optional<actors::LatencyReading> read(const std::string& instance) {
     }
     if (!reading) {
         complain("latency: {}", complaint);
+        throw Ended{};
     }
-    return reading;
+    return std::move(*reading);
 }
 
-/// Reads the figures of the next `seconds` seconds; 0: since the start of the instance. On an
-/// error, prints it and returns nothing.
-std::optional<actors::LatencyReading> read(const std::string& instance, double seconds) {
-    const auto first = read(instance);
-    if (!first || seconds <= 0) {
+/// Reads the figures of the next `seconds` seconds; 0: since the start of the instance.
+actors::LatencyReading read(const std::string& instance, double seconds) {
+    actors::LatencyReading first = read(instance);
+    if (seconds <= 0) {
         return first;
     }
     std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
-    const auto second = read(instance);
-    if (second && second->running_s <= first->running_s) {
+    const actors::LatencyReading second = read(instance);
+    if (second.running_s <= first.running_s) {
         complain("latency: {} was started anew in between", instance);
-        return std::nullopt;
+        throw Ended{};
     }
-    return second ? std::optional{since(*second, *first)} : std::nullopt;
+    return since(second, first);
 }
 
 Exit write_report(const actors::LatencyReading& reading, const LatencyArguments& given) {
@@ -80,8 +81,7 @@ Exit of_running(const LatencyArguments& given) {
     if (!can_write(given.csv_file) || !can_write(given.svg_file)) {
         return Exit::failed;
     }
-    const auto reading = read(given.instance, given.seconds);
-    return reading ? write_report(*reading, given) : Exit::failed;
+    return write_report(read(given.instance, given.seconds), given);
 }
 
 Exit of_replay(const LatencyArguments& given) {

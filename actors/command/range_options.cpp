@@ -2,6 +2,7 @@
 #include "actors/command/range_options.h"
 
 #include "config/units.h"
+#include "feed/event/series_key.h"
 #include "feed/recording/moment.h"
 
 #include <algorithm>
@@ -34,7 +35,18 @@ std::string moment_error(const std::string& text) {
                : "found " + text + ", expected HH:MM[:SS], with YYYY-MM-DDT in front or Z behind";
 }
 
+/// Empty if the text can be a root, otherwise the error.
+std::string root_error(const std::string& text) {
+    return !text.empty() && text.size() <= feed::SeriesKey::symbol_bytes
+               ? ""
+               : "found " + text + ", expected roots of at most 5 characters, such as SPY,SPXW";
+}
+
 }  // namespace
+
+void add_underlyings(CLI::App& command, std::vector<std::string>& roots, const std::string& what) {
+    command.add_option("--underlyings", roots, what)->delimiter(',')->check(root_error);
+}
 
 void add_range(CLI::App& command, RangeOptions& options) {
     command.add_option("--from", options.from, "The first moment (default: the beginning)")
@@ -51,10 +63,7 @@ void add_range(CLI::App& command, RangeOptions& options) {
 feed::RecordedPackets open_recording(const std::string& folder, const feed::SegmentSpan& span) {
     Problems problems;
     auto packets = feed::RecordedPackets::open(folder, problems, span);
-    print_problems(problems);
-    if (!packets) {
-        throw Ended{};
-    }
+    end_unless(packets.has_value(), problems);
     return std::move(*packets);
 }
 

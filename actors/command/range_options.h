@@ -7,6 +7,7 @@
 #include "feed/recording/recorded_packets.h"
 
 #include <string>
+#include <vector>
 
 namespace pinstrike::command {
 
@@ -20,6 +21,9 @@ struct RangeOptions {
 
 /// Adds --from, --to and --lines. `options` must outlive the command.
 void add_range(CLI::App& command, RangeOptions& options);
+
+/// Adds --underlyings. `roots` must outlive the command.
+void add_underlyings(CLI::App& command, std::vector<std::string>& roots, const std::string& what);
 
 /// Opens a recording. Ends the command if it cannot be read.
 [[nodiscard]] feed::RecordedPackets open_recording(const std::string& folder,

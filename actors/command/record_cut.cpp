@@ -4,7 +4,6 @@
 #include "actors/command/command.h"
 #include "actors/command/progress.h"
 #include "actors/command/range_options.h"
-#include "actors/command/root_option.h"
 #include "actors/topology/feed_config.h"
 #include "config/whole_file.h"
 #include "feed/event/series_key.h"
@@ -174,12 +173,9 @@ void add_record_cut(CLI::App& record, Outcome& outcome) {
     add_range(*command, given->range);
     command->add_option("--stream", given->stream, "A or B (default: both)")
         ->check(CLI::IsMember({"A", "B"}));
-    command
-        ->add_option("--underlyings", given->underlyings,
-                     "Only packets with a message of these underlyings, by root (default: "
-                     "all packets)")
-        ->delimiter(',')
-        ->check(root_error);
+    add_underlyings(*command, given->underlyings,
+                    "Only packets with a message of these underlyings, by root (default: "
+                    "all packets)");
     command
         ->add_option("--out", given->out,
                      "The capture to write: pcapng if it ends in .pcapng, else pcap")

@@ -228,10 +228,7 @@ Exit give_state(const RecordStateArguments& given) {
     Problems problems;
     const auto parts =
         actors::make_parts(replay_of(feed, given.folder, std::move(range)), problems, {});
-    print_problems(problems);
-    if (parts == nullptr) {
-        return exit_of(problems);
-    }
+    end_unless(parts != nullptr, problems, exit_of(problems));
     StateReplay replay{*parts, trade_date_begin_ns};
     replay.run();
     if (!replay.write_state()) {

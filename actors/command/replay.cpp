@@ -7,7 +7,6 @@
 #include "actors/command/range_options.h"
 #include "actors/command/replay_config.h"
 #include "actors/command/replay_range.h"
-#include "actors/command/root_option.h"
 #include "actors/control/control_loop.h"
 #include "actors/telemetry/counter_snapshot.h"
 #include "config/form.h"
@@ -93,11 +92,8 @@ void add_replay(CLI::App& app, Outcome& outcome) {
                      "lz4, xz); a folder stands for all captures in it, such as a recording")
         ->required();
     add_range(*command, given->range);
-    command
-        ->add_option("--underlyings", given->underlyings,
-                     "Give actors only data of these underlyings, by root (default: all)")
-        ->delimiter(',')
-        ->check(root_error);
+    add_underlyings(*command, given->underlyings,
+                    "Give actors only data of these underlyings, by root (default: all)");
     command->add_option(
         "--config", given->config,
         "Threads, lines and book of this config; of its ports, udp_checksum and sources");

@@ -141,10 +141,7 @@ void select_lines(actors::FeedConfig& config, const std::vector<std::uint16_t>& 
 void check_files(const std::vector<std::string>& files) {
     Problems problems;
     nic::check_captures(files, problems);
-    print_problems(problems);
-    if (!problems.empty()) {
-        throw Ended{};
-    }
+    end_unless(problems.empty(), problems);
 }
 
 }  // namespace

@@ -15,7 +15,6 @@
 #include <array>
 #include <memory>
 #include <numeric>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -90,10 +89,9 @@ actors::RecordedEvents recorded(const BenchActorArguments& given, bool& whole) {
     return events;
 }
 
-std::optional<Isolation> measure_kind(const BenchActorArguments& given,
-                                      const actors::RecordedEvents& events) {
+Isolation measure_kind(const BenchActorArguments& given, const actors::RecordedEvents& events) {
     if (events.messages == 0) {
-        return std::nullopt;
+        throw Ended{};
     }
     actors::FeedConfig config;
     config.cores.resize(1);
@@ -117,27 +115,25 @@ const Sample* find_sample(std::string_view name) {
     return found == samples.end() ? nullptr : found;
 }
 
-/// Measures the actor, which must exist. `events` are for an actor that takes market data. Returns
-/// nothing if such an actor has no events; the reason was printed before.
-std::optional<Isolation> measure(const BenchActorArguments& given,
-                                 const actors::RecordedEvents& events) {
+/// Measures the actor, which must exist. `events` are for an actor that takes market data. Ends the
+/// command if such an actor has no events; the reason was printed before.
+Isolation measure(const BenchActorArguments& given, const actors::RecordedEvents& events) {
     const Sample* const sample = find_sample(given.name);
     return sample != nullptr ? sample->measure(given) : measure_kind(given, events);
 }
 
-/// Checks the arguments. If they are wrong, prints the error and returns false.
-bool sensible(const BenchActorArguments& given) {
+/// Ends the command if the arguments are wrong.
+void check_arguments(const BenchActorArguments& given) {
     const bool kind = actors::find_actor_kind(given.name) != nullptr;
     if (!kind && find_sample(given.name) == nullptr) {
         complain("bench actor: found no actor {}; expected one of {}", given.name, names());
-        return false;
+        throw Ended{Exit::usage};
     }
     if (!kind && !given.capture.empty()) {
         complain("bench actor: {} takes no market data, so no --capture; expected one of {}",
                  given.name, actors::actor_kind_names());
-        return false;
+        throw Ended{Exit::usage};
     }
-    return true;
 }
 
 void print_remarks(const Isolation& measured, const IsolationOptions& options) {
@@ -157,35 +153,27 @@ void print_remarks(const Isolation& measured, const IsolationOptions& options) {
 }
 
 Exit bench_actor(const BenchActorArguments& given) {
-    if (!sensible(given)) {
-        return Exit::usage;
-    }
+    check_arguments(given);
     BenchActorArguments alone = given;
     alone.isolation.copies = 1;
     bool whole = true;
     const actors::RecordedEvents events =
         find_sample(given.name) == nullptr ? recorded(given, whole) : actors::RecordedEvents{};
-    const auto one = measure(alone, events);
-    if (!one) {
-        return Exit::failed;
-    }
-    fmt::print("{}", isolation_text(given.name, *one));
+    const Isolation one = measure(alone, events);
+    fmt::print("{}", isolation_text(given.name, one));
     if (given.isolation.copies == 1) {
-        print_remarks(*one, given.isolation);
+        print_remarks(one, given.isolation);
         return whole ? Exit::ok : Exit::failed;
     }
-    const auto several = measure(given, events);
-    if (!several) {
-        return Exit::failed;
-    }
-    const std::string text = isolation_text(given.name, *several);
+    const Isolation several = measure(given, events);
+    const std::string text = isolation_text(given.name, several);
     fmt::print("{}", text.substr(text.find('\n') + 1));  // without the header, printed above
-    print_remarks(*several, given.isolation);
+    print_remarks(several, given.isolation);
     fmt::print(
         "With {} more running, a message takes {:.2f} times as long (medians), and all together do "
         "{:.2f} times the work of one.\n",
-        given.isolation.copies - 1, several->median_ns() / one->median_ns(),
-        several->millions_per_second() / one->millions_per_second());
+        given.isolation.copies - 1, several.median_ns() / one.median_ns(),
+        several.millions_per_second() / one.millions_per_second());
     return whole ? Exit::ok : Exit::failed;
 }
 

@@ -156,11 +156,6 @@ void place(actors::StageOptions& options) {
     }
 }
 
-Exit failed(const Problems& problems) {
-    print_problems(problems);
-    return Exit::failed;
-}
-
 actors::LoopedCaptures open(const std::vector<Measured>& captures, bool hugepages,
                             Problems& problems) {
     std::vector<std::string> files;
@@ -188,13 +183,9 @@ Exit bench_stages(BenchStagesArguments given) {
     if (captures.empty() && problems.empty() && !folder.emplace(problems).path().empty()) {
         captures = made_captures(given, folder->path(), problems);
     }
-    if (captures.empty()) {
-        return failed(problems);
-    }
+    end_unless(!captures.empty(), problems);
     const actors::LoopedCaptures looped = open(captures, given.hugepages, problems);
-    if (looped.ports.empty()) {
-        return failed(problems);
-    }
+    end_unless(!looped.ports.empty(), problems);
     place(given.bench);
     given.bench.udp_checksum =
         given.trusting ? nic::ChecksumCheck::off : nic::ChecksumCheck::software;

@@ -189,10 +189,7 @@ Exit bench_state(const BenchStateArguments& given) {
     };
     const auto published = make(feed_name, actors::PublishConfig{}.stream_records);
     const auto table_only = make("bench-table", 0);
-    if (published == nullptr || table_only == nullptr) {
-        print_problems(problems);
-        return Exit::failed;
-    }
+    end_unless(published != nullptr && table_only != nullptr, problems);
     actors::print_row_head();
     const std::vector<feed::Event> quotes = quotes_of(given.series, false);
     bench_book(given, *published, *table_only, quotes_of(given.series, true), quotes);

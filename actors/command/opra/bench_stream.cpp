@@ -279,10 +279,7 @@ Exit bench_stream(const BenchStreamArguments& given) {
         book_feed, given.memory(), 2 * given.traffic.series_count, given.stream_records, problems);
     const auto ring =
         actors::PublishedBook::make(ring_feed, given.memory(), 64, given.stream_records, problems);
-    if (published == nullptr || ring == nullptr) {
-        print_problems(problems);
-        return Exit::failed;
-    }
+    end_unless(published != nullptr && ring != nullptr, problems);
     const actors::RecordedEvents events = record_events(given.traffic);
     const Records records{events.records};
     const Batches batches = batches_of(records);
