@@ -121,21 +121,22 @@ ChainForm form_of(const ChainArguments& given) {
     return given.csv ? ChainForm::csv : given.json ? ChainForm::json : ChainForm::table;
 }
 
-/// Prints the chain once. False, after a complaint: nothing is listed, and it will not be printed
-/// again.
-bool print_once(const ChainArguments& given, client::feed& feed, const client::filter& filter,
+/// Prints the chain once. Ends the command if nothing is listed, and it will not be printed again.
+void print_once(const ChainArguments& given, client::feed& feed, const client::filter& filter,
                 const ChainView& view) {
     const std::vector<pinstrike_value> values = feed.chain(filter);
     const std::string none = fmt::format("{} lists no such series", feed.name());
     if (values.empty() && given.watch_seconds <= 0) {
         complain("{}", none);
-        return false;
+        throw Ended{};
     }
     // A feed that has just started lists no series yet.
     const std::string text = values.empty() ? none + '\n' : chain_text(feed, values, view);
     const bool clears = given.watch_seconds > 0 && view.terminal;
-    const bool written = std::fputs(((clears ? "\x1b[H\x1b[2J" : "") + text).c_str(), stdout) >= 0;
-    return written && std::fflush(stdout) == 0;
+    if (std::fputs(((clears ? "\x1b[H\x1b[2J" : "") + text).c_str(), stdout) < 0 ||
+        std::fflush(stdout) != 0) {
+        throw Ended{};
+    }
 }
 
 Exit chain(const ChainArguments& given) {
@@ -167,9 +168,7 @@ Exit chain(const ChainArguments& given) {
                          .nearest_only = table && given.expiration.empty(),
                          .around = table ? strikes->around : 0};
     while (true) {
-        if (!print_once(given, feed, filter, view)) {
-            return Exit::failed;
-        }
+        print_once(given, feed, filter, view);
         if (given.watch_seconds <= 0) {
             return Exit::ok;
         }

@@ -55,8 +55,7 @@ class Decoder {
           origins_(origins_of(config.lines)) {}
 
     /// Decodes all packets of one capture. Prints an error on standard error and returns false if
-    /// the capture cannot be read to its end, if its snapshot length cut packets of lines, or if
-    /// the output cannot be written.
+    /// the capture cannot be read to its end, or if its snapshot length cut packets of lines.
     bool decode_file(const std::string& path, Progress& progress) {
         Problems problems;
         auto reader = nic::CaptureReader::open(path, problems);
@@ -77,8 +76,8 @@ class Decoder {
             const auto cut = nic::group_of_cut(frame);
             cut_packets += cut && origins_.contains(*cut) ? 1 : 0;
             decode_frame(frame.bytes, packet, passed_over);
-            if (out_.size() >= flush_bytes && !flush()) {
-                return false;
+            if (out_.size() >= flush_bytes) {
+                flush();
             }
         }
         progress.clear();
@@ -95,15 +94,15 @@ class Decoder {
     }
 
     /// Decodes the selected packets of a recording. Prints an error on standard error and returns
-    /// false if a part of them is damaged, or if the output cannot be written.
+    /// false if a part of them is damaged.
     bool decode_recording(const std::string& folder, feed::RecordedPackets& packets) {
         PassedOver passed_over;
         Progress progress{"packets", [&packets] { return packets.share_read(); }, shows_progress()};
         while (const auto packet = packets.next()) {
             progress.step(++packets_);
             decode_frame(packet->frame, packets_, passed_over);
-            if (out_.size() >= flush_bytes && !flush()) {
-                return false;
+            if (out_.size() >= flush_bytes) {
+                flush();
             }
         }
         progress.clear();
@@ -124,15 +123,14 @@ class Decoder {
         return reached;
     }
 
-    /// Prints an error on standard error and returns false if the output cannot be written.
-    bool flush() {
-        const bool written = std::fwrite(out_.data(), 1, out_.size(), stdout) == out_.size() &&
-                             std::fflush(stdout) == 0;
-        if (!written) {
+    /// Ends the command if the output cannot be written.
+    void flush() {
+        if (std::fwrite(out_.data(), 1, out_.size(), stdout) != out_.size() ||
+            std::fflush(stdout) != 0) {
             complain("cannot write: {}", std::strerror(errno));
+            throw Ended{};
         }
         out_.clear();
-        return written;
     }
 
   private:
@@ -221,7 +219,8 @@ Exit decode(const DecodeOptions& options) {
     Decoder decoder{options.json, config_of(options.config)};
     const bool good =
         options.range.any() ? decode_part(options, decoder) : decode_files(options, decoder);
-    return decoder.flush() && decoder.reached_lines() && good ? Exit::ok : Exit::failed;
+    decoder.flush();
+    return decoder.reached_lines() && good ? Exit::ok : Exit::failed;
 }
 
 }  // namespace

@@ -20,6 +20,7 @@
 #include <cstdio>
 #include <map>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <thread>
 
@@ -108,29 +109,23 @@ class Top {
     explicit Top(const TopOptions& options)
         : options_(options), interval_ns_(*parse_duration_ns(options.interval)) {}
 
-    Exit run() {
-        std::string complaint;
-        if (!look(complaint)) {
-            complain("{}", complaint);
-            return Exit::failed;
-        }
+    void run() {
+        look();
         const bool shown = ::isatty(STDOUT_FILENO) == 1 && ::isatty(STDIN_FILENO) == 1;
-        const bool ended = shown ? on_terminal(complaint) : on_lines(complaint);
-        if (!ended) {
-            complain("{}", complaint);
-        }
-        return ended ? Exit::ok : Exit::failed;
+        shown ? on_terminal() : on_lines();
     }
 
   private:
-    bool look(std::string& complaint) {
+    /// Throws if the instance does not answer, because the terminal must be restored before the
+    /// reason is printed.
+    void look() {
+        std::string complaint;
         auto reading = actors::admin::ask_once(options_.instance, {{"ask", "all"}}, complaint);
         if (!reading) {
-            return false;
+            throw std::runtime_error{complaint};
         }
         if (!reading->contains("status")) {
-            complaint = options_.instance + ": what answers there is no pinstrike";
-            return false;
+            throw std::runtime_error{options_.instance + ": what answers there is no pinstrike"};
         }
         // If another process answers now, the reading before belongs to its predecessor and is
         // dropped.
@@ -138,16 +133,14 @@ class Top {
             !readings_.now.is_null() && readings_.now.at("process") == reading->at("process");
         readings_.before = same ? std::move(readings_.now) : json();
         readings_.now = std::move(*reading);
-        return true;
     }
 
     [[nodiscard]] bool done(std::uint64_t shown) const {
         return options_.count != 0 && shown >= options_.count;
     }
 
-    /// Returns true if the user quit or all readings were shown. If the instance does not answer
-    /// any more, returns false and sets `complaint`.
-    bool on_terminal(std::string& complaint) {
+    /// Until the user quits or all readings were shown.
+    void on_terminal() {
         const Terminal terminal;
         auto next = std::chrono::steady_clock::now();
         std::uint64_t shown = 0;
@@ -156,9 +149,7 @@ class Top {
             if (now >= next) {
                 next = now + std::chrono::nanoseconds(interval_ns_);
                 ++shown;
-                if (!look(complaint)) {
-                    return false;
-                }
+                look();
             }
             Terminal::show(screen_.draw(readings_, static_cast<std::size_t>(COLS),
                                         static_cast<std::size_t>(LINES)));
@@ -167,27 +158,22 @@ class Top {
             ::timeout(static_cast<int>(std::max<std::int64_t>(left.count() / ms_ns, 1)));
             const int pressed = ::getch();
             if (pressed == 'q') {
-                return true;
+                return;
             }
             if (const auto key = key_of(pressed)) {
                 screen_.press(*key);
             }
         }
-        return true;
     }
 
-    bool on_lines(std::string& complaint) {
+    void on_lines() {
         for (std::uint64_t shown = 0; !done(shown); ++shown) {
             std::this_thread::sleep_for(std::chrono::nanoseconds(interval_ns_));
-            if (!look(complaint)) {
-                return false;
-            }
+            look();
             if (std::fputs(plain_text(readings_).c_str(), stdout) < 0 || std::fflush(stdout) != 0) {
-                complaint = "standard output cannot be written";
-                return false;
+                throw std::runtime_error{"standard output cannot be written"};
             }
         }
-        return true;
     }
 
     const TopOptions& options_;
@@ -197,7 +183,8 @@ class Top {
 };
 
 Exit top(const TopOptions& options) {
-    return Top{options}.run();
+    Top{options}.run();
+    return Exit::ok;
 }
 
 }  // namespace

@@ -46,25 +46,22 @@ struct BenchStagesArguments {
 /// A temporary folder for captures. The destructor removes it.
 class TemporaryFolder {
   public:
-    /// If the folder cannot be made, path() is empty, and a problem is added.
-    explicit TemporaryFolder(Problems& problems) {
+    /// Ends the command if the folder cannot be made.
+    TemporaryFolder() {
         std::error_code error;
         std::string pattern =
             std::filesystem::temp_directory_path(error) / "pinstrike-bench-XXXXXX";
-        if (!error && ::mkdtemp(pattern.data()) != nullptr) {
-            path_ = pattern;
-        } else {
-            add_problem(problems, "",
-                        fmt::format("no folder for captures can be made in $TMPDIR, or in /tmp: {}",
-                                    error ? error.message() : std::strerror(errno)));
+        if (error || ::mkdtemp(pattern.data()) == nullptr) {
+            complain("no folder for captures can be made in $TMPDIR, or in /tmp: {}",
+                     error ? error.message() : std::strerror(errno));
+            throw Ended{};
         }
+        path_ = pattern;
     }
 
     ~TemporaryFolder() {
         std::error_code ignored;
-        if (!path_.empty()) {
-            std::filesystem::remove_all(path_, ignored);
-        }
+        std::filesystem::remove_all(path_, ignored);
     }
 
     TemporaryFolder(const TemporaryFolder&) = delete;
@@ -82,13 +79,12 @@ struct Measured {
     std::size_t packets = 0;
 };
 
-/// Reads a capture to its end and returns the number of its packets. Adds a problem and returns 0
-/// if it was not read to its end, if its snapshot length cut datagrams, or if it has no packets.
-std::size_t packets_of(const std::string& file, Problems& problems) {
+/// Reads a capture to its end and returns the number of its packets. Ends the command if it was not
+/// read to its end, if its snapshot length cut datagrams, or if it has no packets.
+std::size_t packets_of(const std::string& file) {
+    Problems problems;
     auto reader = nic::CaptureReader::open(file, problems);
-    if (!reader) {
-        return 0;
-    }
+    end_unless(reader.has_value(), problems);
     nic::CapturedFrame frame;
     nic::TunnelExit tunnel;
     std::size_t packets = 0;
@@ -97,39 +93,35 @@ std::size_t packets_of(const std::string& file, Problems& problems) {
         frame.bytes = tunnel.inside(frame);
         cut_packets += nic::group_of_cut(frame) ? 1 : 0;
     }
+    Problems found;
     if (const std::string complaint = reader->complaint(); !complaint.empty()) {
-        add_problem(problems, "", complaint);  // it names the file
-        return 0;
+        add_problem(found, "", complaint);  // it names the file
+    } else if (packets == 0) {
+        add_problem(found, file, "holds no packets");
+    } else if (cut_packets != 0) {
+        add_problem(found, file,
+                    fmt::format("the snapshot length of the capture cut {} packets", cut_packets));
     }
-    if (packets == 0 || cut_packets != 0) {
-        add_problem(problems, file,
-                    packets == 0 ? "holds no packets"
-                                 : fmt::format("the snapshot length of the capture cut {} packets",
-                                               cut_packets));
-        return 0;
-    }
+    end_unless(found.empty(), found);
     return packets;
 }
 
-/// Returns the captures that the arguments name, if any. On an error, adds a problem and returns
-/// none.
-std::vector<Measured> named_captures(const BenchStagesArguments& given, Problems& problems) {
+/// The captures that the arguments name, if any.
+std::vector<Measured> named_captures(const BenchStagesArguments& given) {
     std::vector<Measured> captures;
     for (const std::string& file : given.captures) {
-        captures.push_back({file, file, packets_of(file, problems)});
-        if (captures.back().packets == 0) {
-            return {};
-        }
+        captures.push_back({file, file, packets_of(file)});
     }
     return captures;
 }
 
-/// Generates a capture of each shape. On an error, adds a problem and returns none.
+/// Generates a capture of each shape.
 std::vector<Measured> made_captures(const BenchStagesArguments& given,
-                                    const std::filesystem::path& folder, Problems& problems) {
+                                    const std::filesystem::path& folder) {
     std::vector<Measured> captures;
     for (const std::string& shape : given.shapes) {
         const std::string file = folder / (shape + ".pcap");
+        Problems problems;
         const std::size_t packets =
             traffic::write_preset(file,
                                   {.preset = shape,
@@ -137,9 +129,7 @@ std::vector<Measured> made_captures(const BenchStagesArguments& given,
                                    .series_count = given.bench.series_capacity,
                                    .messages_per_packet = given.messages_per_packet},
                                   problems);
-        if (packets == 0) {
-            return {};
-        }
+        end_unless(packets != 0, problems);
         captures.push_back({shape, file, packets});
     }
     return captures;
@@ -156,13 +146,15 @@ void place(actors::StageOptions& options) {
     }
 }
 
-actors::LoopedCaptures open(const std::vector<Measured>& captures, bool hugepages,
-                            Problems& problems) {
+actors::LoopedCaptures open(const std::vector<Measured>& captures, bool hugepages) {
     std::vector<std::string> files;
     for (const Measured& capture : captures) {
         files.push_back(capture.file);
     }
-    return actors::open_looped(files, {.hugepages = hugepages}, problems);
+    Problems problems;
+    actors::LoopedCaptures looped = actors::open_looped(files, {.hugepages = hugepages}, problems);
+    end_unless(!looped.ports.empty(), problems);
+    return looped;
 }
 
 actors::CutPollers cut_pollers() {
@@ -177,15 +169,12 @@ actors::CutPollers cut_pollers() {
 }
 
 Exit bench_stages(BenchStagesArguments given) {
-    Problems problems;
     std::optional<TemporaryFolder> folder;
-    std::vector<Measured> captures = named_captures(given, problems);
-    if (captures.empty() && problems.empty() && !folder.emplace(problems).path().empty()) {
-        captures = made_captures(given, folder->path(), problems);
+    std::vector<Measured> captures = named_captures(given);
+    if (captures.empty()) {
+        captures = made_captures(given, folder.emplace().path());
     }
-    end_unless(!captures.empty(), problems);
-    const actors::LoopedCaptures looped = open(captures, given.hugepages, problems);
-    end_unless(!looped.ports.empty(), problems);
+    const actors::LoopedCaptures looped = open(captures, given.hugepages);
     place(given.bench);
     given.bench.udp_checksum =
         given.trusting ? nic::ChecksumCheck::off : nic::ChecksumCheck::software;

@@ -169,14 +169,13 @@ bool write_truth(const std::string& prefix, const Audience& audience,
     return good;
 }
 
-bool write_series_map(const std::string& path, const TrafficConfig& config,
+void write_series_map(const std::string& path, const TrafficConfig& config,
                       const std::vector<feed::LineConfig>& lines) {
-    const bool good = write_stream(
-        path, [&](std::ostream& out) { traffic::write_series_map(out, config, lines); });
-    if (!good) {
+    const auto put = [&](std::ostream& out) { traffic::write_series_map(out, config, lines); };
+    if (!path.empty() && !write_stream(path, put)) {
         complain("cannot write {}", path);
+        throw Ended{};
     }
-    return good;
 }
 
 Exit generate(GenerateOptions options) {
@@ -192,9 +191,7 @@ Exit generate(GenerateOptions options) {
         complain("--for repeats the traffic, and has no truth");
         return Exit::usage;
     }
-    if (!options.series_map.empty() && !write_series_map(options.series_map, config, lines)) {
-        return Exit::failed;
-    }
+    write_series_map(options.series_map, config, lines);
     if (!packets) {
         return Exit::ok;  // because only the series map was requested
     }
