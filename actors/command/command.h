@@ -56,6 +56,15 @@ Added<Arguments> add_command(CLI::App& app, Outcome& outcome, const std::string&
     return {command, given.get()};
 }
 
+/// Adds an option for a number from `least` to `most`, whose default is shown.
+template <class Number, class End>
+CLI::Option* add_number(CLI::App& command, const std::string& name, Number& value, End least,
+                        End most, const std::string& what) {
+    return command.add_option(name, value, what)
+        ->check(CLI::Range(least, most))
+        ->capture_default_str();
+}
+
 /// The config of a file. Prints its problems, and ends the subcommand if it is wrong.
 template <class Config>
 [[nodiscard]] Config load_or_end(std::optional<Config> (*load_file)(const std::string&, Problems&),

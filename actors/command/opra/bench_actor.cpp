@@ -210,32 +210,23 @@ void add_bench_actor(CLI::App& bench, Outcome& outcome) {
         "  pinstrike bench actor book --capture yesterday.pcap\n"
         "  pinstrike bench actor sum1000 --copies 2");
     command->add_option("NAME", given->name, names())->required();
-    command->add_option("--messages", given->isolation.messages, "Messages measured, for each copy")
-        ->capture_default_str()
-        ->check(CLI::Range(std::size_t{1}, std::size_t{1'000'000'000}));
-    command->add_option("--batch", given->isolation.batch, "Messages between clock reads")
-        ->capture_default_str()
-        ->check(CLI::Range(std::size_t{1}, std::size_t{65'536}));
-    command
-        ->add_option("--copies", given->isolation.copies,
-                     "Measure this many copies at once as well")
-        ->capture_default_str()
-        ->check(CLI::Range(1U, 64U));
+    add_number(*command, "--messages", given->isolation.messages, std::size_t{1},
+               std::size_t{1'000'000'000}, "Messages measured, for each copy");
+    add_number(*command, "--batch", given->isolation.batch, std::size_t{1}, std::size_t{65'536},
+               "Messages between clock reads");
+    add_number(*command, "--copies", given->isolation.copies, 1U, 64U,
+               "Measure this many copies at once as well");
     auto* const capture =
         command
             ->add_option("--capture", given->capture,
                          "Recorded OPRA traffic (pcap, pcapng) instead of generated")
             ->type_name("FILE");
-    command->add_option("--series", given->traffic.series_count, "Series of generated traffic")
-        ->excludes(capture)
-        ->capture_default_str()
-        ->check(CLI::Range(std::size_t{1}, std::size_t{10'000'000}));
-    command
-        ->add_option("--mix", given->traffic.mix,
-                     "Mix of generated traffic: 0 plain short quotes, 1 the realistic mix")
-        ->excludes(capture)
-        ->capture_default_str()
-        ->check(CLI::Range(0.0, 1.0));
+    add_number(*command, "--series", given->traffic.series_count, std::size_t{1},
+               std::size_t{10'000'000}, "Series of generated traffic")
+        ->excludes(capture);
+    add_number(*command, "--mix", given->traffic.mix, 0.0, 1.0,
+               "Mix of generated traffic: 0 plain short quotes, 1 the realistic mix")
+        ->excludes(capture);
 }
 
 }  // namespace pinstrike::command

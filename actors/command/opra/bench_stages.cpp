@@ -224,23 +224,14 @@ void add_bench_stages(CLI::App& app, Outcome& outcome) {
                      "Messages of each packet, as far as they fit, instead of the shape's number")
         ->check(CLI::Range(1, 255))
         ->excludes("--capture");
-    command
-        ->add_option("--cores", given->bench.cores_count,
-                     "Actor cores to which messages are routed")
-        ->check(CLI::Range(1, 64))
-        ->capture_default_str();
-    command
-        ->add_option("--series", given->bench.series_capacity, "Series of the traffic and the book")
-        ->check(CLI::Range(1'000, 10'000'000))
-        ->capture_default_str();
-    command
-        ->add_option("--runs", given->bench.runs,
-                     "Number of runs; the figures are medians over them")
-        ->check(CLI::Range(1, 1000))
-        ->capture_default_str();
-    command->add_option("--seconds", given->bench.seconds, "Duration of each path in each run")
-        ->check(CLI::Range(0.001, 60.0))
-        ->capture_default_str();
+    add_number(*command, "--cores", given->bench.cores_count, 1, 64,
+               "Actor cores to which messages are routed");
+    add_number(*command, "--series", given->bench.series_capacity, 1'000, 10'000'000,
+               "Series of the traffic and the book");
+    add_number(*command, "--runs", given->bench.runs, 1, 1000,
+               "Number of runs; the figures are medians over them");
+    add_number(*command, "--seconds", given->bench.seconds, 0.001, 60.0,
+               "Duration of each path in each run");
     command->add_flag("--trusting", given->trusting,
                       "Verify no UDP checksums, as with a NIC that verifies them");
     command->add_flag("--hugepages", given->hugepages, "Buffers in hugepages");

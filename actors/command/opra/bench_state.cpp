@@ -216,15 +216,11 @@ void add_bench_state(CLI::App& bench, Outcome& outcome) {
         "Examples:\n"
         "  pinstrike bench state\n"
         "  pinstrike bench state --series 1500000 --reads 1000000000 --hugepages");
-    command->add_option("--series", given->series, "Series of the book")
-        ->capture_default_str()
-        ->check(CLI::Range(10'000, 10'000'000));
-    command->add_option("--reads", given->reads, "Series that are read under each kind of updates")
-        ->capture_default_str()
-        ->check(CLI::Range(std::size_t{chain_series}, std::size_t{100'000'000'000}));
-    command->add_option("--runs", given->runs, "Number of runs; the figures are medians over them")
-        ->check(CLI::Range(1, 1000))
-        ->capture_default_str();
+    add_number(*command, "--series", given->series, 10'000, 10'000'000, "Series of the book");
+    add_number(*command, "--reads", given->reads, std::size_t{chain_series},
+               std::size_t{100'000'000'000}, "Series that are read under each kind of updates");
+    add_number(*command, "--runs", given->runs, 1, 1000,
+               "Number of runs; the figures are medians over them");
     command->add_flag("--hugepages", given->hugepages, "Memory of a mounted hugetlbfs");
 }
 

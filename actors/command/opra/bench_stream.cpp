@@ -326,15 +326,12 @@ void add_bench_stream(CLI::App& bench, Outcome& outcome) {
         "Examples:\n"
         "  pinstrike bench stream\n"
         "  pinstrike bench stream --series 1500000 --messages 5000000 --hugepages");
-    command->add_option("--series", given->traffic.series_count, "Series of the traffic")
-        ->capture_default_str()
-        ->check(CLI::Range(std::size_t{1'000}, std::size_t{10'000'000}));
-    command->add_option("--messages", given->traffic.messages_count, "Messages of each run")
-        ->capture_default_str()
-        ->check(CLI::Range(std::size_t{10'000}, std::size_t{1'000'000'000}));
-    command->add_option("--runs", given->runs, "Number of runs; the figures are medians over them")
-        ->check(CLI::Range(1, 1000))
-        ->capture_default_str();
+    add_number(*command, "--series", given->traffic.series_count, std::size_t{1'000},
+               std::size_t{10'000'000}, "Series of the traffic");
+    add_number(*command, "--messages", given->traffic.messages_count, std::size_t{10'000},
+               std::size_t{1'000'000'000}, "Messages of each run");
+    add_number(*command, "--runs", given->runs, 1, 1000,
+               "Number of runs; the figures are medians over them");
     command->add_flag("--hugepages", given->hugepages, "Memory of a mounted hugetlbfs");
     command
         ->add_option("--counting", given->counted_readers,
