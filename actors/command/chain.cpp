@@ -6,13 +6,13 @@
 #include "actors/publish/pinstrike.hpp"
 #include "actors/publish/publish_folder.h"
 #include "config/joined.h"
+#include "config/units.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -70,20 +70,13 @@ std::string only_feed() {
 }
 
 /// "2026-12-18" as 20261218.
-std::optional<std::uint32_t> parse_date(std::string_view text) {
-    std::string digits;
-    for (const char c : text) {
-        if (c != '-') {
-            digits += c;
-        }
-    }
-    std::uint32_t date = 0;
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), date);
-    const bool whole = error == std::errc{} && end == digits.data() + digits.size();
-    const std::uint32_t month = date / 100 % 100;
-    const std::uint32_t day = date % 100;
-    const bool valid = digits.size() == 8 && month >= 1 && month <= 12 && day >= 1 && day <= 31;
-    return whole && valid ? std::optional{date} : std::nullopt;
+std::optional<std::uint32_t> parse_date(std::string text) {
+    std::erase(text, '-');
+    const std::int64_t date = parse_integer(text).value_or(0);
+    const std::int64_t month = date / 100 % 100;
+    const std::int64_t day = date % 100;
+    const bool valid = text.size() == 8 && month >= 1 && month <= 12 && day >= 1 && day <= 31;
+    return valid ? std::optional{static_cast<std::uint32_t>(date)} : std::nullopt;
 }
 
 struct Strikes {
@@ -93,11 +86,9 @@ struct Strikes {
 };
 
 std::optional<std::int64_t> parse_strike(std::string_view text) {
-    double value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    const bool valid =
-        error == std::errc{} && end == text.data() + text.size() && value >= 0 && value < 1e9;
-    return valid ? std::optional{std::int64_t{std::llround(value * 1e8)}} : std::nullopt;
+    const auto value = parse_number(text);
+    const bool valid = value && *value >= 0 && *value < 1e9;
+    return valid ? std::optional{std::int64_t{std::llround(*value * 1e8)}} : std::nullopt;
 }
 
 /// "100-120", "20" (so many around the money), or "all".
@@ -111,10 +102,8 @@ std::optional<Strikes> parse_strikes(const std::string& text) {
         return from && to && *from <= *to && *to > 0 ? std::optional{Strikes{*from, *to, 0}}
                                                      : std::nullopt;
     }
-    std::size_t count = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
-    const bool valid = error == std::errc{} && end == text.data() + text.size() && count > 0;
-    return valid ? std::optional{Strikes{0, 0, count}} : std::nullopt;
+    const std::int64_t count = parse_integer(text).value_or(0);
+    return count > 0 ? std::optional{Strikes{0, 0, static_cast<std::size_t>(count)}} : std::nullopt;
 }
 
 ChainForm form_of(const ChainArguments& given) {

@@ -62,7 +62,8 @@ bool write_output(std::span<const std::byte> bytes) {
     return true;
 }
 
-Exit give_up(std::uint8_t code, const std::string& text) {
+/// Sends the reason to the gateway, and ends the command.
+[[noreturn]] void give_up(std::uint8_t code, const std::string& text) {
     std::vector<std::byte> bytes;
     ReplayFrame frame;
     frame.kind = ReplayFrame::Kind::error;
@@ -70,7 +71,7 @@ Exit give_up(std::uint8_t code, const std::string& text) {
     frame.text = text;
     put_frame(bytes, frame);
     static_cast<void>(write_output(bytes));
-    return Exit::failed;
+    throw Ended{};
 }
 
 /// It must not delay anything else, and must not outlive the gateway. Systems may refuse the first
@@ -84,45 +85,40 @@ void be_idle() {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
 }
 
-struct Beginning {
-    feed::PacketRange range;
-    nic::CapturePart part;
-    std::optional<actors::ReplayFrom> from;
-    std::string error;  ///< the start is not on disk
-};
+using CompleteNs = std::shared_ptr<std::atomic<std::int64_t>>;
 
-/// Where the replay of these records begins.
-Beginning beginning_of(const ReplayRequest& request) {
+/// What is replayed of the recording for these records.
+ReplayRange part_of(const ReplayRequest& request, const CompleteNs& complete_ns) {
     const std::int64_t day_ns = feed::trade_date_begin_ns(wall_ns());
     const std::uint32_t date = feed::trade_date_of(wall_ns());
     std::int64_t start_ns = std::numeric_limits<std::int64_t>::max();
     for (const ReplayWanted& wanted : request.wanted) {
         start_ns = std::min(start_ns, wanted.start_ns == 0 ? day_ns : wanted.start_ns);
     }
-    Beginning begin;
-    begin.range.from_ns = day_ns;
     if (start_ns < day_ns) {
-        begin.error = fmt::format(
-            "start: found {}, expected a moment of the present trade date {}, or 0: earlier days "
-            "are not replayed",
-            actors::time_text(start_ns), date);
-        return begin;
+        give_up(code_aged_out,
+                fmt::format("start: found {}, expected a moment of the present trade date {}, or "
+                            "0: earlier days are not replayed",
+                            actors::time_text(start_ns), date));
     }
-    feed::FollowedRecording recording{request.folder, begin.range};
+    feed::PacketRange packets;
+    packets.from_ns = day_ns;
+    feed::FollowedRecording recording{request.folder, packets};
     Problems problems;
     if (!recording.look(problems) || !recording.has_packets()) {
-        begin.error = fmt::format("start: no packet of the trade date {} is on disk{}", date,
-                                  problems.empty() ? "" : ": " + problems.front().text);
-        return begin;
+        give_up(code_aged_out,
+                fmt::format("start: no packet of the trade date {} is on disk{}", date,
+                            problems.empty() ? "" : ": " + problems.front().text));
     }
-    const auto snapshot = snapshot_before(request.folder, start_ns - before_start_ns);
-    if (snapshot) {
-        begin.from = {snapshot->path, start_ns - before_start_ns,
-                      std::make_shared<nic::ReplayGate>()};
-        begin.part.gate = begin.from->gate;
-        begin.range.from_ns = snapshot->begin_ns - before_snapshot_ns;
+    ReplayRange found;
+    if (const auto snapshot = snapshot_before(request.folder, start_ns - before_start_ns)) {
+        found.part.gate = std::make_shared<nic::ReplayGate>();
+        found.from = {snapshot->path, start_ns - before_start_ns, found.part.gate};
+        packets.from_ns = snapshot->begin_ns - before_snapshot_ns;
     }
-    return begin;
+    found.part.frames = std::make_shared<feed::FollowedPart>(
+        request.folder, packets, [] { return wall_ns(); }, complete_ns);
+    return found;
 }
 
 Exit replay() {
@@ -130,27 +126,20 @@ Exit replay() {
     const std::string input{std::istreambuf_iterator<char>{std::cin}, {}};
     const auto request = actors::gateway::parse_replay_request(input);
     if (!request || request->wanted.empty()) {
-        return give_up(code_internal, "Internal error: the replay got a malformed request");
+        give_up(code_internal, "Internal error: the replay got a malformed request");
     }
-    Beginning begin = beginning_of(*request);
-    if (!begin.error.empty()) {
-        return give_up(code_aged_out, begin.error);
-    }
-    auto complete_ns = std::make_shared<std::atomic<std::int64_t>>(0);
-    begin.part.frames = std::make_shared<feed::FollowedPart>(
-        request->folder, begin.range, [] { return wall_ns(); }, complete_ns);
-    ReplaySource source{{request->folder}, request->config, {}, false};
-    source.range.part = begin.part;
-    source.range.from = begin.from;
+    const CompleteNs complete_ns = std::make_shared<std::atomic<std::int64_t>>(0);
+    const ReplaySource source{
+        {request->folder}, request->config, {}, false, part_of(*request, complete_ns)};
     actors::FeedConfig config;
     try {
         config = replay_config(source);
     } catch (const Ended&) {
-        return give_up(code_internal, "Internal error: record_config, the feed's config, is wrong");
+        give_up(code_internal, "Internal error: record_config, the feed's config, is wrong");
     }
     std::optional<actors::SnapshotBeginning> beginning;
-    if (begin.from) {
-        beginning = {config.actors.get<actors::BookConfig>(), begin.from->from_ns};
+    if (source.range.from) {
+        beginning = {config.actors.get<actors::BookConfig>(), source.range.from->from_ns};
     }
     const actors::ReplayActor* actor = nullptr;
     const auto make_actor = [&] {
