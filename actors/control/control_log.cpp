@@ -15,9 +15,17 @@ namespace pinstrike::actors {
 namespace {
 
 LogCode code_of(nic::dpdk::LogLevel level) {
-    constexpr std::array codes{LogCode::dpdk_error, LogCode::dpdk_warning, LogCode::dpdk_info,
-                               LogCode::dpdk_debug};
-    return codes[static_cast<std::size_t>(level)];
+    switch (level) {
+        case nic::dpdk::LogLevel::error:
+            return LogCode::dpdk_error;
+        case nic::dpdk::LogLevel::warning:
+            return LogCode::dpdk_warning;
+        case nic::dpdk::LogLevel::info:
+            return LogCode::dpdk_info;
+        case nic::dpdk::LogLevel::debug:
+            break;
+    }
+    return LogCode::dpdk_debug;
 }
 
 LogCode code_of(peer::PeerEvent::Kind kind) {
