@@ -16,9 +16,9 @@ namespace {
 using nic::monotonic_ns;
 
 /// A thread that was never started is not joinable.
-void join(std::thread& thread) {
-    if (thread.joinable()) {
-        thread.join();
+void join(ThreadControl& control) {
+    if (control.thread.joinable()) {
+        control.thread.join();
     }
 }
 
@@ -93,7 +93,7 @@ void Appliance::start(RecordedState recorded) {
     }
     running_ = true;
     for (CoreThread& core : parts_->cores) {
-        core.thread = start_thread([&core, this] {
+        core.control->thread = start_thread([&core, this] {
             run_core(*core.core, core.config.cpu, core.waker.get(), parts_->clock, *core.control);
         });
     }
@@ -101,7 +101,7 @@ void Appliance::start(RecordedState recorded) {
         wait_for(core.control->started);
     }
     if (parts_->recovery.runs()) {
-        parts_->recovery.thread = start_thread([this] {
+        parts_->recovery.control.thread = start_thread([this] {
             const RecoveryThread& recovery = parts_->recovery;
             run_recovery({recovery.task.get(), recovery.peers.get(), recovery.snapshots.get(),
                           recovery.loader.get(), recovery.earlier.get()},
@@ -110,14 +110,14 @@ void Appliance::start(RecordedState recorded) {
         wait_for(parts_->recovery.control.started);
     }
     if (parts_->recorder.task) {
-        parts_->recorder.thread = start_thread([this] {
+        parts_->recorder.control.thread = start_thread([this] {
             run_recorder(*parts_->recorder.task, parts_->config.control_cpu, parts_->clock,
                          parts_->recorder.control);
         });
         wait_for(parts_->recorder.control.started);
     }
     if (CompressorTask* const compressor = compressor_of(*parts_)) {
-        parts_->recorder.compressor = start_thread([compressor, this] {
+        parts_->recorder.compressor_control.thread = start_thread([compressor, this] {
             run_compressor(*compressor, parts_->config.record.compress_cpu_percent,
                            parts_->config.control_cpu, parts_->clock,
                            parts_->recorder.compressor_control);
@@ -126,7 +126,7 @@ void Appliance::start(RecordedState recorded) {
     }
     started_ns_.store(monotonic_ns(), std::memory_order_relaxed);
     for (PollerThread& poller : parts_->pollers) {
-        poller.thread = start_thread([&poller, live, this] {
+        poller.control->thread = start_thread([&poller, live, this] {
             run_poller(*poller.task, poller.config.cpu, poller.config.wait, live, parts_->clock,
                        *poller.control);
         });
@@ -165,19 +165,19 @@ void Appliance::stop() {
     running_ = false;
     if (parts_->recovery.runs()) {
         parts_->recovery.control.stop.store(true, std::memory_order_release);
-        join(parts_->recovery.thread);
+        join(parts_->recovery.control);
     }
     for (PollerThread& poller : parts_->pollers) {
         poller.control->stop.store(true, std::memory_order_release);
     }
     for (PollerThread& poller : parts_->pollers) {
-        join(poller.thread);
+        join(*poller.control);
     }
     finish_recovery(*parts_);
     parts_->recorder.control.stop.store(true, std::memory_order_release);
     parts_->recorder.compressor_control.stop.store(true, std::memory_order_release);
-    join(parts_->recorder.thread);
-    join(parts_->recorder.compressor);
+    join(parts_->recorder.control);
+    join(parts_->recorder.compressor_control);
     finish_recorder(*parts_);
     for (CoreThread& core : parts_->cores) {
         core.control->stop.store(true, std::memory_order_release);
@@ -186,7 +186,7 @@ void Appliance::stop() {
         }
     }
     for (CoreThread& core : parts_->cores) {
-        join(core.thread);
+        join(*core.control);
     }
     stopped_ns_.store(monotonic_ns(), std::memory_order_relaxed);
 }

@@ -27,7 +27,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <thread>
 #include <vector>
 
 namespace pinstrike::actors {
@@ -38,7 +37,6 @@ struct PollerThread {
     std::unique_ptr<PollerSettings> settings;      ///< last offered to the poller
     std::optional<Consumer<TappedPacket>> tapped;  ///< nullopt: captures are replayed
     std::unique_ptr<ThreadControl> control = std::make_unique<ThreadControl>();
-    std::thread thread;
 };
 
 struct CoreThread {
@@ -46,7 +44,6 @@ struct CoreThread {
     std::unique_ptr<Parking> waker;  ///< null if the core spins
     std::unique_ptr<Core> core;
     std::unique_ptr<ThreadControl> control = std::make_unique<ThreadControl>();
-    std::thread thread;
 };
 
 struct RecoveryThread {
@@ -60,15 +57,12 @@ struct RecoveryThread {
     std::unique_ptr<SnapshotLoader> loader;         ///< null: no replay begins with a snapshot
     std::unique_ptr<StateRecovery> earlier;         ///< null: recorded state is not taken
     ThreadControl control;
-    std::thread thread;
 };
 
 struct RecorderThread {
     std::unique_ptr<RecorderTask> task;  ///< null: nothing is recorded
     ThreadControl control;
-    std::thread thread;
     ThreadControl compressor_control;
-    std::thread compressor;
 };
 
 /// Who gets events of other threads than control; by default nobody.
