@@ -21,12 +21,14 @@
 #include "config/version.h"
 #include "config/wall_time.h"
 #include "config/whole_file.h"
+#include "nic/file_descriptor.h"
 #include "nic/port_kind.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -104,11 +106,7 @@ std::string running_text(const Appliance& appliance) {
 
 /// SIGHUP also means that the terminal was closed. Then no user is left who could stop the program.
 bool has_terminal() {
-    const int terminal = ::open("/dev/tty", O_RDONLY | O_NOCTTY | O_CLOEXEC);
-    if (terminal >= 0) {
-        ::close(terminal);
-    }
-    return terminal >= 0;
+    return nic::FileDescriptor{::open("/dev/tty", O_RDONLY | O_NOCTTY | O_CLOEXEC)}.valid();
 }
 
 /// The work of the control thread while the other threads run.
@@ -214,11 +212,7 @@ class ControlLoop {
 /// Checks at the start that the files written at the end can be written with the rights that
 /// remain. Otherwise an error would show only after a day.
 bool can_write_later(const std::vector<std::string>& outputs) {
-    bool good = true;
-    for (const std::string& path : outputs) {
-        good = can_write(path) && good;
-    }
-    return good;
+    return std::ranges::count(outputs, false, can_write) == 0;  // all are tried
 }
 
 /// Drops the rights that were needed to open everything, and logs the remaining ones.
