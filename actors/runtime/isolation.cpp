@@ -1,8 +1,9 @@
 // path: cold
 #include "actors/runtime/isolation.h"
 
+#include "actors/runtime/executor_thread.h"
+
 #include <fmt/format.h>
-#include <pthread.h>
 #include <sched.h>
 
 #include <algorithm>
@@ -54,13 +55,6 @@ std::vector<int> processors() {
     return found;
 }
 
-void place(int cpu) {
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    CPU_SET(static_cast<unsigned>(cpu), &set);
-    pthread_setaffinity_np(pthread_self(), sizeof(set), &set);  // slower if refused
-}
-
 /// The state that the threads of the copies share.
 struct Run {
     const IsolationOptions& options;
@@ -78,7 +72,7 @@ class Copy {
     /// Runs on the copy's own thread. Waits for the other copies also if this one fails, so that no
     /// thread hangs.
     void run(Run& run, int cpu) noexcept {
-        place(cpu);
+        pin_this_thread(cpu);
         guarded([&] { warm_up(run); });
         run.warm.arrive_and_wait();
         guarded([&] { count(run); });
