@@ -13,6 +13,7 @@
 #include "actors/export/csv_columns.h"
 #include "actors/export/export_actor.h"
 #include "actors/export/export_writer.h"
+#include "config/joined.h"
 #include "config/output_file.h"
 #include "config/whole_file.h"
 #include "feed/dbn/schema.h"
@@ -214,11 +215,9 @@ std::string schema_error(const std::string& text) {
     if (feed::dbn::schema_of(text)) {
         return "";
     }
-    std::string names;
-    for (const std::string_view name : feed::dbn::schema_names) {
-        names += (names.empty() ? "" : ", ") + std::string{name};
-    }
-    return "found " + text + ", expected one of " + names;
+    const std::vector<std::string> names{feed::dbn::schema_names.begin(),
+                                         feed::dbn::schema_names.end()};
+    return "found " + text + ", expected one of " + joined(names);
 }
 
 }  // namespace

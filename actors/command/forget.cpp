@@ -12,8 +12,7 @@ namespace {
 
 Exit forget(const std::string& feed) {
     Problems problems;
-    const bool forgotten = actors::forget_memory(feed, problems);
-    end_unless(forgotten, problems);
+    end_unless(actors::forget_memory(feed, problems), problems);
     return Exit::ok;
 }
 

@@ -15,7 +15,10 @@
 namespace pinstrike::command {
 
 // Each command has a declaration here and an entry in `commands`.
-void add_bench(CLI::App& app, Outcome& outcome);
+void add_bench_actor(CLI::App& app, Outcome& outcome);
+void add_bench_stages(CLI::App& app, Outcome& outcome);
+void add_bench_state(CLI::App& app, Outcome& outcome);
+void add_bench_stream(CLI::App& app, Outcome& outcome);
 void add_bridge(CLI::App& app, Outcome& outcome);
 void add_chain(CLI::App& app, Outcome& outcome);
 void add_check(CLI::App& app, Outcome& outcome);
@@ -38,6 +41,16 @@ void add_support_bundle(CLI::App& app, Outcome& outcome);
 void add_top(CLI::App& app, Outcome& outcome);
 
 namespace {
+
+/// Measurements are subcommands of `bench`.
+void add_bench(CLI::App& app, Outcome& outcome) {
+    CLI::App* command = app.add_subcommand("bench", "Measure the performance of this machine");
+    command->require_subcommand(1);
+    for (const AddCommand add :
+         {add_bench_actor, add_bench_stages, add_bench_state, add_bench_stream}) {
+        add(*command, outcome);
+    }
+}
 
 constexpr std::array commands{
     AddCommand{add_bench},   AddCommand{add_bridge},   AddCommand{add_chain},

@@ -94,18 +94,19 @@ feed::PacketRange range_of(const RecordCutArguments& given, const feed::Recorded
     return range;
 }
 
-/// Writes the packets of the range. False: the output failed, for which it has printed a reason.
-bool write(feed::RecordedPackets& packets, Selection& selection, const std::string& out,
-           std::uint64_t& count) {
+/// Writes the packets of the range, and returns their number. Ends the command if the output fails.
+std::uint64_t write(feed::RecordedPackets& packets, Selection& selection, const std::string& out) {
     Problems problems;
     WholeFile file{out};
     if (file.where().empty()) {
         complain("{}: {}", out, std::strerror(file.error()));
-        return false;
+        throw Ended{};
     }
     auto writer = nic::CaptureWriter::open(file.where(), problems, selection.file_comment());
+    end_unless(writer.has_value(), problems);
+    std::uint64_t count = 0;
     std::string comment;
-    if (writer) {
+    {
         Progress progress{"packets", [&packets] { return packets.share_read(); }};
         while (const auto packet = packets.next()) {
             progress.step(count);
@@ -115,13 +116,12 @@ bool write(feed::RecordedPackets& packets, Selection& selection, const std::stri
             }
         }
     }
-    const bool written = writer && writer->close(problems);
-    print_problems(problems);
-    if (written && !file.commit()) {
+    end_unless(writer->close(problems), problems);
+    if (!file.commit()) {
         complain("{}: {}", out, std::strerror(errno));
-        return false;
+        throw Ended{};
     }
-    return written;
+    return count;
 }
 
 Exit cut(const RecordCutArguments& given) {
@@ -135,10 +135,7 @@ Exit cut(const RecordCutArguments& given) {
     feed::RecordedPackets packets = open_recording(given.folder);
     packets.select(range_of(given, packets));
     Selection selection{given.underlyings};
-    std::uint64_t count = 0;
-    if (!write(packets, selection, given.out, count)) {
-        return Exit::failed;
-    }
+    const std::uint64_t count = write(packets, selection, given.out);
     for (const std::string& text : packets.damage()) {
         complain("{}", text);
     }

@@ -57,32 +57,23 @@ struct GenerateOptions {
 };
 
 /// Gives each block of the session to all its consumers.
-class Audience final : public traffic::BlockSink {
-  public:
-    Audience(traffic::Delivery& delivery, bool keeps_truth)
-        : delivery_(delivery), keeps_truth_(keeps_truth) {}
+struct Audience final : traffic::BlockSink {
+    Audience(traffic::Delivery& to, bool keeps) : delivery(to), keeps_truth(keeps) {}
 
     void block(const traffic::SentBlock& block) override {
-        ++blocks_;
-        count_ += block.messages.size();
-        delivery_.block(block);
-        if (keeps_truth_) {
-            book_.block(block);
+        ++blocks;
+        messages += block.messages.size();
+        delivery.block(block);
+        if (keeps_truth) {
+            book.block(block);
         }
     }
 
-    [[nodiscard]] const traffic::BookTruth& book() const { return book_; }
-
-    [[nodiscard]] std::uint64_t blocks() const { return blocks_; }
-
-    [[nodiscard]] std::uint64_t messages() const { return count_; }
-
-  private:
-    traffic::Delivery& delivery_;
-    traffic::BookTruth book_;
-    bool keeps_truth_;
-    std::uint64_t blocks_ = 0;
-    std::uint64_t count_ = 0;
+    traffic::Delivery& delivery;
+    traffic::BookTruth book;
+    bool keeps_truth;
+    std::uint64_t blocks = 0;
+    std::uint64_t messages = 0;
 };
 
 /// Parses numbers of lines such as "1-96,220". Ends the command if they are wrong.
@@ -158,7 +149,7 @@ bool write_truth(const std::string& prefix, const Audience& audience,
         write_stream(prefix + ".account.json", [&](std::ostream& out) { account.write(out); });
     if (account.nothing_lost() && longest_hole_ns < exact_book_hole_ns) {
         good = write_stream(prefix + ".book.json",
-                            [&](std::ostream& out) { audience.book().write(out); }) &&
+                            [&](std::ostream& out) { audience.book.write(out); }) &&
                good;
     } else {
         std::remove((prefix + ".book.json").c_str());
@@ -213,7 +204,7 @@ Exit generate(GenerateOptions options) {
     if (!good) {
         complain("cannot write the truth to {}.*", options.truth);
     }
-    fmt::print("{} messages in {} blocks\n", audience.messages(), audience.blocks());
+    fmt::print("{} messages in {} blocks\n", audience.messages, audience.blocks);
     return output->finish() && good ? Exit::ok : Exit::failed;
 }
 
