@@ -2,7 +2,6 @@
 #include "actors/appliance/appliance.h"
 
 #include "actors/threads/start_thread.h"
-#include "actors/topology/feed_hours.h"
 #include "nic/clock.h"
 #include "nic/port_kind.h"
 
@@ -10,7 +9,6 @@
 
 #include <chrono>
 #include <exception>
-#include <utility>
 
 namespace pinstrike::actors {
 namespace {
@@ -18,9 +16,9 @@ namespace {
 using nic::monotonic_ns;
 
 /// A thread that was never started is not joinable.
-void join(std::thread& thread) {
-    if (thread.joinable()) {
-        thread.join();
+void join(ThreadControl& control) {
+    if (control.thread.joinable()) {
+        control.thread.join();
     }
 }
 
@@ -95,7 +93,7 @@ void Appliance::start(RecordedState recorded) {
     }
     running_ = true;
     for (CoreThread& core : parts_->cores) {
-        core.thread = start_thread([&core, this] {
+        core.control->thread = start_thread([&core, this] {
             run_core(*core.core, core.config.cpu, core.waker.get(), parts_->clock, *core.control);
         });
     }
@@ -103,7 +101,7 @@ void Appliance::start(RecordedState recorded) {
         wait_for(core.control->started);
     }
     if (parts_->recovery.runs()) {
-        parts_->recovery.thread = start_thread([this] {
+        parts_->recovery.control.thread = start_thread([this] {
             const RecoveryThread& recovery = parts_->recovery;
             run_recovery({recovery.task.get(), recovery.peers.get(), recovery.snapshots.get(),
                           recovery.loader.get(), recovery.earlier.get()},
@@ -112,14 +110,14 @@ void Appliance::start(RecordedState recorded) {
         wait_for(parts_->recovery.control.started);
     }
     if (parts_->recorder.task) {
-        parts_->recorder.thread = start_thread([this] {
+        parts_->recorder.control.thread = start_thread([this] {
             run_recorder(*parts_->recorder.task, parts_->config.control_cpu, parts_->clock,
                          parts_->recorder.control);
         });
         wait_for(parts_->recorder.control.started);
     }
     if (CompressorTask* const compressor = compressor_of(*parts_)) {
-        parts_->recorder.compressor = start_thread([compressor, this] {
+        parts_->recorder.compressor_control.thread = start_thread([compressor, this] {
             run_compressor(*compressor, parts_->config.record.compress_cpu_percent,
                            parts_->config.control_cpu, parts_->clock,
                            parts_->recorder.compressor_control);
@@ -128,7 +126,7 @@ void Appliance::start(RecordedState recorded) {
     }
     started_ns_.store(monotonic_ns(), std::memory_order_relaxed);
     for (PollerThread& poller : parts_->pollers) {
-        poller.thread = start_thread([&poller, live, this] {
+        poller.control->thread = start_thread([&poller, live, this] {
             run_poller(*poller.task, poller.config.cpu, poller.config.wait, live, parts_->clock,
                        *poller.control);
         });
@@ -167,19 +165,19 @@ void Appliance::stop() {
     running_ = false;
     if (parts_->recovery.runs()) {
         parts_->recovery.control.stop.store(true, std::memory_order_release);
-        join(parts_->recovery.thread);
+        join(parts_->recovery.control);
     }
     for (PollerThread& poller : parts_->pollers) {
         poller.control->stop.store(true, std::memory_order_release);
     }
     for (PollerThread& poller : parts_->pollers) {
-        join(poller.thread);
+        join(*poller.control);
     }
     finish_recovery(*parts_);
     parts_->recorder.control.stop.store(true, std::memory_order_release);
     parts_->recorder.compressor_control.stop.store(true, std::memory_order_release);
-    join(parts_->recorder.thread);
-    join(parts_->recorder.compressor);
+    join(parts_->recorder.control);
+    join(parts_->recorder.compressor_control);
     finish_recorder(*parts_);
     for (CoreThread& core : parts_->cores) {
         core.control->stop.store(true, std::memory_order_release);
@@ -188,7 +186,7 @@ void Appliance::stop() {
         }
     }
     for (CoreThread& core : parts_->cores) {
-        join(core.thread);
+        join(*core.control);
     }
     stopped_ns_.store(monotonic_ns(), std::memory_order_relaxed);
 }
@@ -262,16 +260,19 @@ std::vector<const Actor*> Appliance::actors(std::string_view kind) const {
 
 std::vector<std::string> Appliance::remarks() const {
     std::vector<std::string> all = parts_->remarks;
+    const auto note_place = [&all](const std::string& thread, CpuIndex cpu,
+                                   const ThreadControl& control) {
+        if (control.misplaced.load(std::memory_order_relaxed)) {
+            all.push_back(fmt::format("{}: the system refused cpu {}", thread, cpu));
+        }
+    };
     if (parts_->publisher) {
         for (std::string& remark : parts_->publisher->file().remarks()) {
             all.push_back(std::move(remark));
         }
     }
     for (const PollerThread& poller : parts_->pollers) {
-        if (poller.control->misplaced.load(std::memory_order_relaxed)) {
-            all.push_back(fmt::format("{}: the system refused cpu {}", poller.config.name,
-                                      poller.config.cpu));
-        }
+        note_place(poller.config.name, poller.config.cpu, *poller.control);
         for (std::size_t i = 0; i < poller.task->ports_count(); ++i) {
             for (const std::string& remark : poller.task->input(i).port->remarks()) {
                 all.push_back(
@@ -279,23 +280,14 @@ std::vector<std::string> Appliance::remarks() const {
             }
         }
     }
-    if (parts_->recovery.control.misplaced.load(std::memory_order_relaxed)) {
-        all.push_back(
-            fmt::format("recovery: the system refused cpu {}", parts_->config.control_cpu));
-    }
-    if (parts_->recorder.control.misplaced.load(std::memory_order_relaxed)) {
-        all.push_back(
-            fmt::format("recorder: the system refused cpu {}", parts_->config.control_cpu));
-    }
+    note_place("recovery", parts_->config.control_cpu, parts_->recovery.control);
+    note_place("recorder", parts_->config.control_cpu, parts_->recorder.control);
     if (control_misplaced_) {
         all.push_back(
             fmt::format("control: the system refused cpu {}", parts_->config.control_cpu));
     }
     for (const CoreThread& core : parts_->cores) {
-        if (core.control->misplaced.load(std::memory_order_relaxed)) {
-            all.push_back(
-                fmt::format("{}: the system refused cpu {}", core.config.name, core.config.cpu));
-        }
+        note_place(core.config.name, core.config.cpu, *core.control);
     }
     for (const CoreThread& core : parts_->cores) {
         for (std::size_t i = 0; i < core.core->actors_count(); ++i) {

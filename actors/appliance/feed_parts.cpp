@@ -20,9 +20,7 @@
 #include <fmt/format.h>
 #include <sys/resource.h>
 
-#include <exception>
 #include <new>
-#include <optional>
 #include <system_error>
 #include <utility>
 
@@ -151,42 +149,39 @@ class PartsBuilder {
 };
 
 bool PartsBuilder::check(Problems& problems) {
-    Problems found;
-    hours_ = hours_of(config_, found).value_or(LineHours{});
+    const std::size_t before = problems.size();
+    hours_ = hours_of(config_, problems).value_or(LineHours{});
     TopologyFindings findings = check_topology(parts_.topology, config_, read_machine_for(config_));
     parts_.remarks = std::move(findings.remarks);
-    found.insert(found.end(), findings.problems.begin(), findings.problems.end());
-    problems.insert(problems.end(), found.begin(), found.end());
-    return found.empty();
+    problems.insert(problems.end(), findings.problems.begin(), findings.problems.end());
+    return problems.size() == before;
 }
 
 bool PartsBuilder::read_series(Problems& problems) {
-    Problems found;
-    parts_.series = read_series_list(config_, found);
-    problems.insert(problems.end(), found.begin(), found.end());
-    return found.empty();
+    const std::size_t before = problems.size();
+    parts_.series = read_series_list(config_, problems);
+    return problems.size() == before;
 }
 
 bool PartsBuilder::read_left_out(Problems& problems) {
-    Problems found;
+    const std::size_t before = problems.size();
     for (const nic::PortConfig& port : config_.ports) {
         const auto files = nic::property_of(port, &nic::PortKindRow::files);
-        for (auto& [line, ranges] : feed::left_out_of(files, found)) {
+        for (auto& [line, ranges] : feed::left_out_of(files, problems)) {
             std::vector<feed::LeftOutRange>& known = left_out_[line];
             known.insert(known.end(), ranges.begin(), ranges.end());
         }
     }
-    problems.insert(problems.end(), found.begin(), found.end());
-    return found.empty();
+    return problems.size() == before;
 }
 
 bool PartsBuilder::open_ports(nic::dpdk::LogSink device_log, Problems& problems) {
-    Problems found;
+    const std::size_t before = problems.size();
     const Topology& topology = parts_.topology;
     // The ports share ownership. This one lasts until they are open.
-    const auto dpdk = start_dpdk(config_, topology, std::move(device_log), found);
+    const auto dpdk = start_dpdk(config_, topology, std::move(device_log), problems);
     const auto sources = frame_sources(config_);
-    for (std::size_t i = 0; i < config_.ports.size() && found.empty(); ++i) {
+    for (std::size_t i = 0; i < config_.ports.size() && problems.size() == before; ++i) {
         nic::GroupsByQueue groups;
         for (const std::size_t poller : topology.port_readers[i]) {
             groups.push_back(groups_at(config_, topology.pollers[poller], config_.ports[i]));
@@ -198,10 +193,9 @@ bool PartsBuilder::open_ports(nic::dpdk::LogSink device_log, Problems& problems)
             continue;
         }
         queues_.push_back(
-            nic::open_port(config_.ports[i], groups, sources, found, parts_.replay_start));
+            nic::open_port(config_.ports[i], groups, sources, problems, parts_.replay_start));
     }
-    problems.insert(problems.end(), found.begin(), found.end());
-    return found.empty();
+    return problems.size() == before;
 }
 
 bool PartsBuilder::open_publisher(Problems& problems) {
@@ -222,9 +216,6 @@ bool PartsBuilder::open_publisher(Problems& problems) {
 }
 
 bool PartsBuilder::open_peers(peer::PeerListener listener, Problems& problems) {
-    if (!listener) {
-        listener = [](const peer::PeerEvent& /*nobody listens*/) {};
-    }
     if (exchanges_state(config_) && !make_state_exchange(listener, problems)) {
         return false;
     }
@@ -281,9 +272,6 @@ bool PartsBuilder::make_state_exchange(const peer::PeerListener& listener, Probl
 void PartsBuilder::make_state_recovery(RecoveredListener listener) {
     if (!recovers_state(config_)) {
         return;
-    }
-    if (!listener) {
-        listener = [](bool /*recovered*/, const std::string& /*nobody listens*/) {};
     }
     StateRecoverySetup setup;
     setup.lines = configured_lines(config_);
@@ -420,15 +408,8 @@ bool PartsBuilder::make_recorder(RecorderListener listener, Problems& problems) 
     }
     for (std::size_t i = 0; i < recorder_inputs_.size(); ++i) {
         recorder_inputs_[i].lines = [task = parts_.pollers[i].task.get()] {
-            std::vector<std::uint16_t> numbers(task->lines_count());
-            for (std::size_t line = 0; line < numbers.size(); ++line) {
-                numbers[line] = task->line(line).number;
-            }
-            return numbers;
+            return line_numbers_of(*task);
         };
-    }
-    if (!listener) {
-        listener = [](RecorderNote /*note*/, const std::string& /*nobody listens*/) {};
     }
     RecorderSetup setup{config_.name, config_.record, feed::venue_services(config_.kind).numbers_of,
                         std::move(listener)};
@@ -558,6 +539,14 @@ nic::DueTimes FeedParts::due() const {
         }
     }
     return due;
+}
+
+std::vector<std::uint16_t> line_numbers_of(const PollerTask& poller) {
+    std::vector<std::uint16_t> numbers(poller.lines_count());
+    for (std::size_t line = 0; line < numbers.size(); ++line) {
+        numbers[line] = poller.line(line).number;
+    }
+    return numbers;
 }
 
 std::unique_ptr<FeedParts> make_parts(const FeedConfig& config, Problems& problems,

@@ -24,11 +24,9 @@
 #include "nic/clock.h"
 #include "nic/dpdk/log.h"
 
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
-#include <thread>
 #include <vector>
 
 namespace pinstrike::actors {
@@ -39,7 +37,6 @@ struct PollerThread {
     std::unique_ptr<PollerSettings> settings;      ///< last offered to the poller
     std::optional<Consumer<TappedPacket>> tapped;  ///< nullopt: captures are replayed
     std::unique_ptr<ThreadControl> control = std::make_unique<ThreadControl>();
-    std::thread thread;
 };
 
 struct CoreThread {
@@ -47,7 +44,6 @@ struct CoreThread {
     std::unique_ptr<Parking> waker;  ///< null if the core spins
     std::unique_ptr<Core> core;
     std::unique_ptr<ThreadControl> control = std::make_unique<ThreadControl>();
-    std::thread thread;
 };
 
 struct RecoveryThread {
@@ -61,23 +57,23 @@ struct RecoveryThread {
     std::unique_ptr<SnapshotLoader> loader;         ///< null: no replay begins with a snapshot
     std::unique_ptr<StateRecovery> earlier;         ///< null: recorded state is not taken
     ThreadControl control;
-    std::thread thread;
 };
 
 struct RecorderThread {
     std::unique_ptr<RecorderTask> task;  ///< null: nothing is recorded
     ThreadControl control;
-    std::thread thread;
     ThreadControl compressor_control;
-    std::thread compressor;
 };
 
-/// Who gets events of other threads than control. An empty listener drops them.
+/// Who gets events of other threads than control; by default nobody.
 struct FeedListeners {
     nic::dpdk::LogSink device;  ///< DPDK's messages, on any thread; empty: errors to standard error
-    peer::PeerListener peer;    ///< on the recovery thread
-    RecorderListener recorder;  ///< on the recorder's thread
-    RecoveredListener recovered;  ///< on the recovery thread
+    /// On the recovery thread.
+    peer::PeerListener peer = [](const peer::PeerEvent& /*event*/) {};
+    /// On the recorder's thread.
+    RecorderListener recorder = [](RecorderNote /*note*/, const std::string& /*sentence*/) {};
+    /// On the recovery thread.
+    RecoveredListener recovered = [](bool /*recovered*/, const std::string& /*text*/) {};
 };
 
 struct FeedParts {
@@ -101,6 +97,9 @@ struct FeedParts {
     RecorderThread recorder;
     std::vector<std::string> remarks;  ///< what does not prevent the start
 };
+
+/// The numbers of a poller's lines.
+[[nodiscard]] std::vector<std::uint16_t> line_numbers_of(const PollerTask& poller);
 
 /// Opens the ports and makes all objects. Returns null and lists all problems if the config does
 /// not fit this machine or a port cannot be opened.

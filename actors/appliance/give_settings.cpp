@@ -1,7 +1,6 @@
 // path: cold
 #include "actors/appliance/give_settings.h"
 
-#include "actors/topology/feed_hours.h"
 #include "nic/clock.h"
 
 #include <fmt/format.h>
@@ -11,7 +10,6 @@
 #include <chrono>
 #include <cstddef>
 #include <memory>
-#include <string>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -43,13 +41,9 @@ std::unique_ptr<MoreLines> more_lines(const FeedParts& parts, const FeedConfig& 
                                       std::size_t poller, Problems& problems) {
     const PollerTask& task = *parts.pollers[poller].task;
     PollerPlan plan = plan_topology(config).pollers[poller];
+    const std::vector<std::uint16_t> known = line_numbers_of(task);
     std::erase_if(plan.lines, [&](std::size_t line) {
-        for (std::size_t i = 0; i < task.lines_count(); ++i) {
-            if (task.line(i).number == config.lines[line].number) {
-                return true;
-            }
-        }
-        return false;
+        return std::ranges::find(known, config.lines[line].number) != known.end();
     });
     if (plan.lines.empty()) {
         return nullptr;

@@ -120,15 +120,6 @@ std::int64_t nap_ns_of(const RecoveryTasks& tasks) {
     return longest_ns;
 }
 
-void recover_until_stopped(const RecoveryTasks& tasks, const nic::Clock& clock,
-                           ThreadControl& control) {
-    while (!control.stop.load(std::memory_order_acquire)) {
-        if (step(tasks, clock.wall_ns()) == 0) {
-            nap(nap_ns_of(tasks));
-        }
-    }
-}
-
 /// Sleeps until the time is over or `control.stop` is set.
 void nap_unless_stopped(std::int64_t ns, const ThreadControl& control) {
     constexpr std::int64_t slice_ns = 10'000'000;
@@ -141,6 +132,23 @@ std::int64_t thread_cpu_ns() {
     timespec time{};
     ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
     return time.tv_sec * 1'000'000'000 + time.tv_nsec;
+}
+
+/// What a thread of recovery or of the recorder does first.
+void begin_cold(const char* name, CpuIndex cpu, ThreadControl& control) {
+    control.misplaced.store(!place_this_thread(cpu, name), std::memory_order_relaxed);
+    drop_all_rights();
+    control.started.store(true, std::memory_order_release);
+}
+
+/// An exception ends the thread, and its text is the failure.
+template <class Loop>
+void run_guarded(ThreadControl& control, Loop&& loop) {
+    try {
+        loop();
+    } catch (const std::exception& failure) {
+        control.failure = failure.what();
+    }
 }
 
 /// From here on the filter restricts the system calls of a hot thread.
@@ -206,26 +214,24 @@ void run_core(Core& core, CpuIndex cpu, Parking* waker, const nic::Clock& clock,
 
 void run_recovery(const RecoveryTasks& tasks, CpuIndex cpu, const nic::Clock& clock,
                   ThreadControl& control) {
-    control.misplaced.store(!place_this_thread(cpu, "recovery"), std::memory_order_relaxed);
-    drop_all_rights();
-    control.started.store(true, std::memory_order_release);
-    try {
-        recover_until_stopped(tasks, clock, control);
-    } catch (const std::exception& failure) {
-        control.failure = failure.what();
-        if (tasks.loader != nullptr) {
-            tasks.loader->give_up();
+    begin_cold("recovery", cpu, control);
+    run_guarded(control, [&] {
+        while (!control.stop.load(std::memory_order_acquire)) {
+            if (step(tasks, clock.wall_ns()) == 0) {
+                nap(nap_ns_of(tasks));
+            }
         }
+    });
+    if (!control.failure.empty() && tasks.loader != nullptr) {
+        tasks.loader->give_up();
     }
     control.ended.store(true, std::memory_order_release);
 }
 
 void run_recorder(RecorderTask& recorder, CpuIndex cpu, const nic::Clock& clock,
                   ThreadControl& control) {
-    control.misplaced.store(!place_this_thread(cpu, "recorder"), std::memory_order_relaxed);
-    drop_all_rights();
-    control.started.store(true, std::memory_order_release);
-    try {
+    begin_cold("recorder", cpu, control);
+    run_guarded(control, [&] {
         std::int64_t stepped_ns = clock.wall_ns();
         while (!control.stop.load(std::memory_order_acquire)) {
             const std::int64_t now_ns = clock.wall_ns();
@@ -236,20 +242,16 @@ void run_recorder(RecorderTask& recorder, CpuIndex cpu, const nic::Clock& clock,
             }
         }
         recorder.finish(clock.wall_ns());
-    } catch (const std::exception& failure) {
-        control.failure = failure.what();
-    }
+    });
     control.ended.store(true, std::memory_order_release);
 }
 
 void run_compressor(CompressorTask& compressor, unsigned percent, CpuIndex cpu,
                     const nic::Clock& clock, ThreadControl& control) {
-    control.misplaced.store(!place_this_thread(cpu, "compressor"), std::memory_order_relaxed);
     const sched_param no_priority{};
     static_cast<void>(::sched_setscheduler(0, SCHED_IDLE, &no_priority));
-    drop_all_rights();
-    control.started.store(true, std::memory_order_release);
-    try {
+    begin_cold("compressor", cpu, control);
+    run_guarded(control, [&] {
         std::int64_t used_ns = thread_cpu_ns();
         while (!control.stop.load(std::memory_order_acquire)) {
             const bool worked = compressor.step(clock.wall_ns());
@@ -259,9 +261,7 @@ void run_compressor(CompressorTask& compressor, unsigned percent, CpuIndex cpu,
                 control);
             used_ns = thread_cpu_ns();
         }
-    } catch (const std::exception& failure) {
-        control.failure = failure.what();
-    }
+    });
     control.ended.store(true, std::memory_order_release);
 }
 

@@ -21,10 +21,11 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <thread>
 
 namespace pinstrike::actors {
 
-/// The flags between the control thread and one other thread. Acquire and release order: a thread
+/// A thread, and the flags between it and the control thread. Acquire and release order: a thread
 /// that reads `ended` sees everything that the other thread did before.
 struct ThreadControl {
     std::atomic<bool> stop{false};     ///< set by control: the thread must end
@@ -34,6 +35,7 @@ struct ThreadControl {
     std::atomic<bool> misplaced{false};  ///< set by the thread: the system refused its CPU
     std::atomic<int> unfiltered{0};  ///< set by the thread: errno if installing the filter failed
     std::unique_ptr<CallFilter> filter;  ///< for hot threads; null: all calls are allowed
+    std::thread thread;                  ///< control's
 };
 
 /// The system calls of a hot thread that were refused since its start.

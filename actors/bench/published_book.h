@@ -8,7 +8,6 @@
 #include "actors/publish/memory_file.h"
 #include "config/problem.h"
 
-#include <algorithm>
 #include <cstddef>
 #include <memory>
 #include <span>
@@ -17,16 +16,13 @@
 
 namespace pinstrike::actors {
 
-/// The records of each batch that a book or a stream gets, as from a core.
-inline constexpr std::size_t bench_batch_records = default_batch_records;
-
-/// Calls take(EventBatch) for batches of whole messages.
+/// Calls take(EventBatch) for batches of whole messages, which are as large as those of a core.
 template <class Take>
 void for_each_batch(std::span<const feed::Event> records, Take&& take) {
     while (!records.empty()) {
         std::size_t count = records.front().header.records;
         while (count < records.size() &&
-               count + records[count].header.records <= bench_batch_records) {
+               count + records[count].header.records <= default_batch_records) {
             count += records[count].header.records;
         }
         take(EventBatch{records.first(count), records.size() - count});

@@ -5,16 +5,13 @@
 #include "actors/bench/stages/looped_capture.h"
 #include "actors/threads/ring.h"
 #include "actors/topology/feed_config.h"
-#include "config/check.h"
 #include "feed/venue_services.h"
 #include "nic/capture/pcap_port.h"
 #include "nic/clock.h"
 
 #include <algorithm>
 #include <array>
-#include <cstdint>
 #include <memory>
-#include <string>
 #include <utility>
 
 namespace pinstrike::actors {

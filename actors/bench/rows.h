@@ -12,17 +12,19 @@
 
 namespace pinstrike::actors {
 
-/// Seconds of processor time of this thread, which exclude what other threads took from it.
-inline double thread_seconds() {
+inline double seconds_of(clockid_t clock) {
     timespec time{};
-    ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    ::clock_gettime(clock, &time);
     return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
 }
 
+/// Seconds of processor time of this thread, which exclude what other threads took from it.
+inline double thread_seconds() {
+    return seconds_of(CLOCK_THREAD_CPUTIME_ID);
+}
+
 inline double wall_seconds() {
-    timespec time{};
-    ::clock_gettime(CLOCK_MONOTONIC, &time);
-    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
+    return seconds_of(CLOCK_MONOTONIC);
 }
 
 inline double median(std::vector<double> figures) {

@@ -3,11 +3,8 @@
 // `pinstrike bridge`: carries a feed to another host.
 #include "actors/command/command.h"
 #include "actors/command/duration_option.h"
-#include "actors/control/bridge_service.h"
-#include "config/print_problems.h"
-#include "config/units.h"
+#include "actors/control/side_services.h"
 
-#include <memory>
 #include <string>
 
 namespace pinstrike::command {
@@ -15,30 +12,21 @@ namespace {
 
 struct BridgeArguments {
     std::string config;
-    std::string duration;
-    actors::BridgeOptions options;
+    std::string connect;  ///< empty: serve
+    actors::SideOptions options;
 };
 
-Exit run(BridgeArguments& given) {
-    Problems problems;
-    const auto config = actors::bridge::load_bridge_config(given.config, problems);
-    print_problems(problems);
-    if (!config) {
-        return exit_of(problems);
-    }
-    if (!given.duration.empty()) {
-        given.options.for_ns = parse_duration_ns(given.duration).value_or(0);
-    }
-    return actors::run_bridge(*config, given.options);
+Exit run(const BridgeArguments& given) {
+    return actors::run_bridge(load_or_end(actors::bridge::load_bridge_config, given.config),
+                              given.connect, given.options);
 }
 
-void add_options(CLI::App& side, const std::shared_ptr<BridgeArguments>& given, Outcome& outcome) {
-    side.add_option("CONFIG", given->config, "YAML file of one bridge")->required();
-    side.add_option("--for", given->duration, "How long: 8h, 10m, 30s (default: until a signal)")
-        ->check(is_duration);
-    side.add_option("--account", given->options.account_file,
+void add_options(CLI::App& side, BridgeArguments& given) {
+    side.add_option("CONFIG", given.config, "YAML file of one bridge")->required();
+    add_duration(side, "--for", given.options.for_ns,
+                 "How long: 8h, 10m, 30s (default: until a signal)");
+    side.add_option("--account", given.options.account_file,
                     "Write what was carried as JSON at the end (-: standard output)");
-    side.callback([given, &outcome] { outcome.status = run(*given); });
 }
 
 }  // namespace
@@ -52,18 +40,16 @@ void add_bridge(CLI::App& app, Outcome& outcome) {
         "its own host, where every reader works as on the first. Both need certificates of one\n"
         "authority.\n"
         "Exit status: 0 success; 1 a retry may help; 2 wrong use; 78 the config is wrong.");
-    auto served = std::make_shared<BridgeArguments>();
-    CLI::App* serve = command->add_subcommand("serve", "Serve a feed of this host to other hosts");
+    const auto [serve, served] =
+        add_command(*command, outcome, "serve", "Serve a feed of this host to other hosts", run);
     serve->footer("Examples:\n  pinstrike bridge serve config/bridge.yaml");
-    add_options(*serve, served, outcome);
-    auto joined = std::make_shared<BridgeArguments>();
-    CLI::App* join =
-        command->add_subcommand("join", "Publish the feed of another host on this one");
+    add_options(*serve, *served);
+    const auto [join, joined] =
+        add_command(*command, outcome, "join", "Publish the feed of another host on this one", run);
     join->footer("Examples:\n  pinstrike bridge join 192.0.2.7:9480 config/bridge_join.yaml");
-    join->add_option("ADDRESS", joined->options.connect,
-                     "IPv4 address and port of the serving side")
+    join->add_option("ADDRESS", joined->connect, "IPv4 address and port of the serving side")
         ->required();
-    add_options(*join, joined, outcome);
+    add_options(*join, *joined);
 }
 
 }  // namespace pinstrike::command

@@ -3,22 +3,21 @@
 // `pinstrike chain`: the series of underlyings as a running feed or a replay publishes them.
 #include "actors/command/chain_output.h"
 #include "actors/command/command.h"
+#include "actors/publish/pinstrike.hpp"
 #include "actors/publish/publish_folder.h"
-#include "config/print_problems.h"
+#include "config/joined.h"
+#include "config/units.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <iterator>
-#include <memory>
 #include <optional>
-#include <sstream>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -31,43 +30,26 @@ struct ChainArguments {
     std::vector<std::string> roots;
     std::string feed;
     std::string expiration;
-    std::string strikes;
+    std::string strikes = "20";
     double watch_seconds = 0;  ///< 0: print once
     bool csv = false;
     bool json = false;
 };
 
-struct CloseFeed {
-    void operator()(pinstrike_feed* feed) const { pinstrike_close(feed); }
-};
-
-using Feed = std::unique_ptr<pinstrike_feed, CloseFeed>;
-
-std::vector<std::string> feed_names() {
-    std::string text(pinstrike_feeds(nullptr, 0) + 1, '\0');
-    text.resize(std::min(pinstrike_feeds(text.data(), text.size()), text.size() - 1));
-    std::vector<std::string> names;
-    std::istringstream rows{text};
-    for (std::string name; std::getline(rows, name);) {
-        names.push_back(name);
-    }
-    return names;
-}
-
 bool runs(const std::string& name) {
-    const Feed feed{pinstrike_open(name.c_str())};
-    if (!feed) {
+    try {
+        const pinstrike_condition condition = client::feed{name}.condition();
+        return condition == PINSTRIKE_FEED_LIVE || condition == PINSTRIKE_FEED_STARTING ||
+               condition == PINSTRIKE_FEED_STUCK;
+    } catch (const client::error&) {
         return false;  // it has ended meanwhile, or this user may not read it
     }
-    const pinstrike_condition condition = pinstrike_condition_of(feed.get());
-    return condition == PINSTRIKE_FEED_LIVE || condition == PINSTRIKE_FEED_STARTING ||
-           condition == PINSTRIKE_FEED_STUCK;
 }
 
 /// The only feed that runs here. If none runs, the only one that is published: it died, or a replay
-/// was kept. Empty, after a complaint: there is none, or several.
+/// was kept. Ends the command if there is none, or several.
 std::string only_feed() {
-    std::vector<std::string> names = feed_names();
+    std::vector<std::string> names = client::feed::names();
     std::vector<std::string> running;
     std::ranges::copy_if(names, std::back_inserter(running), runs);
     const bool any_runs = !running.empty();
@@ -81,31 +63,20 @@ std::string only_feed() {
     } else if (names.empty()) {
         complain("no feed publishes its state here: see publish.memory (pinstrike explain)");
     } else {
-        std::string list;
-        for (const std::string& name : names) {
-            list += (list.empty() ? "" : " ") + name;
-        }
         complain("several feeds {} here ({}): name one with --feed", any_runs ? "run" : "publish",
-                 list);
+                 joined(names, " "));
     }
-    return {};
+    throw Ended{};
 }
 
 /// "2026-12-18" as 20261218.
-std::optional<std::uint32_t> parse_date(std::string_view text) {
-    std::string digits;
-    for (const char c : text) {
-        if (c != '-') {
-            digits += c;
-        }
-    }
-    std::uint32_t date = 0;
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), date);
-    const bool whole = error == std::errc{} && end == digits.data() + digits.size();
-    const std::uint32_t month = date / 100 % 100;
-    const std::uint32_t day = date % 100;
-    const bool valid = digits.size() == 8 && month >= 1 && month <= 12 && day >= 1 && day <= 31;
-    return whole && valid ? std::optional{date} : std::nullopt;
+std::optional<std::uint32_t> parse_date(std::string text) {
+    std::erase(text, '-');
+    const std::int64_t date = parse_integer(text).value_or(0);
+    const std::int64_t month = date / 100 % 100;
+    const std::int64_t day = date % 100;
+    const bool valid = text.size() == 8 && month >= 1 && month <= 12 && day >= 1 && day <= 31;
+    return valid ? std::optional{static_cast<std::uint32_t>(date)} : std::nullopt;
 }
 
 struct Strikes {
@@ -115,11 +86,9 @@ struct Strikes {
 };
 
 std::optional<std::int64_t> parse_strike(std::string_view text) {
-    double value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    const bool valid =
-        error == std::errc{} && end == text.data() + text.size() && value >= 0 && value < 1e9;
-    return valid ? std::optional{std::int64_t{std::llround(value * 1e8)}} : std::nullopt;
+    const auto value = parse_number(text);
+    const bool valid = value && *value >= 0 && *value < 1e9;
+    return valid ? std::optional{std::int64_t{std::llround(*value * 1e8)}} : std::nullopt;
 }
 
 /// "100-120", "20" (so many around the money), or "all".
@@ -133,51 +102,30 @@ std::optional<Strikes> parse_strikes(const std::string& text) {
         return from && to && *from <= *to && *to > 0 ? std::optional{Strikes{*from, *to, 0}}
                                                      : std::nullopt;
     }
-    std::size_t count = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
-    const bool valid = error == std::errc{} && end == text.data() + text.size() && count > 0;
-    return valid ? std::optional{Strikes{0, 0, count}} : std::nullopt;
-}
-
-/// False, after a complaint: the values cannot be read.
-bool read_chain(pinstrike_feed* feed, const pinstrike_filter& filter,
-                std::vector<pinstrike_value>& values) {
-    while (true) {
-        const std::ptrdiff_t found = pinstrike_chain(feed, &filter, values.data(), values.size());
-        if (found < 0) {
-            complain("{}", pinstrike_error());
-            return false;
-        }
-        const bool fits = static_cast<std::size_t>(found) <= values.size();
-        values.resize(static_cast<std::size_t>(found));
-        if (fits) {
-            return true;
-        }
-    }
+    const std::int64_t count = parse_integer(text).value_or(0);
+    return count > 0 ? std::optional{Strikes{0, 0, static_cast<std::size_t>(count)}} : std::nullopt;
 }
 
 ChainForm form_of(const ChainArguments& given) {
     return given.csv ? ChainForm::csv : given.json ? ChainForm::json : ChainForm::table;
 }
 
-/// Prints the chain once. False, after a complaint: it cannot be read, or nothing is listed and it
-/// will not be printed again.
-bool print_once(const ChainArguments& given, pinstrike_feed* feed, const pinstrike_filter& filter,
+/// Prints the chain once. Ends the command if nothing is listed, and it will not be printed again.
+void print_once(const ChainArguments& given, client::feed& feed, const client::filter& filter,
                 const ChainView& view) {
-    std::vector<pinstrike_value> values(4096);
-    if (!read_chain(feed, filter, values)) {
-        return false;
-    }
-    const std::string none = fmt::format("{} lists no such series", pinstrike_name(feed));
+    const std::vector<pinstrike_value> values = feed.chain(filter);
+    const std::string none = fmt::format("{} lists no such series", feed.name());
     if (values.empty() && given.watch_seconds <= 0) {
         complain("{}", none);
-        return false;
+        throw Ended{};
     }
     // A feed that has just started lists no series yet.
     const std::string text = values.empty() ? none + '\n' : chain_text(feed, values, view);
     const bool clears = given.watch_seconds > 0 && view.terminal;
-    const bool written = std::fputs(((clears ? "\x1b[H\x1b[2J" : "") + text).c_str(), stdout) >= 0;
-    return written && std::fflush(stdout) == 0;
+    if (std::fputs(((clears ? "\x1b[H\x1b[2J" : "") + text).c_str(), stdout) < 0 ||
+        std::fflush(stdout) != 0) {
+        throw Ended{};
+    }
 }
 
 Exit chain(const ChainArguments& given) {
@@ -194,25 +142,14 @@ Exit chain(const ChainArguments& given) {
         complain("found no ROOT, expected an underlying such as SPY");
         return Exit::usage;
     }
-    const std::string name = given.feed.empty() ? only_feed() : given.feed;
-    if (name.empty()) {
-        return Exit::failed;
-    }
-    const Feed feed{pinstrike_open(name.c_str())};
-    if (!feed) {
-        complain("{}", pinstrike_error());
-        return Exit::failed;
-    }
-    std::vector<const char*> roots;
-    for (const std::string& root : given.roots) {
-        roots.push_back(root.c_str());
-    }
-    pinstrike_filter filter{};
-    filter.roots = roots.empty() ? nullptr : roots.data();
-    filter.roots_count = roots.size();
+    client::feed feed{given.feed.empty() ? only_feed() : given.feed};
+    client::filter filter;
+    filter.roots = given.roots;
     filter.expiration_from = filter.expiration_to = *expiration;
-    filter.strike_from_e8 = strikes->from_e8;
-    filter.strike_to_e8 = strikes->to_e8;
+    if (strikes->to_e8 != 0) {
+        filter.strike_from_e8 = strikes->from_e8;
+        filter.strike_to_e8 = strikes->to_e8;
+    }
     const ChainForm form = form_of(given);
     const bool table = form == ChainForm::table;
     const ChainView view{.form = form,
@@ -220,24 +157,24 @@ Exit chain(const ChainArguments& given) {
                          .nearest_only = table && given.expiration.empty(),
                          .around = table ? strikes->around : 0};
     while (true) {
-        if (!print_once(given, feed.get(), filter, view)) {
-            return Exit::failed;
-        }
+        print_once(given, feed, filter, view);
         if (given.watch_seconds <= 0) {
             return Exit::ok;
         }
         std::this_thread::sleep_for(std::chrono::duration<double>(given.watch_seconds));
-        (void)pinstrike_reattach(feed.get());
+        try {
+            feed.reattach();
+        } catch (const client::error&) {
+            // A newer start cannot be read, and the values of this one stay readable.
+        }
     }
 }
 
 }  // namespace
 
 void add_chain(CLI::App& app, Outcome& outcome) {
-    auto given = std::make_shared<ChainArguments>();
-    given->strikes = "20";
-    CLI::App* command =
-        app.add_subcommand("chain", "Calls and puts of an underlying, as published");
+    const auto [command, given] =
+        add_command(app, outcome, "chain", "Calls and puts of an underlying, as published", chain);
     command->footer(
         "Reads the memory that a feed (publish.memory) or `replay --publish` publishes, without\n"
         "disturbing it. ROOT: SPX and SPXW are two. Prices are the best bid and\n"
@@ -268,7 +205,6 @@ void add_chain(CLI::App& app, Outcome& outcome) {
         command->add_flag("--csv", given->csv, "A header and a row per series");
     command->add_flag("--json", given->json, "An object per series, one on each line")
         ->excludes(csv);
-    command->callback([given, &outcome] { outcome.status = chain(*given); });
 }
 
 }  // namespace pinstrike::command

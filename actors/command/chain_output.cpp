@@ -204,7 +204,7 @@ void append_section(std::string& out, const ChainSection& section, const ChainVi
     }
 }
 
-std::string table_text(pinstrike_feed* feed, Values values, const ChainView& view) {
+std::string table_text(const client::feed& feed, Values values, const ChainView& view) {
     std::vector<ChainSection> sections = sections_of(values);
     if (view.nearest_only) {
         keep_nearest(sections);
@@ -212,8 +212,8 @@ std::string table_text(pinstrike_feed* feed, Values values, const ChainView& vie
     // A value that could not be read says nothing of the feed.
     const bool old = std::ranges::any_of(
         values, [](const pinstrike_value& value) { return value.old == PINSTRIKE_OLD; });
-    std::string out = fmt::format("feed {}: {}{}; {} series\n", pinstrike_name(feed),
-                                  pinstrike_condition_name(pinstrike_condition_of(feed)),
+    std::string out = fmt::format("feed {}: {}{}; {} series\n", feed.name(),
+                                  pinstrike_condition_name(feed.condition()),
                                   old ? ", values are old" : "", values.size());
     const std::int64_t now = wall_ns();
     for (ChainSection& section : sections) {
@@ -331,16 +331,10 @@ std::string json_text(Values values) {
 
 }  // namespace
 
-std::string chain_text(pinstrike_feed* feed, Values values, const ChainView& view) {
-    switch (view.form) {
-        case ChainForm::table:
-            return table_text(feed, values, view);
-        case ChainForm::csv:
-            return csv_text(values);
-        case ChainForm::json:
-            return json_text(values);
-    }
-    return {};
+std::string chain_text(const client::feed& feed, Values values, const ChainView& view) {
+    return view.form == ChainForm::csv    ? csv_text(values)
+           : view.form == ChainForm::json ? json_text(values)
+                                          : table_text(feed, values, view);
 }
 
 }  // namespace pinstrike::command

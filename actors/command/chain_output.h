@@ -3,7 +3,7 @@
 // The chain of an underlying as text: a table with calls and puts beside each strike, CSV or JSON.
 #pragma once
 
-#include "actors/publish/pinstrike.h"
+#include "actors/publish/pinstrike.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -22,7 +22,8 @@ struct ChainView {
 };
 
 /// `values` are sorted as pinstrike_chain() returns them. Ends with a newline.
-[[nodiscard]] std::string chain_text(pinstrike_feed* feed, std::span<const pinstrike_value> values,
+[[nodiscard]] std::string chain_text(const client::feed& feed,
+                                     std::span<const pinstrike_value> values,
                                      const ChainView& view);
 
 }  // namespace pinstrike::command

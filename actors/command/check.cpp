@@ -11,7 +11,6 @@
 #include "actors/topology/feed_keys.h"
 #include "actors/topology/load_config.h"
 #include "actors/topology/topology.h"
-#include "config/print_problems.h"
 
 #include <fmt/core.h>
 
@@ -91,14 +90,9 @@ Exit check(const CheckOptions& options) {
     if (actors::gateway::is_gateway_config(options.config)) {
         return check_gateway(options.config);
     }
-    Problems problems;
-    const auto config = actors::load_config(options.config, problems);
-    if (!config) {
-        print_problems(problems);
-        return exit_of(problems);
-    }
+    const actors::FeedConfig config = load_or_end(actors::load_config, options.config);
     const actors::CheckReport report =
-        actors::check_report(*config, options.config_only, options.rate);
+        actors::check_report(config, options.config_only, options.rate);
     fmt::print("{}", report.text);
     // The flush puts the report before the problems even if standard output and standard error are
     // the same file.
@@ -109,14 +103,9 @@ Exit check(const CheckOptions& options) {
 
 /// Prints lines for scripts, such as "any 20" or "node0 132".
 Exit print_hugepages(const CheckOptions& options) {
-    Problems problems;
-    const auto config = actors::load_config(options.config, problems);
-    print_problems(problems);
-    if (!config) {
-        return exit_of(problems);
-    }
+    const actors::FeedConfig config = load_or_end(actors::load_config, options.config);
     for (const auto& [node, pages] :
-         actors::hugepages_needed(*config, actors::plan_topology(*config))) {
+         actors::hugepages_needed(config, actors::plan_topology(config))) {
         fmt::print("{} {}\n", node < 0 ? "any" : fmt::format("node{}", node), pages);
     }
     return Exit::ok;

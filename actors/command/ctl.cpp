@@ -9,7 +9,6 @@
 #include "actors/telemetry/admin/view_text.h"
 #include "config/log_level.h"
 #include "config/output_file.h"
-#include "config/print_problems.h"
 #include "config/time_units.h"
 #include "config/units.h"
 #include "nic/capture/capture_writer.h"
@@ -24,6 +23,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace pinstrike::command {
@@ -40,7 +40,7 @@ struct CtlOptions {
     std::uint32_t packets = 0;
     std::string out_file;
     std::string recorded_lines;
-    std::string duration;
+    std::int64_t record_ns = 0;  ///< 0: until it is stopped
 };
 
 Exit print(const std::string& text) {
@@ -48,22 +48,22 @@ Exit print(const std::string& text) {
 }
 
 /// Returns the instance's answer to a request. If there is no answer, or if the instance refuses,
-/// prints the reason and returns nothing.
-std::optional<json> ask(const CtlOptions& options, const json& request) {
+/// prints the reason and ends the command.
+json ask(const CtlOptions& options, const json& request) {
     std::string complaint;
     auto reply = actors::admin::ask_once(options.instance, request, complaint);
     if (!reply) {
         complain("{}", complaint);
-        return std::nullopt;
+        throw Ended{};
     }
     if (reply->contains("error")) {
         complain("{}", reply->at("error").get<std::string>());
         for (const json& reason : reply->value("reasons", json::array())) {
             complain("{}", reason.get<std::string>());
         }
-        return std::nullopt;
+        throw Ended{};
     }
-    return reply;
+    return std::move(*reply);
 }
 
 bool wants(const CtlOptions& options, const json& line) {
@@ -88,57 +88,48 @@ Exit show_lines(const CtlOptions& options, const json& reply) {
 }
 
 Exit show(const CtlOptions& options, const std::string& view) {
-    const auto reply = ask(options, {{"ask", view}});
-    if (!reply) {
-        return Exit::failed;
-    }
+    const json reply = ask(options, {{"ask", view}});
     if (options.as_json) {
-        return print(reply->dump(2) + '\n');
+        return print(reply.dump(2) + '\n');
     }
     if (view == "config") {
-        return print(reply->at("config").get<std::string>());
+        return print(reply.at("config").get<std::string>());
     }
     if (view == "lines" && !options.lines.empty()) {
-        return show_lines(options, *reply);
+        return show_lines(options, reply);
     }
-    return print(actors::admin::view_text(*reply, view));
+    return print(actors::admin::view_text(reply, view));
 }
 
 /// Shows the rings as well, because users who look at threads usually need them.
 Exit show_threads(const CtlOptions& options) {
-    const auto reply = ask(options, {{"ask", "all"}});
-    if (!reply) {
-        return Exit::failed;
-    }
+    const json reply = ask(options, {{"ask", "all"}});
     if (options.as_json) {
-        return print(
-            json{{"threads", reply->at("threads")}, {"rings", reply->at("rings")}}.dump(2) + '\n');
+        return print(json{{"threads", reply.at("threads")}, {"rings", reply.at("rings")}}.dump(2) +
+                     '\n');
     }
-    return print(actors::admin::view_text(*reply, "threads") + '\n' +
-                 actors::admin::view_text(*reply, "rings"));
+    return print(actors::admin::view_text(reply, "threads") + '\n' +
+                 actors::admin::view_text(reply, "rings"));
 }
 
 Exit act(const CtlOptions& options, const json& request) {
-    const auto reply = ask(options, request);
-    if (!reply) {
-        return Exit::failed;
-    }
+    const json reply = ask(options, request);
     if (options.as_json) {
-        return print(reply->dump(2) + '\n');
+        return print(reply.dump(2) + '\n');
     }
     std::string text;
-    if (const auto folder = reply->find("folder"); folder != reply->end()) {
+    if (const auto folder = reply.find("folder"); folder != reply.end()) {
         text += "recording into " + folder->get<std::string>() + '\n';
     }
-    for (const json& change : reply->value("changes", json::array())) {
+    for (const json& change : reply.value("changes", json::array())) {
         text += fmt::format("{}: {} -> {}\n", change.at("key").get<std::string>(),
                             change.at("before").get<std::string>(),
                             change.at("after").get<std::string>());
     }
-    if (reply->contains("changes") && text.empty()) {
+    if (reply.contains("changes") && text.empty()) {
         text = "nothing differs\n";
     }
-    if (const auto remark = reply->find("remark"); remark != reply->end()) {
+    if (const auto remark = reply.find("remark"); remark != reply.end()) {
         text += remark->get<std::string>() + '\n';
     }
     return print(text);
@@ -226,8 +217,8 @@ Exit start_recording(const CtlOptions& options) {
     if (!options.recorded_lines.empty()) {
         request["lines"] = options.recorded_lines;
     }
-    if (!options.duration.empty()) {
-        request["seconds"] = (*parse_duration_ns(options.duration) + second_ns - 1) / second_ns;
+    if (options.record_ns != 0) {
+        request["seconds"] = (options.record_ns + second_ns - 1) / second_ns;
     }
     return act(options, request);
 }
@@ -321,8 +312,7 @@ void add_recording(CLI::App* ctl, const std::shared_ptr<CtlOptions>& options, Ou
             return parse_ranges(text, 0) ? std::string{}
                                          : "found " + text + ", expected numbers such as 1-4,12";
         });
-    start->add_option("--for", options->duration, "How long (default: until it is stopped)")
-        ->check(is_duration);
+    add_duration(*start, "--for", options->record_ns, "How long (default: until it is stopped)");
     add(record, options, outcome, "stop", "Record again what the config says",
         [](const CtlOptions& given) {
             return act(given, {{"ask", "record-stop"}});

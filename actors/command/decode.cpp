@@ -8,7 +8,6 @@
 #include "actors/command/progress.h"
 #include "actors/command/range_options.h"
 #include "actors/topology/load_config.h"
-#include "config/print_problems.h"
 #include "feed/recording/recorded_packets.h"
 #include "feed/venue_services.h"
 #include "nic/capture/capture_files.h"
@@ -17,17 +16,13 @@
 #include "nic/capture/tunnel.h"
 #include "nic/packet/datagram.h"
 
-#include <fmt/core.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <map>
-#include <memory>
-#include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace pinstrike::command {
@@ -60,8 +55,7 @@ class Decoder {
           origins_(origins_of(config.lines)) {}
 
     /// Decodes all packets of one capture. Prints an error on standard error and returns false if
-    /// the capture cannot be read to its end, if its snapshot length cut packets of lines, or if
-    /// the output cannot be written.
+    /// the capture cannot be read to its end, or if its snapshot length cut packets of lines.
     bool decode_file(const std::string& path, Progress& progress) {
         Problems problems;
         auto reader = nic::CaptureReader::open(path, problems);
@@ -82,8 +76,8 @@ class Decoder {
             const auto cut = nic::group_of_cut(frame);
             cut_packets += cut && origins_.contains(*cut) ? 1 : 0;
             decode_frame(frame.bytes, packet, passed_over);
-            if (out_.size() >= flush_bytes && !flush()) {
-                return false;
+            if (out_.size() >= flush_bytes) {
+                flush();
             }
         }
         progress.clear();
@@ -100,15 +94,15 @@ class Decoder {
     }
 
     /// Decodes the selected packets of a recording. Prints an error on standard error and returns
-    /// false if a part of them is damaged, or if the output cannot be written.
+    /// false if a part of them is damaged.
     bool decode_recording(const std::string& folder, feed::RecordedPackets& packets) {
         PassedOver passed_over;
         Progress progress{"packets", [&packets] { return packets.share_read(); }, shows_progress()};
         while (const auto packet = packets.next()) {
             progress.step(++packets_);
             decode_frame(packet->frame, packets_, passed_over);
-            if (out_.size() >= flush_bytes && !flush()) {
-                return false;
+            if (out_.size() >= flush_bytes) {
+                flush();
             }
         }
         progress.clear();
@@ -129,15 +123,14 @@ class Decoder {
         return reached;
     }
 
-    /// Prints an error on standard error and returns false if the output cannot be written.
-    bool flush() {
-        const bool written = std::fwrite(out_.data(), 1, out_.size(), stdout) == out_.size() &&
-                             std::fflush(stdout) == 0;
-        if (!written) {
+    /// Ends the command if the output cannot be written.
+    void flush() {
+        if (std::fwrite(out_.data(), 1, out_.size(), stdout) != out_.size() ||
+            std::fflush(stdout) != 0) {
             complain("cannot write: {}", std::strerror(errno));
+            throw Ended{};
         }
         out_.clear();
-        return written;
     }
 
   private:
@@ -186,51 +179,31 @@ struct DecodeOptions {
     bool text = false;
 };
 
-/// Returns the venue and lines of the config, or all published lines of the default venue if there
-/// is no config. If the config is wrong, prints its problems and returns nothing.
-std::optional<actors::FeedConfig> config_of(const std::string& config_file) {
+/// The venue and lines of the config, or all published lines of the default venue if there is no
+/// config.
+actors::FeedConfig config_of(const std::string& config_file) {
+    actors::FeedConfig config;
     if (config_file.empty()) {
-        actors::FeedConfig config;
         config.lines = feed::venue_services(config.kind).published_lines();
-        return config;
+    } else {
+        config = load_or_end(actors::load_config, config_file);
     }
-    Problems problems;
-    auto config = actors::load_config(config_file, problems);
-    print_problems(problems);
     return config;
 }
 
-Exit decode_part(const DecodeOptions& options, Decoder& decoder) {
+bool decode_part(const DecodeOptions& options, Decoder& decoder) {
     if (options.files.size() != 1) {
         complain("--from, --to and --lines: expected the folder of one recording, found {} names",
                  options.files.size());
-        return Exit::usage;
+        throw Ended{Exit::usage};
     }
     const std::string& folder = options.files.front();
-    Problems problems;
-    auto packets = feed::RecordedPackets::open(folder, problems);
-    print_problems(problems);
-    if (!packets) {
-        return Exit::failed;
-    }
-    auto range = range_of(options.range, *packets);
-    if (!range) {
-        return Exit::usage;
-    }
-    packets->select(std::move(*range));
-    const bool good = decoder.decode_recording(folder, *packets);
-    return decoder.flush() && decoder.reached_lines() && good ? Exit::ok : Exit::failed;
+    feed::RecordedPackets packets = open_recording(folder);
+    packets.select(range_of(options.range, packets));
+    return decoder.decode_recording(folder, packets);
 }
 
-Exit decode(const DecodeOptions& options) {
-    const auto config = config_of(options.config);
-    if (!config) {
-        return Exit::config;
-    }
-    Decoder decoder{options.json, *config};
-    if (options.range.any()) {
-        return decode_part(options, decoder);
-    }
+bool decode_files(const DecodeOptions& options, Decoder& decoder) {
     Problems problems;
     const std::vector<std::string> files = nic::capture_files(options.files, problems);
     print_problems(problems);
@@ -239,14 +212,22 @@ Exit decode(const DecodeOptions& options) {
     for (const std::string& file : files) {
         good = decoder.decode_file(file, progress) && good;
     }
-    return decoder.flush() && decoder.reached_lines() && good ? Exit::ok : Exit::failed;
+    return good;
+}
+
+Exit decode(const DecodeOptions& options) {
+    Decoder decoder{options.json, config_of(options.config)};
+    const bool good =
+        options.range.any() ? decode_part(options, decoder) : decode_files(options, decoder);
+    decoder.flush();
+    return decoder.reached_lines() && good ? Exit::ok : Exit::failed;
 }
 
 }  // namespace
 
 void add_decode(CLI::App& app, Outcome& outcome) {
-    auto options = std::make_shared<DecodeOptions>();
-    CLI::App* command = app.add_subcommand("decode", "Print every message of captures");
+    const auto [command, options] =
+        add_command(app, outcome, "decode", "Print every message of captures", decode);
     command->footer(
         "Standard error reports at the end of each capture how many packets held no block, and\n"
         "why.\n"
@@ -269,7 +250,6 @@ void add_decode(CLI::App& app, Outcome& outcome) {
         command->add_flag("--json", options->json, "One canonical JSON object for each message");
     command->add_flag("--text", options->text, "One readable line for each message (the default)")
         ->excludes(as_json);
-    command->callback([options, &outcome] { outcome.status = decode(*options); });
 }
 
 }  // namespace pinstrike::command

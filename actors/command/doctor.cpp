@@ -11,9 +11,7 @@
 #include "actors/topology/feed_hours.h"
 #include "actors/topology/load_config.h"
 #include "config/output_file.h"
-#include "config/print_problems.h"
 
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -50,10 +48,7 @@ Exit doctor(const DoctorOptions& options) {
             configs.push_back(std::move(*config));
         }
     }
-    if (!problems.empty()) {
-        print_problems(problems);
-        return exit_of(problems);
-    }
+    end_unless(problems.empty(), problems, exit_of(problems));
     actors::doctor::Host host = actors::doctor::read_host();
     actors::doctor::ask_kernel(host);
     const actors::doctor::Need need = actors::doctor::need_of(configs, options.rate);
@@ -73,9 +68,8 @@ Exit doctor(const DoctorOptions& options) {
 }  // namespace
 
 void add_doctor(CLI::App& app, Outcome& outcome) {
-    auto options = std::make_shared<DoctorOptions>();
-    CLI::App* command =
-        app.add_subcommand("doctor", "Check this host for the configs that will run on it");
+    const auto [command, options] = add_command(
+        app, outcome, "doctor", "Check this host for the configs that will run on it", doctor);
     command->footer(
         "Checks hugepages, IOMMU, NICs, processors, interrupts, clock, network, limits and the "
         "disk\n"
@@ -110,7 +104,6 @@ void add_doctor(CLI::App& app, Outcome& outcome) {
                      "Messages a second of each feed, on average over the trading day (default: "
                      "that of its sim ports), by which the disk of its recording is rated")
         ->check(CLI::PositiveNumber);
-    command->callback([options, &outcome] { outcome.status = doctor(*options); });
 }
 
 }  // namespace pinstrike::command

@@ -5,13 +5,10 @@
 #include "actors/telemetry/explain/explanations.h"
 #include "config/joined.h"
 #include "config/output_file.h"
-#include "config/print_problems.h"
 #include "config/yaml.h"
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -86,9 +83,9 @@ Exit explain(const ExplainOptions& options) {
 }  // namespace
 
 void add_explain(CLI::App& app, Outcome& outcome) {
-    auto options = std::make_shared<ExplainOptions>();
-    CLI::App* command =
-        app.add_subcommand("explain", "Explain a key, metric, counter, reason, log code or alert");
+    const auto [command, options] =
+        add_command(app, outcome, "explain",
+                    "Explain a key, metric, counter, reason, log code or alert", explain);
     command->footer(
         "Without a name: all of them by kind, one in each line. A name that several tables have\n"
         "gets an explanation for each. Exit status: 0 success, 1 it cannot be printed, 2 no such\n"
@@ -103,7 +100,6 @@ void add_explain(CLI::App& app, Outcome& outcome) {
     command->add_option("NAME", options->name,
                         "As written in the log, a metric, an alert or a config");
     command->add_flag("--json", options->json, "Print a JSON array");
-    command->callback([options, &outcome] { outcome.status = explain(*options); });
 }
 
 }  // namespace pinstrike::command

@@ -3,27 +3,26 @@
 // `pinstrike record export`: captures as files of records. The records are those that a gateway
 // sends.
 #include "actors/book/book_config.h"
-#include "actors/book/transfer/book_transfer.h"
 #include "actors/command/command.h"
 #include "actors/command/progress.h"
 #include "actors/command/range_options.h"
 #include "actors/command/replay_config.h"
 #include "actors/command/replay_range.h"
-#include "actors/command/root_option.h"
-#include "actors/command/single_core.h"
 #include "actors/control/control_loop.h"
 #include "actors/control/end_while_opening.h"
 #include "actors/export/csv_columns.h"
 #include "actors/export/export_actor.h"
 #include "actors/export/export_writer.h"
+#include "config/joined.h"
 #include "config/output_file.h"
-#include "config/print_problems.h"
 #include "config/whole_file.h"
 #include "feed/dbn/schema.h"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <string>
@@ -157,28 +156,17 @@ actors::ExportWanted wanted_of(const ExportArguments& given, const ReplayRange& 
 }
 
 Exit run_export(const ExportArguments& given) {
-    Exit status = Exit::ok;
     const feed::dbn::Schema schema = *feed::dbn::schema_of(given.schema);
-    ReplaySource source{given.files, given.config, {}, false};
-    if (given.range.any()) {
-        auto range = replay_range(given.files, given.range, needs_of(schema), status);
-        if (!range) {
-            return status;
-        }
-        source.range = std::move(*range);
-    }
-    auto config = replay_config(source, status);
-    if (!config) {
-        return status;
-    }
-    make_single_core(*config);
+    const ReplaySource source{given.files,
+                              given.config,
+                              {},
+                              false,
+                              replay_range(given.files, given.range, needs_of(schema))};
+    actors::FeedConfig config = replay_config(source);
     Export exported{given, schema, share_of(source)};
-    const actors::ExportWanted wanted = wanted_of(given, source.range, *config);
-    actors::CoreConfig& core = config->cores.front();
-    core.make_own = [&] { return exported.make_actor(wanted); };
-    if (wanted.beginning) {
-        core.own_transfer_bytes = actors::BookTransfer::memory_bytes({.takes = true});
-    }
+    const actors::ExportWanted wanted = wanted_of(given, source.range, config);
+    make_single_core(
+        config, [&] { return exported.make_actor(wanted); }, wanted.beginning.has_value());
     actors::RunFeedOptions options;
     options.config_file = given.config;
     options.account_file = given.account;
@@ -190,37 +178,21 @@ Exit run_export(const ExportArguments& given) {
         const Exit of_output = exported.finish();
         return of_output == Exit::ok ? of_snapshot : of_output;
     };
-    return actors::run_feed(*config, options);
+    return actors::run_feed(config, options);
 }
 
-std::string_view word_of(actors::CsvValue value) {
-    switch (value) {
-        case actors::CsvValue::time:
-            return "time";
-        case actors::CsvValue::price:
-            return "price";
-        case actors::CsvValue::number:
-            return "number";
-        case actors::CsvValue::number_or_none:
-            return "number_or_none";
-        case actors::CsvValue::difference:
-            return "difference";
-        case actors::CsvValue::difference_or_none:
-            return "difference_or_none";
-        case actors::CsvValue::letter:
-            return "letter";
-        case actors::CsvValue::text:
-            return "text";
-    }
-    return "";
-}
+/// The names of actors::CsvValue, in its order.
+constexpr std::array<std::string_view, 8> value_words{
+    "time",   "price", "number", "number_or_none", "difference", "difference_or_none",
+    "letter", "text"};
+static_assert(static_cast<std::size_t>(actors::CsvValue::text) + 1 == value_words.size());
 
 /// Prints where the fields of the schema's records lie, as JSON.
 Exit print_columns(feed::dbn::Schema schema) {
     nlohmann::ordered_json columns = nlohmann::ordered_json::array();
     for (const actors::CsvColumn& column : actors::csv_columns(schema)) {
         columns.push_back({{"name", column.name},
-                           {"kind", word_of(column.value)},
+                           {"kind", value_words[static_cast<std::size_t>(column.value)]},
                            {"offset", column.at},
                            {"bytes", column.bytes}});
     }
@@ -229,22 +201,30 @@ Exit print_columns(feed::dbn::Schema schema) {
     return write_text("-", out.dump() + "\n") ? Exit::ok : Exit::failed;
 }
 
+Exit export_records(const ExportArguments& given) {
+    if (given.columns) {
+        return print_columns(*feed::dbn::schema_of(given.schema));
+    }
+    if (given.out.empty()) {
+        throw CLI::RequiredError("--out");
+    }
+    return run_export(given);
+}
+
 std::string schema_error(const std::string& text) {
     if (feed::dbn::schema_of(text)) {
         return "";
     }
-    std::string names;
-    for (const std::string_view name : feed::dbn::schema_names) {
-        names += (names.empty() ? "" : ", ") + std::string{name};
-    }
-    return "found " + text + ", expected one of " + names;
+    const std::vector<std::string> names{feed::dbn::schema_names.begin(),
+                                         feed::dbn::schema_names.end()};
+    return "found " + text + ", expected one of " + joined(names);
 }
 
 }  // namespace
 
 void add_export(CLI::App& record, Outcome& outcome) {
-    auto given = std::make_shared<ExportArguments>();
-    CLI::App* command = record.add_subcommand("export", "Captures as files of records: DBN or CSV");
+    const auto [command, given] = add_command(
+        record, outcome, "export", "Captures as files of records: DBN or CSV", export_records);
     command->footer(
         "Replays the captures (`pinstrike replay --help`) and writes the records that a gateway\n"
         "sends to its clients: those of one schema, of all series. Values that are stale because\n"
@@ -290,24 +270,14 @@ void add_export(CLI::App& record, Outcome& outcome) {
         ->add_flag("--columns", given->columns,
                    "Print only where each field lies in a record of DBN, and what it is, as JSON")
         ->excludes(out);
-    command
-        ->add_option("--underlyings", given->underlyings,
-                     "Only series of these underlyings, by root (default: all)")
-        ->delimiter(',')
-        ->check(root_error);
+    add_underlyings(*command, given->underlyings,
+                    "Only series of these underlyings, by root (default: all)");
     add_range(*command, given->range);
     command->add_option("--config", given->config,
                         "Lines, arbitration and series map of this config; of its ports, "
                         "udp_checksum and sources");
     command->add_option("--account", given->account,
                         "Write the account as JSON at the end (-: standard output)");
-    command->callback([given, &outcome] {
-        if (given->out.empty() && !given->columns) {
-            throw CLI::RequiredError("--out");
-        }
-        outcome.status = given->columns ? print_columns(*feed::dbn::schema_of(given->schema))
-                                        : run_export(*given);
-    });
 }
 
 }  // namespace pinstrike::command

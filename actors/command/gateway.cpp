@@ -3,14 +3,12 @@
 // `pinstrike gateway`: serves clients on the network from a feed on this host.
 #include "actors/command/command.h"
 #include "actors/command/duration_option.h"
-#include "actors/control/gateway_service.h"
+#include "actors/control/side_services.h"
 #include "actors/gateway/access_log.h"
-#include "config/print_problems.h"
 #include "config/units.h"
 
 #include <fmt/core.h>
 
-#include <chrono>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -27,25 +25,14 @@ constexpr const char* access_logs_folder = "/var/lib/pinstrike-gateway";
 
 struct GatewayArguments {
     std::string config;
-    std::string duration;
-    actors::GatewayOptions options;
+    actors::SideOptions options;
+};
+
+struct UsageArguments {
     std::string log;
     std::string month;
     bool csv = false;
 };
-
-Exit serve(GatewayArguments& given) {
-    Problems problems;
-    const auto config = actors::gateway::load_gateway_config(given.config, problems);
-    print_problems(problems);
-    if (!config) {
-        return exit_of(problems);
-    }
-    if (!given.duration.empty()) {
-        given.options.for_ns = parse_duration_ns(given.duration).value_or(0);
-    }
-    return actors::run_gateway(*config, given.options);
-}
 
 bool is_month(const std::string& text) {
     return text.size() == 7 && text[4] == '-' && parse_integer(text.substr(0, 4)) &&
@@ -68,7 +55,7 @@ std::string only_access_log() {
     return found;
 }
 
-Exit report_usage(const GatewayArguments& given) {
+Exit report_usage(const UsageArguments& given) {
     if (!is_month(given.month)) {
         complain("--month: found {}, expected a month such as 2026-11", shown(given.month));
         return Exit::usage;
@@ -81,13 +68,28 @@ Exit report_usage(const GatewayArguments& given) {
     }
     Problems problems;
     const auto usage = actors::gateway::usage_of(log, given.month, problems);
-    print_problems(problems);
-    if (!usage) {
-        return Exit::failed;
-    }
+    end_unless(usage.has_value(), problems);
     fmt::print("{}", given.csv ? actors::gateway::usage_csv(*usage)
                                : actors::gateway::usage_table(*usage));
     return problems.empty() ? Exit::ok : Exit::failed;
+}
+
+void add_usage(CLI::App& gateway, Outcome& outcome) {
+    const auto [usage, given] =
+        add_command(gateway, outcome, "usage",
+                    "What each user was served in a month, by the access log", report_usage);
+    usage->footer(
+        "Sums the lines of an access log (access_log in the gateway's config) by user.\n"
+        "Exit status: 0 success; 1 the log cannot be read; 2 wrong use.\n\n"
+        "Examples:\n"
+        "  pinstrike gateway usage --month 2026-11\n"
+        "  pinstrike gateway usage --month 2026-11 /var/lib/pinstrike-gateway/opra.log\n"
+        "  pinstrike gateway usage --month 2026-11 --csv /var/lib/pinstrike-gateway/opra.log");
+    usage->add_option("LOG", given->log,
+                      fmt::format("The access log of a gateway (default: the only one in {})",
+                                  access_logs_folder));
+    usage->add_option("--month", given->month, "YYYY-MM, in UTC")->required();
+    usage->add_flag("--csv", given->csv, "A header and a row per user");
 }
 
 }  // namespace
@@ -106,26 +108,11 @@ void add_gateway(CLI::App& app, Outcome& outcome) {
         "Examples:\n"
         "  pinstrike gateway config/gateway.yaml");
     command->add_option("CONFIG", given->config, "YAML file of one gateway");
-    command
-        ->add_option("--for", given->duration, "How long: 8h, 10m, 30s (default: until a signal)")
-        ->check(is_duration);
+    add_duration(*command, "--for", given->options.for_ns,
+                 "How long: 8h, 10m, 30s (default: until a signal)");
     command->add_option("--account", given->options.account_file,
                         "Write what was served as JSON at the end (-: standard output)");
-    CLI::App* usage =
-        command->add_subcommand("usage", "What each user was served in a month, by the access log");
-    usage->footer(
-        "Sums the lines of an access log (access_log in the gateway's config) by user.\n"
-        "Exit status: 0 success; 1 the log cannot be read; 2 wrong use.\n\n"
-        "Examples:\n"
-        "  pinstrike gateway usage --month 2026-11\n"
-        "  pinstrike gateway usage --month 2026-11 /var/lib/pinstrike-gateway/opra.log\n"
-        "  pinstrike gateway usage --month 2026-11 --csv /var/lib/pinstrike-gateway/opra.log");
-    usage->add_option("LOG", given->log,
-                      fmt::format("The access log of a gateway (default: the only one in {})",
-                                  access_logs_folder));
-    usage->add_option("--month", given->month, "YYYY-MM, in UTC")->required();
-    usage->add_flag("--csv", given->csv, "A header and a row per user");
-    usage->callback([given, &outcome] { outcome.status = report_usage(*given); });
+    add_usage(*command, outcome);
     add_gateway_replay(*command, outcome);
     command->callback([given, command, &outcome] {
         if (!command->get_subcommands().empty()) {
@@ -134,7 +121,8 @@ void add_gateway(CLI::App& app, Outcome& outcome) {
         if (given->config.empty()) {
             throw CLI::RequiredError("CONFIG");
         }
-        outcome.status = serve(*given);
+        outcome.status = actors::run_gateway(
+            load_or_end(actors::gateway::load_gateway_config, given->config), given->options);
     });
 }
 

@@ -4,11 +4,9 @@
 // past: replays the recording of the present trade date, and goes on with it. It gets a request on
 // standard input (actors/gateway/replay_frames.h) and writes frames to standard output.
 #include "actors/book/book_config.h"
-#include "actors/book/transfer/book_transfer.h"
 #include "actors/command/command.h"
 #include "actors/command/replay_config.h"
 #include "actors/command/replay_range.h"
-#include "actors/command/single_core.h"
 #include "actors/control/control_loop.h"
 #include "actors/export/replay_actor.h"
 #include "actors/gateway/replay_frames.h"
@@ -25,15 +23,15 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <cerrno>
 #include <csignal>
+#include <iostream>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace pinstrike::command {
@@ -50,21 +48,6 @@ constexpr std::uint8_t code_aged_out = 8;
 /// State from so long before the start: clocks of exchanges may be ahead of the receive times.
 constexpr std::int64_t before_start_ns = 2'000'000'000;
 
-std::string read_input() {
-    std::string text;
-    std::array<char, 65536> piece{};
-    for (;;) {
-        const ssize_t got = ::read(STDIN_FILENO, piece.data(), piece.size());
-        if (got < 0 && errno == EINTR) {
-            continue;
-        }
-        if (got <= 0) {
-            return text;
-        }
-        text.append(piece.data(), static_cast<std::size_t>(got));
-    }
-}
-
 bool write_output(std::span<const std::byte> bytes) {
     while (!bytes.empty()) {
         const ssize_t written = ::write(STDOUT_FILENO, bytes.data(), bytes.size());
@@ -79,7 +62,8 @@ bool write_output(std::span<const std::byte> bytes) {
     return true;
 }
 
-Exit give_up(std::uint8_t code, const std::string& text) {
+/// Sends the reason to the gateway, and ends the command.
+[[noreturn]] void give_up(std::uint8_t code, const std::string& text) {
     std::vector<std::byte> bytes;
     ReplayFrame frame;
     frame.kind = ReplayFrame::Kind::error;
@@ -87,7 +71,7 @@ Exit give_up(std::uint8_t code, const std::string& text) {
     frame.text = text;
     put_frame(bytes, frame);
     static_cast<void>(write_output(bytes));
-    return Exit::failed;
+    throw Ended{};
 }
 
 /// It must not delay anything else, and must not outlive the gateway. Systems may refuse the first
@@ -101,90 +85,76 @@ void be_idle() {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
 }
 
-struct Beginning {
-    feed::PacketRange range;
-    nic::CapturePart part;
-    std::optional<actors::ReplayFrom> from;
-    std::string error;  ///< the start is not on disk
-};
+using CompleteNs = std::shared_ptr<std::atomic<std::int64_t>>;
 
-/// Where the replay of these records begins.
-Beginning beginning_of(const ReplayRequest& request) {
+/// What is replayed of the recording for these records.
+ReplayRange part_of(const ReplayRequest& request, const CompleteNs& complete_ns) {
     const std::int64_t day_ns = feed::trade_date_begin_ns(wall_ns());
     const std::uint32_t date = feed::trade_date_of(wall_ns());
     std::int64_t start_ns = std::numeric_limits<std::int64_t>::max();
     for (const ReplayWanted& wanted : request.wanted) {
         start_ns = std::min(start_ns, wanted.start_ns == 0 ? day_ns : wanted.start_ns);
     }
-    Beginning begin;
-    begin.range.from_ns = day_ns;
     if (start_ns < day_ns) {
-        begin.error = fmt::format(
-            "start: found {}, expected a moment of the present trade date {}, or 0: earlier days "
-            "are not replayed",
-            actors::time_text(start_ns), date);
-        return begin;
+        give_up(code_aged_out,
+                fmt::format("start: found {}, expected a moment of the present trade date {}, or "
+                            "0: earlier days are not replayed",
+                            actors::time_text(start_ns), date));
     }
-    feed::FollowedRecording recording{request.folder, begin.range};
+    feed::PacketRange packets;
+    packets.from_ns = day_ns;
+    feed::FollowedRecording recording{request.folder, packets};
     Problems problems;
     if (!recording.look(problems) || !recording.has_packets()) {
-        begin.error = fmt::format("start: no packet of the trade date {} is on disk{}", date,
-                                  problems.empty() ? "" : ": " + problems.front().text);
-        return begin;
+        give_up(code_aged_out,
+                fmt::format("start: no packet of the trade date {} is on disk{}", date,
+                            problems.empty() ? "" : ": " + problems.front().text));
     }
-    const auto snapshot = snapshot_before(request.folder, start_ns - before_start_ns);
-    if (snapshot) {
-        begin.from = {snapshot->path, start_ns - before_start_ns,
-                      std::make_shared<nic::ReplayGate>()};
-        begin.part.gate = begin.from->gate;
-        begin.range.from_ns = snapshot->begin_ns - before_snapshot_ns;
+    ReplayRange found;
+    if (const auto snapshot = snapshot_before(request.folder, start_ns - before_start_ns)) {
+        found.part.gate = std::make_shared<nic::ReplayGate>();
+        found.from = {snapshot->path, start_ns - before_start_ns, found.part.gate};
+        packets.from_ns = snapshot->begin_ns - before_snapshot_ns;
     }
-    return begin;
+    found.part.frames = std::make_shared<feed::FollowedPart>(
+        request.folder, packets, [] { return wall_ns(); }, complete_ns);
+    return found;
 }
 
 Exit replay() {
     be_idle();
-    const auto request = actors::gateway::parse_replay_request(read_input());
+    const std::string input{std::istreambuf_iterator<char>{std::cin}, {}};
+    const auto request = actors::gateway::parse_replay_request(input);
     if (!request || request->wanted.empty()) {
-        return give_up(code_internal, "Internal error: the replay got a malformed request");
+        give_up(code_internal, "Internal error: the replay got a malformed request");
     }
-    Beginning begin = beginning_of(*request);
-    if (!begin.error.empty()) {
-        return give_up(code_aged_out, begin.error);
-    }
-    auto complete_ns = std::make_shared<std::atomic<std::int64_t>>(0);
-    begin.part.frames = std::make_shared<feed::FollowedPart>(
-        request->folder, begin.range, [] { return wall_ns(); }, complete_ns);
-    Exit status = Exit::ok;
-    ReplaySource source{{request->folder}, request->config, {}, false};
-    source.range.part = begin.part;
-    source.range.from = begin.from;
-    auto config = replay_config(source, status);
-    if (!config) {
-        return give_up(code_internal, "Internal error: record_config, the feed's config, is wrong");
+    const CompleteNs complete_ns = std::make_shared<std::atomic<std::int64_t>>(0);
+    const ReplaySource source{
+        {request->folder}, request->config, {}, false, part_of(*request, complete_ns)};
+    actors::FeedConfig config;
+    try {
+        config = replay_config(source);
+    } catch (const Ended&) {
+        give_up(code_internal, "Internal error: record_config, the feed's config, is wrong");
     }
     std::optional<actors::SnapshotBeginning> beginning;
-    if (begin.from) {
-        beginning = {config->actors.get<actors::BookConfig>(), begin.from->from_ns};
+    if (source.range.from) {
+        beginning = {config.actors.get<actors::BookConfig>(), source.range.from->from_ns};
     }
-    make_single_core(*config);
-    config->system_calls = actors::SystemCalls::free;
-    actors::CoreConfig& core = config->cores.front();
     const actors::ReplayActor* actor = nullptr;
-    core.make_own = [&] {
+    const auto make_actor = [&] {
         auto made = std::make_unique<actors::ReplayActor>(request->wanted, beginning, complete_ns,
                                                           write_output);
         actor = made.get();
         return made;
     };
-    if (beginning) {
-        core.own_transfer_bytes = actors::BookTransfer::memory_bytes({.takes = true});
-    }
+    make_single_core(config, make_actor, beginning.has_value());
+    config.system_calls = actors::SystemCalls::free;
     actors::RunFeedOptions options;
     options.at_step = [&actor](const actors::Appliance&) {
         return actor->is_read() ? "" : std::string{"nobody reads the output"};
     };
-    return actors::run_feed(*config, options);
+    return actors::run_feed(config, options);
 }
 
 }  // namespace

@@ -10,15 +10,14 @@
 #include "actors/telemetry/latency/latency_text.h"
 #include "actors/telemetry/latency/reading_json.h"
 #include "config/output_file.h"
-#include "config/print_problems.h"
 
 #include <nlohmann/json.hpp>
 
 #include <chrono>
-#include <memory>
 #include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace pinstrike::command {
@@ -33,7 +32,7 @@ struct LatencyArguments {
     std::string svg_file;
 };
 
-std::optional<actors::LatencyReading> read(const std::string& instance) {
+actors::LatencyReading read(const std::string& instance) {
     std::string complaint;
     std::optional<actors::LatencyReading> reading;
     if (const auto answer = actors::admin::ask_once(instance, {{"ask", "histograms"}}, complaint)) {
@@ -41,24 +40,24 @@ std::optional<actors::LatencyReading> read(const std::string& instance) {
     }
     if (!reading) {
         complain("latency: {}", complaint);
+        throw Ended{};
     }
-    return reading;
+    return std::move(*reading);
 }
 
-/// Reads the figures of the next `seconds` seconds; 0: since the start of the instance. On an
-/// error, prints it and returns nothing.
-std::optional<actors::LatencyReading> read(const std::string& instance, double seconds) {
-    const auto first = read(instance);
-    if (!first || seconds <= 0) {
+/// Reads the figures of the next `seconds` seconds; 0: since the start of the instance.
+actors::LatencyReading read(const std::string& instance, double seconds) {
+    actors::LatencyReading first = read(instance);
+    if (seconds <= 0) {
         return first;
     }
     std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
-    const auto second = read(instance);
-    if (second && second->running_s <= first->running_s) {
+    const actors::LatencyReading second = read(instance);
+    if (second.running_s <= first.running_s) {
         complain("latency: {} was started anew in between", instance);
-        return std::nullopt;
+        throw Ended{};
     }
-    return second ? std::optional{since(*second, *first)} : std::nullopt;
+    return since(second, first);
 }
 
 Exit write_report(const actors::LatencyReading& reading, const LatencyArguments& given) {
@@ -82,24 +81,19 @@ Exit of_running(const LatencyArguments& given) {
     if (!can_write(given.csv_file) || !can_write(given.svg_file)) {
         return Exit::failed;
     }
-    const auto reading = read(given.instance, given.seconds);
-    return reading ? write_report(*reading, given) : Exit::failed;
+    return write_report(read(given.instance, given.seconds), given);
 }
 
 Exit of_replay(const LatencyArguments& given) {
-    Exit status = Exit::ok;
-    const auto config =
-        replay_config({given.captures, given.instance, *nic::parse_pace(given.pace), true}, status);
-    if (!config) {
-        return status;
-    }
+    const actors::FeedConfig config =
+        replay_config({given.captures, given.instance, *nic::parse_pace(given.pace), true});
     actors::RunFeedOptions options;
     options.config_file = given.instance;
     options.at_end = [&given](actors::Appliance& appliance) {
         return write_report(actors::latency_of(actors::take_counter_snapshot(appliance)), given);
     };
     options.files_at_end = {given.csv_file, given.svg_file};
-    return actors::run_feed(*config, options);
+    return actors::run_feed(config, options);
 }
 
 /// Returns the error in the combination of arguments; empty: there is none.
@@ -121,9 +115,8 @@ Exit latency(const LatencyArguments& given) {
 }  // namespace
 
 void add_latency(CLI::App& app, Outcome& outcome) {
-    auto given = std::make_shared<LatencyArguments>();
-    CLI::App* command =
-        app.add_subcommand("latency", "Percentiles of a running instance, or of a replay");
+    const auto [command, given] = add_command(
+        app, outcome, "latency", "Percentiles of a running instance, or of a replay", latency);
     command->footer(
         "INSTANCE as of `pinstrike ctl`. Asks its admin socket for every stage of every thread:\n"
         "percentiles to 99.99 and the highest, of all samples and of those that overlap no "
@@ -154,7 +147,6 @@ void add_latency(CLI::App& app, Outcome& outcome) {
                         "Write the percentiles, in ns (-: standard output, and no tables)");
     command->add_option("--svg", given->svg_file,
                         "Draw them: value by percentile, both logarithmic (-: as above)");
-    command->callback([given, &outcome] { outcome.status = latency(*given); });
 }
 
 }  // namespace pinstrike::command

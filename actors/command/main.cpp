@@ -1,12 +1,10 @@
 // path: cold
 #include "actors/command/command.h"
 #include "config/nearest.h"
-#include "config/print_problems.h"
 #include "config/version.h"
 #include "feed/opra/traffic/generator.h"
 
 #include <fcntl.h>
-#include <fmt/core.h>
 #include <unistd.h>
 
 #include <array>
@@ -17,7 +15,10 @@
 namespace pinstrike::command {
 
 // Each command has a declaration here and an entry in `commands`.
-void add_bench(CLI::App& app, Outcome& outcome);
+void add_bench_actor(CLI::App& app, Outcome& outcome);
+void add_bench_stages(CLI::App& app, Outcome& outcome);
+void add_bench_state(CLI::App& app, Outcome& outcome);
+void add_bench_stream(CLI::App& app, Outcome& outcome);
 void add_bridge(CLI::App& app, Outcome& outcome);
 void add_chain(CLI::App& app, Outcome& outcome);
 void add_check(CLI::App& app, Outcome& outcome);
@@ -40,6 +41,16 @@ void add_support_bundle(CLI::App& app, Outcome& outcome);
 void add_top(CLI::App& app, Outcome& outcome);
 
 namespace {
+
+/// Measurements are subcommands of `bench`.
+void add_bench(CLI::App& app, Outcome& outcome) {
+    CLI::App* command = app.add_subcommand("bench", "Measure the performance of this machine");
+    command->require_subcommand(1);
+    for (const AddCommand add :
+         {add_bench_actor, add_bench_stages, add_bench_state, add_bench_stream}) {
+        add(*command, outcome);
+    }
+}
 
 constexpr std::array commands{
     AddCommand{add_bench},   AddCommand{add_bridge},   AddCommand{add_chain},
@@ -108,6 +119,8 @@ int run(int argc, char** argv) {
     } catch (const CLI::ParseError& error) {
         const int code = app.exit(error);
         return code == 0 ? 0 : static_cast<int>(Exit::usage);
+    } catch (const Ended& ended) {
+        return static_cast<int>(ended.status);
     } catch (const std::exception& error) {
         complain("{}", error.what());
         return static_cast<int>(Exit::failed);

@@ -8,10 +8,8 @@
 #include "actors/topology/machine.h"
 #include "actors/topology/topology.h"
 #include "config/output_file.h"
-#include "config/print_problems.h"
 
 #include <cstdio>
-#include <memory>
 #include <string>
 
 namespace pinstrike::command {
@@ -28,13 +26,8 @@ Exit plan(const PlanOptions& options) {
     if (!overwrites_none({options.svg_file}, {options.config, options.topology})) {
         return Exit::usage;
     }
-    Problems problems;
-    const auto config = actors::load_config(options.config, problems);
-    if (!config) {
-        print_problems(problems);
-        return exit_of(problems);
-    }
-    const auto machine = options.topology.empty() ? actors::read_machine_for(*config)
+    const actors::FeedConfig config = load_or_end(actors::load_config, options.config);
+    const auto machine = options.topology.empty() ? actors::read_machine_for(config)
                                                   : actors::described_machine(options.topology);
     if (!machine || machine->cpus.empty()) {
         complain(
@@ -44,7 +37,7 @@ Exit plan(const PlanOptions& options) {
         return Exit::usage;
     }
     const actors::plan::Plan plan = actors::plan::make_plan(
-        *config, *machine, options.topology.empty() ? "this machine" : options.topology);
+        config, *machine, options.topology.empty() ? "this machine" : options.topology);
     bool written = true;
     if (options.svg_file != "-") {
         written = write_text("-", actors::plan::plan_text(plan));
@@ -61,9 +54,9 @@ Exit plan(const PlanOptions& options) {
 }  // namespace
 
 void add_plan(CLI::App& app, Outcome& outcome) {
-    auto options = std::make_shared<PlanOptions>();
-    CLI::App* command = app.add_subcommand(
-        "plan", "Draw a config's threads, queues and rings on the processors of a machine");
+    const auto [command, options] = add_command(
+        app, outcome, "plan",
+        "Draw a config's threads, queues and rings on the processors of a machine", plan);
     command->footer(
         "Packages, NUMA nodes and cores are those that hwloc finds, on this machine or on a\n"
         "described one, so that a host can be planned before it exists. Threads that are not\n"
@@ -82,7 +75,6 @@ void add_plan(CLI::App& app, Outcome& outcome) {
                         "Machine: hwloc's XML file, or a synthetic one (default: this one)");
     command->add_option("--svg", options->svg_file,
                         "File for a drawing (-: standard output, without the text)");
-    command->callback([options, &outcome] { outcome.status = plan(*options); });
 }
 
 }  // namespace pinstrike::command

@@ -1,21 +1,22 @@
 // path: cold
 #include "actors/command/range_options.h"
 
-#include "config/print_problems.h"
 #include "config/units.h"
+#include "feed/event/series_key.h"
 #include "feed/recording/moment.h"
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 
 namespace pinstrike::command {
 namespace {
 
-/// Sets an end of the range. False: it is not one moment of the recording.
-bool set_end(const std::string& text, const feed::RecordedPackets& packets, std::int64_t& end_ns) {
+/// Sets an end of the range. Ends the command if it is not one moment of the recording.
+void set_end(const std::string& text, const feed::RecordedPackets& packets, std::int64_t& end_ns) {
     const auto moment = text.empty() ? std::nullopt : feed::parse_moment(text);
     if (!moment) {
-        return true;  // the recording's own end
+        return;  // the recording's own end
     }
     const auto ns = feed::ns_of(*moment, packets.first_ns(), packets.last_ns());
     if (!ns) {
@@ -23,10 +24,9 @@ bool set_end(const std::string& text, const feed::RecordedPackets& packets, std:
             "{}: has no date, and the recording has packets of several days; expected "
             "YYYY-MM-DDT{}",
             text, text);
-        return false;
+        throw Ended{Exit::usage};
     }
     end_ns = *ns;
-    return true;
 }
 
 std::string moment_error(const std::string& text) {
@@ -35,7 +35,18 @@ std::string moment_error(const std::string& text) {
                : "found " + text + ", expected HH:MM[:SS], with YYYY-MM-DDT in front or Z behind";
 }
 
+/// Empty if the text can be a root, otherwise the error.
+std::string root_error(const std::string& text) {
+    return !text.empty() && text.size() <= feed::SeriesKey::symbol_bytes
+               ? ""
+               : "found " + text + ", expected roots of at most 5 characters, such as SPY,SPXW";
+}
+
 }  // namespace
+
+void add_underlyings(CLI::App& command, std::vector<std::string>& roots, const std::string& what) {
+    command.add_option("--underlyings", roots, what)->delimiter(',')->check(root_error);
+}
 
 void add_range(CLI::App& command, RangeOptions& options) {
     command.add_option("--from", options.from, "The first moment (default: the beginning)")
@@ -49,16 +60,20 @@ void add_range(CLI::App& command, RangeOptions& options) {
         });
 }
 
-std::optional<feed::PacketRange> range_of(const RangeOptions& options,
-                                          const feed::RecordedPackets& packets) {
+feed::RecordedPackets open_recording(const std::string& folder, const feed::SegmentSpan& span) {
+    Problems problems;
+    auto packets = feed::RecordedPackets::open(folder, problems, span);
+    end_unless(packets.has_value(), problems);
+    return std::move(*packets);
+}
+
+feed::PacketRange range_of(const RangeOptions& options, const feed::RecordedPackets& packets) {
     feed::PacketRange range;
-    if (!set_end(options.from, packets, range.from_ns) ||
-        !set_end(options.to, packets, range.to_ns)) {
-        return std::nullopt;
-    }
+    set_end(options.from, packets, range.from_ns);
+    set_end(options.to, packets, range.to_ns);
     if (range.from_ns >= range.to_ns) {
         complain("--to {}: expected a moment after --from {}", options.to, options.from);
-        return std::nullopt;
+        throw Ended{Exit::usage};
     }
     if (!options.lines.empty()) {
         range.lines = *parse_ranges(options.lines);

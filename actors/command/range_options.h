@@ -6,8 +6,8 @@
 #include "actors/command/command.h"
 #include "feed/recording/recorded_packets.h"
 
-#include <optional>
 #include <string>
+#include <vector>
 
 namespace pinstrike::command {
 
@@ -22,8 +22,15 @@ struct RangeOptions {
 /// Adds --from, --to and --lines. `options` must outlive the command.
 void add_range(CLI::App& command, RangeOptions& options);
 
-/// The range in this recording. Nothing, with a printed reason, if a moment is not one of it.
-[[nodiscard]] std::optional<feed::PacketRange> range_of(const RangeOptions& options,
-                                                        const feed::RecordedPackets& packets);
+/// Adds --underlyings. `roots` must outlive the command.
+void add_underlyings(CLI::App& command, std::vector<std::string>& roots, const std::string& what);
+
+/// Opens a recording. Ends the command if it cannot be read.
+[[nodiscard]] feed::RecordedPackets open_recording(const std::string& folder,
+                                                   const feed::SegmentSpan& span = {});
+
+/// The range in this recording. Ends the command if a moment is not one of it.
+[[nodiscard]] feed::PacketRange range_of(const RangeOptions& options,
+                                         const feed::RecordedPackets& packets);
 
 }  // namespace pinstrike::command

@@ -7,13 +7,10 @@
 #include "actors/command/record_text.h"
 #include "actors/snapshot/snapshot_reader.h"
 #include "actors/topology/feed_config.h"
-#include "config/print_problems.h"
 #include "feed/recording/segment_file.h"
 #include "feed/recording/state_file.h"
 #include "feed/venue_services.h"
 #include "nic/capture/capture_files.h"
-
-#include <fmt/core.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -267,10 +264,7 @@ enum class Look : std::uint8_t { list, info, verify };
 Exit record(const RecordOptions& options, Look look) {
     Problems problems;
     std::vector<std::string> segments = feed::segments_in(options.folder, problems);
-    print_problems(problems);
-    if (!problems.empty()) {
-        return Exit::failed;
-    }
+    end_unless(problems.empty(), problems);
     Reader reader{options};
     reader.good =
         !options.repair || repair(segments, feed::venue_services(options.kind).numbers_of);

@@ -4,10 +4,7 @@
 #include "actors/command/command.h"
 #include "actors/command/progress.h"
 #include "actors/command/range_options.h"
-#include "actors/command/root_option.h"
 #include "actors/topology/feed_config.h"
-#include "config/output_file.h"
-#include "config/print_problems.h"
 #include "config/whole_file.h"
 #include "feed/event/series_key.h"
 #include "feed/recording/left_out.h"
@@ -15,12 +12,9 @@
 #include "feed/venue_services.h"
 #include "nic/capture/capture_writer.h"
 
-#include <fmt/core.h>
-
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -92,27 +86,27 @@ class Selection {
     std::uint64_t damaged_ = 0;
 };
 
-std::optional<feed::PacketRange> range_of(const RecordCutArguments& given,
-                                          const feed::RecordedPackets& packets) {
-    auto range = range_of(given.range, packets);
-    if (range && !given.stream.empty()) {
-        range->stream = given.stream == "A" ? feed::Stream::a : feed::Stream::b;
+feed::PacketRange range_of(const RecordCutArguments& given, const feed::RecordedPackets& packets) {
+    feed::PacketRange range = range_of(given.range, packets);
+    if (!given.stream.empty()) {
+        range.stream = given.stream == "A" ? feed::Stream::a : feed::Stream::b;
     }
     return range;
 }
 
-/// Writes the packets of the range. False: the output failed, for which it has printed a reason.
-bool write(feed::RecordedPackets& packets, Selection& selection, const std::string& out,
-           std::uint64_t& count) {
+/// Writes the packets of the range, and returns their number. Ends the command if the output fails.
+std::uint64_t write(feed::RecordedPackets& packets, Selection& selection, const std::string& out) {
     Problems problems;
     WholeFile file{out};
     if (file.where().empty()) {
         complain("{}: {}", out, std::strerror(file.error()));
-        return false;
+        throw Ended{};
     }
     auto writer = nic::CaptureWriter::open(file.where(), problems, selection.file_comment());
+    end_unless(writer.has_value(), problems);
+    std::uint64_t count = 0;
     std::string comment;
-    if (writer) {
+    {
         Progress progress{"packets", [&packets] { return packets.share_read(); }};
         while (const auto packet = packets.next()) {
             progress.step(count);
@@ -122,13 +116,12 @@ bool write(feed::RecordedPackets& packets, Selection& selection, const std::stri
             }
         }
     }
-    const bool written = writer && writer->close(problems);
-    print_problems(problems);
-    if (written && !file.commit()) {
+    end_unless(writer->close(problems), problems);
+    if (!file.commit()) {
         complain("{}: {}", out, std::strerror(errno));
-        return false;
+        throw Ended{};
     }
-    return written;
+    return count;
 }
 
 Exit cut(const RecordCutArguments& given) {
@@ -139,39 +132,27 @@ Exit cut(const RecordCutArguments& given) {
             given.out);
         return Exit::usage;
     }
-    Problems problems;
-    auto packets = feed::RecordedPackets::open(given.folder, problems);
-    print_problems(problems);
-    if (!packets) {
-        return Exit::failed;
-    }
-    auto range = range_of(given, *packets);
-    if (!range) {
-        return Exit::usage;
-    }
-    packets->select(std::move(*range));
+    feed::RecordedPackets packets = open_recording(given.folder);
+    packets.select(range_of(given, packets));
     Selection selection{given.underlyings};
-    std::uint64_t count = 0;
-    if (!write(*packets, selection, given.out, count)) {
-        return Exit::failed;
-    }
-    for (const std::string& text : packets->damage()) {
+    const std::uint64_t count = write(packets, selection, given.out);
+    for (const std::string& text : packets.damage()) {
         complain("{}", text);
     }
     complain("{} packets written", count);
     selection.report();
-    if (packets->not_recorded() != 0) {
+    if (packets.not_recorded() != 0) {
         complain("up to {} packets are missing because they were not recorded",
-                 packets->not_recorded());
+                 packets.not_recorded());
     }
-    return packets->damage().empty() && count != 0 ? Exit::ok : Exit::failed;
+    return packets.damage().empty() && count != 0 ? Exit::ok : Exit::failed;
 }
 
 }  // namespace
 
 void add_record_cut(CLI::App& record, Outcome& outcome) {
-    auto given = std::make_shared<RecordCutArguments>();
-    CLI::App* command = record.add_subcommand("cut", "A part of a recording as one capture");
+    const auto [command, given] =
+        add_command(record, outcome, "cut", "A part of a recording as one capture", cut);
     command->footer(
         "The packets of all pollers, merged by time; `replay`, `decode`, `record export` and\n"
         "Wireshark read the capture. Moments are in New York time, or in UTC with a Z behind\n"
@@ -189,17 +170,13 @@ void add_record_cut(CLI::App& record, Outcome& outcome) {
     add_range(*command, given->range);
     command->add_option("--stream", given->stream, "A or B (default: both)")
         ->check(CLI::IsMember({"A", "B"}));
-    command
-        ->add_option("--underlyings", given->underlyings,
-                     "Only packets with a message of these underlyings, by root (default: "
-                     "all packets)")
-        ->delimiter(',')
-        ->check(root_error);
+    add_underlyings(*command, given->underlyings,
+                    "Only packets with a message of these underlyings, by root (default: "
+                    "all packets)");
     command
         ->add_option("--out", given->out,
                      "The capture to write: pcapng if it ends in .pcapng, else pcap")
         ->required();
-    command->callback([given, &outcome] { outcome.status = cut(*given); });
 }
 
 }  // namespace pinstrike::command

@@ -13,7 +13,6 @@
 #include "actors/topology/load_config.h"
 #include "actors/topology/machine.h"
 #include "actors/topology/topology.h"
-#include "config/print_problems.h"
 #include "config/wall_time.h"
 #include "nic/capture/capture_config.h"
 
@@ -29,7 +28,6 @@
 #include <cstdint>
 #include <fstream>
 #include <map>
-#include <memory>
 #include <set>
 #include <string>
 #include <thread>
@@ -221,27 +219,16 @@ std::string missing_text(const actors::PollerTask& poller) {
 }
 
 Exit give_state(const RecordStateArguments& given) {
+    const actors::FeedConfig feed = load_or_end(actors::load_config, given.config);
+    stand_back(feed);
+    ReplayRange range = range_behind_snapshot(given.folder, feed.name,
+                                              given.until_ns == 0 ? wall_ns() : given.until_ns);
+    const std::int64_t end_ns = range.part.from_ns;
+    const std::int64_t trade_date_begin_ns = range.from->trade_date_begin_ns;
     Problems problems;
-    const auto feed = actors::load_config(given.config, problems);
-    print_problems(problems);
-    if (!feed) {
-        return exit_of(problems);
-    }
-    stand_back(*feed);
-    Exit status = Exit::ok;
-    auto range = range_behind_snapshot(given.folder, feed->name,
-                                       given.until_ns == 0 ? wall_ns() : given.until_ns, status);
-    if (!range) {
-        return status;
-    }
-    const std::int64_t end_ns = range->part.from_ns;
-    const std::int64_t trade_date_begin_ns = range->from->trade_date_begin_ns;
     const auto parts =
-        actors::make_parts(replay_of(*feed, given.folder, std::move(*range)), problems, {});
-    print_problems(problems);
-    if (parts == nullptr) {
-        return exit_of(problems);
-    }
+        actors::make_parts(replay_of(feed, given.folder, std::move(range)), problems, {});
+    end_unless(parts != nullptr, problems, exit_of(problems));
     StateReplay replay{*parts, trade_date_begin_ns};
     replay.run();
     if (!replay.write_state()) {
@@ -256,9 +243,9 @@ Exit give_state(const RecordStateArguments& given) {
 }  // namespace
 
 void add_record_state(CLI::App& record, Outcome& outcome) {
-    auto given = std::make_shared<RecordStateArguments>();
-    CLI::App* command = record.add_subcommand(
-        "state", "Write the state of all series at the end of a recording (for `run`)");
+    const auto [command, given] = add_command(
+        record, outcome, "state",
+        "Write the state of all series at the end of a recording (for `run`)", give_state);
     command->footer(
         "`run` executes this at its start (key record.recover). It replays the recording from its\n"
         "last snapshot of the trade date, and writes frames of the peer protocol to standard\n"
@@ -270,7 +257,6 @@ void add_record_state(CLI::App& record, Outcome& outcome) {
     command->add_option("--until-ns", given->until_ns,
                         "Only segments begun before this time, in nanoseconds since 1970 (default: "
                         "now)");
-    command->callback([given, &outcome] { outcome.status = give_state(*given); });
 }
 
 }  // namespace pinstrike::command

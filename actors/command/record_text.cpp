@@ -19,9 +19,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string time_text(std::int64_t ts_ns) {
-    return actors::time_text(ts_ns);
-}
+using actors::time_text;
 
 bool has_packets(const SegmentFindings& segment) {
     return segment.first_ts_ns <= segment.last_ts_ns;

@@ -7,15 +7,11 @@
 #include "actors/command/range_options.h"
 #include "actors/command/replay_config.h"
 #include "actors/command/replay_range.h"
-#include "actors/command/root_option.h"
 #include "actors/control/control_loop.h"
 #include "actors/telemetry/counter_snapshot.h"
 #include "config/form.h"
-#include "config/print_problems.h"
 
-#include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace pinstrike::command {
@@ -33,20 +29,10 @@ struct ReplayArguments {
 };
 
 Exit replay(const ReplayArguments& given) {
-    Exit status = Exit::ok;
-    ReplaySource source{given.files, given.config, *nic::parse_pace(given.pace), false};
-    if (given.range.any()) {
-        auto range = replay_range(given.files, given.range, {}, status);
-        if (!range) {
-            return status;
-        }
-        source.range = std::move(*range);
-    }
-    auto config = replay_config(source, status);
-    if (!config) {
-        return status;
-    }
-    actors::PublishConfig& publish = config->publish;
+    const ReplaySource source{given.files, given.config, *nic::parse_pace(given.pace), false,
+                              replay_range(given.files, given.range)};
+    actors::FeedConfig config = replay_config(source);
+    actors::PublishConfig& publish = config.publish;
     if (given.published.empty()) {
         publish = {};
     } else {
@@ -57,7 +43,7 @@ Exit replay(const ReplayArguments& given) {
         publish.name = given.published;
         publish.kept = given.kept;
     }
-    config->replayed_underlyings = given.underlyings;
+    config.replayed_underlyings = given.underlyings;
     actors::RunFeedOptions options = given.options;
     options.config_file = given.config;
     Progress progress{"messages", share_of(source)};
@@ -71,15 +57,15 @@ Exit replay(const ReplayArguments& given) {
     options.at_end = [](const actors::Appliance& appliance) {
         return finish_snapshot(appliance.recovery().loader);
     };
-    return actors::run_feed(*config, options);
+    return actors::run_feed(config, options);
 }
 
 }  // namespace
 
 void add_replay(CLI::App& app, Outcome& outcome) {
-    auto given = std::make_shared<ReplayArguments>();
-    CLI::App* command =
-        app.add_subcommand("replay", "Run captures through the production path, without refusals");
+    const auto [command, given] =
+        add_command(app, outcome, "replay",
+                    "Run captures through the production path, without refusals", replay);
     command->footer(
         "Several files are merged by time. Without --config: all published lines, one poller, one\n"
         "core with a book. Timers run on the captures' time: every pace gives the same events.\n"
@@ -106,11 +92,8 @@ void add_replay(CLI::App& app, Outcome& outcome) {
                      "lz4, xz); a folder stands for all captures in it, such as a recording")
         ->required();
     add_range(*command, given->range);
-    command
-        ->add_option("--underlyings", given->underlyings,
-                     "Give actors only data of these underlyings, by root (default: all)")
-        ->delimiter(',')
-        ->check(root_error);
+    add_underlyings(*command, given->underlyings,
+                    "Give actors only data of these underlyings, by root (default: all)");
     command->add_option(
         "--config", given->config,
         "Threads, lines and book of this config; of its ports, udp_checksum and sources");
@@ -139,7 +122,6 @@ void add_replay(CLI::App& app, Outcome& outcome) {
         ->add_flag("--keep", given->kept,
                    "Leave the published memory after the end, until `pinstrike forget`")
         ->needs(publish);
-    command->callback([given, &outcome] { outcome.status = replay(*given); });
 }
 
 }  // namespace pinstrike::command

@@ -1,8 +1,8 @@
 // path: cold
 #include "actors/command/replay_config.h"
 
+#include "actors/book/transfer/book_transfer.h"
 #include "actors/topology/load_config.h"
-#include "config/print_problems.h"
 #include "feed/venue_services.h"
 #include "nic/capture/capture_files.h"
 #include "nic/packet/address.h"
@@ -16,16 +16,21 @@
 namespace pinstrike::command {
 namespace {
 
-/// A config with one poller and one core for all published lines.
-actors::FeedConfig default_config(bool timed) {
-    actors::FeedConfig config;
-    config.lines = feed::venue_services(config.kind).published_lines();
+/// A poller of all lines.
+actors::PollerConfig poller_of_all(const actors::FeedConfig& config) {
     actors::PollerConfig poller;
     poller.name = "poll0";
     for (const feed::LineConfig& line : config.lines) {
         poller.lines.push_back(line.number);
     }
-    config.pollers.push_back(std::move(poller));
+    return poller;
+}
+
+/// A config with one poller and one core for all published lines.
+actors::FeedConfig default_config(bool timed) {
+    actors::FeedConfig config;
+    config.lines = feed::venue_services(config.kind).published_lines();
+    config.pollers.push_back(poller_of_all(config));
     actors::CoreConfig core;
     core.name = "core0";
     core.wait = timed ? actors::WaitStrategy::spin : actors::WaitStrategy::park;
@@ -131,13 +136,12 @@ void select_lines(actors::FeedConfig& config, const std::vector<std::uint16_t>& 
                   [](const actors::PollerConfig& poller) { return poller.lines.empty(); });
 }
 
-/// Checks that the files exist and are captures. Prints the problems and returns false if not. Does
-/// not open a pipe, because the bytes that are read from it here would be missing in the port.
-bool readable(const std::vector<std::string>& files) {
+/// Ends the command if a file does not exist or is no capture. Does not open a pipe, because the
+/// bytes that are read from it here would be missing in the port.
+void check_files(const std::vector<std::string>& files) {
     Problems problems;
     nic::check_captures(files, problems);
-    print_problems(problems);
-    return problems.empty();
+    end_unless(problems.empty(), problems);
 }
 
 }  // namespace
@@ -165,33 +169,40 @@ void take_repairs(actors::FeedConfig& config) {
     }
 }
 
-std::optional<actors::FeedConfig> replay_config(const ReplaySource& source, Exit& status) {
-    std::optional<actors::FeedConfig> config;
-    if (source.config.empty()) {
-        config = default_config(source.timed);
-    } else {
-        Problems problems;
-        config = actors::load_config(source.config, problems);
-        print_problems(problems);
-        if (!config) {
-            status = exit_of(problems);
-            return std::nullopt;
-        }
-    }
-    if (!source.range.part.frames && !readable(source.files)) {
-        status = Exit::failed;
-        return std::nullopt;
+actors::FeedConfig replay_config(const ReplaySource& source) {
+    actors::FeedConfig config = source.config.empty()
+                                    ? default_config(source.timed)
+                                    : load_or_end(actors::load_config, source.config);
+    if (!source.range.part.frames) {
+        check_files(source.files);
     }
     if (!source.range.lines.empty()) {
-        select_lines(*config, source.range.lines);
-        if (config->lines.empty()) {
+        select_lines(config, source.range.lines);
+        if (config.lines.empty()) {
             complain("--lines: the config has none of these lines");
-            status = Exit::usage;
-            return std::nullopt;
+            throw Ended{Exit::usage};
         }
     }
-    feed_from(*config, source);
+    feed_from(config, source);
     return config;
+}
+
+void make_single_core(actors::FeedConfig& config, MakeActor make_actor, bool takes_state) {
+    actors::PollerConfig poller = poller_of_all(config);
+    poller.ports = {config.ports.front().name};
+    poller.wait = actors::WaitStrategy::park;
+    actors::CoreConfig core;
+    core.name = "core0";
+    core.wait = actors::WaitStrategy::park;
+    core.actors.clear();
+    core.make_own = std::move(make_actor);
+    if (takes_state) {
+        core.own_transfer_bytes = actors::BookTransfer::memory_bytes({.takes = true});
+    }
+    config.pollers = {std::move(poller)};
+    config.cores = {std::move(core)};
+    config.publish = {};
+    config.metrics_address.clear();
 }
 
 }  // namespace pinstrike::command

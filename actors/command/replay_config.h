@@ -6,10 +6,10 @@
 #include "actors/command/progress.h"
 #include "actors/command/replay_range.h"
 #include "actors/topology/feed_config.h"
-#include "config/problem.h"
 #include "nic/capture/capture_config.h"
 
-#include <optional>
+#include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -38,9 +38,13 @@ struct ReplaySource {
 /// these groups to the lines of a feed that has recovery.
 void take_repairs(actors::FeedConfig& config);
 
-/// If a file or the config is wrong, prints all problems on standard error, sets `status` and
-/// returns nothing.
-[[nodiscard]] std::optional<actors::FeedConfig> replay_config(const ReplaySource& source,
-                                                              Exit& status);
+/// Ends the command if a file or the config is wrong.
+[[nodiscard]] actors::FeedConfig replay_config(const ReplaySource& source);
+
+using MakeActor = std::function<std::unique_ptr<actors::Actor>()>;
+
+/// Leaves one poller, and one core with this actor alone, so that events have the order of the
+/// packets. Nothing else of the config runs. `takes_state`: the actor takes that of a snapshot.
+void make_single_core(actors::FeedConfig& config, MakeActor make_actor, bool takes_state);
 
 }  // namespace pinstrike::command

@@ -2,14 +2,11 @@
 #include "actors/command/replay_range.h"
 
 #include "actors/telemetry/log/log.h"
-#include "config/print_problems.h"
 #include "feed/recording/moment.h"
 #include "feed/recording/recorded_packets.h"
 #include "feed/recording/recording_part.h"
 #include "feed/recording/state_file.h"
 #include "nic/capture/replay_gate.h"
-
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -92,83 +89,69 @@ std::optional<SnapshotPlace> snapshot_before(const std::string& folder, std::int
     return std::nullopt;
 }
 
-std::optional<ReplayRange> replay_range(const std::vector<std::string>& files,
-                                        const RangeOptions& options, const RangeNeeds& needs,
-                                        Exit& status) {
+ReplayRange replay_range(const std::vector<std::string>& files, const RangeOptions& options,
+                         const RangeNeeds& needs) {
+    if (!options.any()) {
+        return {};
+    }
     std::error_code unknown;
     if (files.size() != 1 || !std::filesystem::is_directory(files[0], unknown)) {
         complain("--from, --to and --lines: expected one folder, a recording");
-        status = Exit::usage;
-        return std::nullopt;
+        throw Ended{Exit::usage};
     }
     const std::string& folder = files[0];
-    Problems problems;
-    const auto packets = feed::RecordedPackets::open(folder, problems);
-    print_problems(problems);
-    if (!packets) {
-        status = Exit::failed;
-        return std::nullopt;
-    }
-    auto range = range_of(options, *packets);
-    if (!range) {
-        status = Exit::usage;
-        return std::nullopt;
-    }
+    const feed::RecordedPackets packets = open_recording(folder);
+    feed::PacketRange range = range_of(options, packets);
     ReplayRange found;
-    found.lines = range->lines;
+    found.lines = range.lines;
     if (!options.to.empty()) {
-        found.to_ns = range->to_ns;
-        range->to_ns += needs.behind_ns;
+        found.to_ns = range.to_ns;
+        range.to_ns += needs.behind_ns;
     }
     if (!options.from.empty()) {
-        found.from_ns = range->from_ns;
-        set_beginning(folder, needs, packets->first_ns(), *range, found);
+        found.from_ns = range.from_ns;
+        set_beginning(folder, needs, packets.first_ns(), range, found);
     }
-    const auto part = std::make_shared<feed::RecordingPart>(folder, std::move(*range));
+    const auto part = std::make_shared<feed::RecordingPart>(folder, std::move(range));
     found.share_read = [part] { return part->share_read(); };
     found.part.frames = part;
     return found;
 }
 
-std::optional<ReplayRange> range_behind_snapshot(const std::string& folder, const std::string& feed,
-                                                 std::int64_t begun_before_ns, Exit& status) {
+ReplayRange range_behind_snapshot(const std::string& folder, const std::string& feed,
+                                  std::int64_t begun_before_ns) {
     const std::uint32_t trade_date = feed::trade_date_of(begun_before_ns);
-    const auto no_snapshot = [trade_date] {
+    const auto end_without_snapshot = [trade_date] {
         complain("the recording has no whole snapshot of the trade date {}", trade_date);
-        return std::nullopt;
+        throw Ended{Exit::ok};
     };
     Problems problems;
     const std::vector<feed::FoundState> states = feed::states_in(folder, problems);
     if (states.empty() && problems.empty()) {
-        return no_snapshot();
+        end_without_snapshot();
     }
+    print_problems(problems);
     feed::SegmentSpan span;
     span.since_ns = states.empty() ? span.since_ns : states.back().begin_ns;
     span.begun_before_ns = begun_before_ns;
-    const auto packets = feed::RecordedPackets::open(folder, problems, span);
-    print_problems(problems);
-    if (!packets) {
-        status = Exit::failed;
-        return std::nullopt;
-    }
+    const feed::RecordedPackets packets = open_recording(folder, span);
     std::optional<SnapshotPlace> snapshot;
-    if (feed::trade_date_of(packets->last_ns()) == trade_date) {
+    if (feed::trade_date_of(packets.last_ns()) == trade_date) {
         snapshot = snapshot_before(folder, begun_before_ns);
     }
     if (!snapshot) {
-        return no_snapshot();
+        end_without_snapshot();
     }
     if (snapshot->feed != feed) {
         complain("{} is of the feed {}: the folder of a recording can have one feed only",
                  snapshot->path, snapshot->feed);
-        status = Exit::failed;
-        return std::nullopt;
+        throw Ended{};
     }
     feed::PacketRange range;
     range.from_ns = snapshot->begin_ns - before_snapshot_ns;
     span.since_ns = range.from_ns;
     ReplayRange found;
-    found.part.from_ns = packets->last_ns() + 1;
+    found.part.from_ns = packets.last_ns() + 1;
     found.part.gate = std::make_shared<nic::ReplayGate>();
     found.from = actors::ReplayFrom{snapshot->path, found.part.from_ns, found.part.gate,
                                     feed::trade_date_begin_ns(begun_before_ns)};

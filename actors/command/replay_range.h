@@ -51,22 +51,19 @@ struct SnapshotPlace {
                                                            std::int64_t from_ns);
 
 /// Finds the range in the recording, and says which snapshot it begins with, or that there is none.
-/// Nothing, with the status and a printed reason, if there is no such range, or if the files are
-/// not one folder.
-[[nodiscard]] std::optional<ReplayRange> replay_range(const std::vector<std::string>& files,
-                                                      const RangeOptions& options,
-                                                      const RangeNeeds& needs, Exit& status);
+/// Without options: all packets of the files. Ends the command if there is no such range, or if the
+/// files are not one folder.
+[[nodiscard]] ReplayRange replay_range(const std::vector<std::string>& files,
+                                       const RangeOptions& options, const RangeNeeds& needs = {});
 
 /// Prints what became of the snapshot that a replay began with.
 /// `loader`: null if it began with none.
 [[nodiscard]] Exit finish_snapshot(const actors::SnapshotLoader* loader);
 
 /// The recording behind its last snapshot of the trade date of `begun_before_ns`, with segments
-/// that were begun before. Of the snapshot, states of this date are taken. Nothing, with the status
-/// and a printed reason, if there is none, or if it is of another feed.
-[[nodiscard]] std::optional<ReplayRange> range_behind_snapshot(const std::string& folder,
-                                                               const std::string& feed,
-                                                               std::int64_t begun_before_ns,
-                                                               Exit& status);
+/// that were begun before. Of the snapshot, states of this date are taken. Ends the command if
+/// there is none, or if it is of another feed.
+[[nodiscard]] ReplayRange range_behind_snapshot(const std::string& folder, const std::string& feed,
+                                                std::int64_t begun_before_ns);
 
 }  // namespace pinstrike::command

@@ -6,7 +6,6 @@
 #include "actors/command/support/archive.h"
 #include "actors/command/support/parts.h"
 #include "config/output_file.h"
-#include "config/print_problems.h"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -14,9 +13,7 @@
 #include <cstdio>
 #include <ctime>
 #include <filesystem>
-#include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace pinstrike::command {
@@ -42,35 +39,28 @@ Exit support_bundle(const BundleOptions& options) {
         subject.instance = options.admin;
     }
     actors::support::Redactor redactor{options.keep_addresses};
-    std::vector<actors::support::Part> parts = actors::support::collect_parts(
+    const std::vector<actors::support::Part> parts = actors::support::collect_parts(
         subject, redactor, fmt::format("{:%Y-%m-%d %H:%M:%S} UTC", now));
 
     const std::string folder =
         fmt::format("pinstrike-{}-{:%Y%m%dT%H%M%SZ}",
                     std::filesystem::path(options.config).stem().string(), now);
     const std::string path = options.out.empty() ? folder + ".tar.gz" : options.out;
-    const std::string manifest = parts.back().text;
-    std::vector<actors::support::ArchiveFile> files;
-    for (actors::support::Part& part : parts) {
-        if (part.absent.empty()) {
-            files.push_back({std::move(part.name), std::move(part.text)});
-        }
-    }
     std::string complaint;
-    if (!actors::support::write_archive(path, folder, files, complaint)) {
+    if (!actors::support::write_archive(path, folder, parts, complaint)) {
         complain("{}: {}", path, complaint);
         return Exit::failed;
     }
-    std::fputs(fmt::format("{}{}\n", manifest, path).c_str(), stdout);
+    std::fputs(fmt::format("{}{}\n", parts.back().text, path).c_str(), stdout);
     return Exit::ok;
 }
 
 }  // namespace
 
 void add_support_bundle(CLI::App& app, Outcome& outcome) {
-    auto options = std::make_shared<BundleOptions>();
-    CLI::App* command = app.add_subcommand(
-        "support-bundle", "Collect what support needs in one archive, without secrets");
+    const auto [command, options] =
+        add_command(app, outcome, "support-bundle",
+                    "Collect what support needs in one archive, without secrets", support_bundle);
     command->footer(
         "The config with the results of check, doctor and plan; account, metrics and latencies of\n"
         "the instance if it runs, the end of its log (the journal of pinstrike@NAME for\n"
@@ -92,7 +82,6 @@ void add_support_bundle(CLI::App& app, Outcome& outcome) {
     command->add_option("--admin", options->admin,
                         "The instance's admin socket (default: the one of the service)");
     command->add_flag("--keep-addresses", options->keep_addresses, "Keep the addresses of hosts");
-    command->callback([options, &outcome] { outcome.status = support_bundle(*options); });
 }
 
 }  // namespace pinstrike::command

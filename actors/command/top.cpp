@@ -7,7 +7,6 @@
 #include "actors/telemetry/admin/admin_client.h"
 #include "actors/telemetry/top/feed_text.h"
 #include "actors/telemetry/top/screen.h"
-#include "config/print_problems.h"
 #include "config/time_units.h"
 #include "config/units.h"
 
@@ -15,12 +14,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <clocale>
 #include <cstdio>
 #include <map>
-#include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <thread>
 
@@ -97,19 +97,10 @@ class Terminal {
     static constexpr short wrong_pair = 1;
 
     static attr_t look_of(ScreenRow::Look look) {
-        switch (look) {
-            case ScreenRow::Look::bold:
-                return A_BOLD;
-            case ScreenRow::Look::head:
-                return A_BOLD | A_UNDERLINE;
-            case ScreenRow::Look::selected:
-                return A_REVERSE;
-            case ScreenRow::Look::wrong:
-                return static_cast<attr_t>(COLOR_PAIR(wrong_pair));
-            case ScreenRow::Look::plain:
-                break;
-        }
-        return A_NORMAL;
+        // In the order of Look.
+        const std::array<attr_t, 5> attributes{A_NORMAL, A_BOLD, A_BOLD | A_UNDERLINE, A_REVERSE,
+                                               static_cast<attr_t>(COLOR_PAIR(wrong_pair))};
+        return attributes[static_cast<std::size_t>(look)];
     }
 };
 
@@ -118,29 +109,23 @@ class Top {
     explicit Top(const TopOptions& options)
         : options_(options), interval_ns_(*parse_duration_ns(options.interval)) {}
 
-    Exit run() {
-        std::string complaint;
-        if (!look(complaint)) {
-            complain("{}", complaint);
-            return Exit::failed;
-        }
+    void run() {
+        look();
         const bool shown = ::isatty(STDOUT_FILENO) == 1 && ::isatty(STDIN_FILENO) == 1;
-        const bool ended = shown ? on_terminal(complaint) : on_lines(complaint);
-        if (!ended) {
-            complain("{}", complaint);
-        }
-        return ended ? Exit::ok : Exit::failed;
+        shown ? on_terminal() : on_lines();
     }
 
   private:
-    bool look(std::string& complaint) {
+    /// Throws if the instance does not answer, because the terminal must be restored before the
+    /// reason is printed.
+    void look() {
+        std::string complaint;
         auto reading = actors::admin::ask_once(options_.instance, {{"ask", "all"}}, complaint);
         if (!reading) {
-            return false;
+            throw std::runtime_error{complaint};
         }
         if (!reading->contains("status")) {
-            complaint = options_.instance + ": what answers there is no pinstrike";
-            return false;
+            throw std::runtime_error{options_.instance + ": what answers there is no pinstrike"};
         }
         // If another process answers now, the reading before belongs to its predecessor and is
         // dropped.
@@ -148,16 +133,14 @@ class Top {
             !readings_.now.is_null() && readings_.now.at("process") == reading->at("process");
         readings_.before = same ? std::move(readings_.now) : json();
         readings_.now = std::move(*reading);
-        return true;
     }
 
     [[nodiscard]] bool done(std::uint64_t shown) const {
         return options_.count != 0 && shown >= options_.count;
     }
 
-    /// Returns true if the user quit or all readings were shown. If the instance does not answer
-    /// any more, returns false and sets `complaint`.
-    bool on_terminal(std::string& complaint) {
+    /// Until the user quits or all readings were shown.
+    void on_terminal() {
         const Terminal terminal;
         auto next = std::chrono::steady_clock::now();
         std::uint64_t shown = 0;
@@ -166,9 +149,7 @@ class Top {
             if (now >= next) {
                 next = now + std::chrono::nanoseconds(interval_ns_);
                 ++shown;
-                if (!look(complaint)) {
-                    return false;
-                }
+                look();
             }
             Terminal::show(screen_.draw(readings_, static_cast<std::size_t>(COLS),
                                         static_cast<std::size_t>(LINES)));
@@ -177,27 +158,22 @@ class Top {
             ::timeout(static_cast<int>(std::max<std::int64_t>(left.count() / ms_ns, 1)));
             const int pressed = ::getch();
             if (pressed == 'q') {
-                return true;
+                return;
             }
             if (const auto key = key_of(pressed)) {
                 screen_.press(*key);
             }
         }
-        return true;
     }
 
-    bool on_lines(std::string& complaint) {
+    void on_lines() {
         for (std::uint64_t shown = 0; !done(shown); ++shown) {
             std::this_thread::sleep_for(std::chrono::nanoseconds(interval_ns_));
-            if (!look(complaint)) {
-                return false;
-            }
+            look();
             if (std::fputs(plain_text(readings_).c_str(), stdout) < 0 || std::fflush(stdout) != 0) {
-                complaint = "standard output cannot be written";
-                return false;
+                throw std::runtime_error{"standard output cannot be written"};
             }
         }
-        return true;
     }
 
     const TopOptions& options_;
@@ -206,12 +182,16 @@ class Top {
     actors::top::Screen screen_;
 };
 
+Exit top(const TopOptions& options) {
+    Top{options}.run();
+    return Exit::ok;
+}
+
 }  // namespace
 
 void add_top(CLI::App& app, Outcome& outcome) {
-    auto options = std::make_shared<TopOptions>();
-    CLI::App* command =
-        app.add_subcommand("top", "Watch a running instance, as `top` shows a host");
+    const auto [command, options] =
+        add_command(app, outcome, "top", "Watch a running instance, as `top` shows a host", top);
     command->footer(
         "INSTANCE as of `pinstrike ctl`. Asks the admin socket once an interval; hot threads have\n"
         "no part in it. On a terminal: feed, lines, cores, rings, actors, ports, latency, busiest\n"
@@ -229,7 +209,6 @@ void add_top(CLI::App& app, Outcome& outcome) {
         ->check(is_duration)
         ->capture_default_str();
     command->add_option("--count", options->count, "End after so many looks (default: never)");
-    command->callback([options, &outcome] { outcome.status = Top{*options}.run(); });
 }
 
 }  // namespace pinstrike::command

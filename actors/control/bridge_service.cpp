@@ -1,12 +1,11 @@
 // path: cold
-#include "actors/control/bridge_service.h"
-
 #include "actors/bridge/bridge_client.h"
 #include "actors/bridge/bridge_server.h"
+#include "actors/control/side_account.h"
 #include "actors/control/side_process.h"
+#include "actors/control/side_services.h"
 #include "actors/runtime/executor_thread.h"
 #include "actors/telemetry/metrics/bridge_metrics.h"
-#include "config/output_file.h"
 #include "config/print_problems.h"
 #include "config/units.h"
 #include "config/wall_time.h"
@@ -37,39 +36,19 @@ LogCode code_of(BridgeNote note) {
     return codes[static_cast<std::size_t>(note)];
 }
 
-class BridgeService {
+class BridgeService final : public SideProcess {
   public:
-    BridgeService(const bridge::BridgeConfig& config, const BridgeOptions& options)
-        : config_(config),
-          options_(options),
-          process_({.name = "bridge",
-                    .cpu = config.cpu,
-                    .metrics_address = config.metrics_address,
-                    .for_ns = options.for_ns,
-                    .metrics =
-                        [this](const LogCounters& log, const EndpointCounters* endpoint) {
-                            return bridge_metrics_page({.feed = config_.feed,
-                                                        .server = server_ ? &*server_ : nullptr,
-                                                        .client = client_ ? &*client_ : nullptr,
-                                                        .stepped_ns = stepped_ns(),
-                                                        .log = log,
-                                                        .endpoint = endpoint});
-                        },
-                    .stepped_ns = [this] { return stepped_ns(); },
-                    .status = [this] { return status(); },
-                    .serve =
-                        [this] {
-                            serve();
-                            return std::string{};
-                        },
-                    .reload = [] {},
-                    // Relaxed: the thread is joined before anything that it wrote is read.
-                    .stop = [this](int) { stop_.store(true, std::memory_order_relaxed); }}) {
+    BridgeService(const bridge::BridgeConfig& config, const std::string& connect,
+                  const SideOptions& options)
+        : SideProcess("bridge", config.cpu, config.metrics_address, options.for_ns),
+          config_(config),
+          connect_(connect),
+          options_(options) {
         const auto note = [this](BridgeNote what, const std::string& subject,
                                  const std::string& sentence) {
-            process_.log(code_of(what), subject, sentence);
+            log(code_of(what), subject, sentence);
         };
-        if (options.connect.empty()) {
+        if (connect.empty()) {
             server_.emplace(config.feed, config.connections_max, note);
         } else {
             client_.emplace(bridge::join_config_of(config), note);
@@ -79,30 +58,42 @@ class BridgeService {
     Exit run() {
         Problems problems;
         const bool opened = server_ ? server_->open(config_.listen, config_.tls, problems)
-                                    : client_->open(options_.connect, config_.tls, problems);
-        if (!opened || !process_.open(problems)) {
+                                    : client_->open(connect_, config_.tls, problems);
+        if (!opened || !open(problems)) {
             print_problems(problems);
             return exit_of(problems);
         }
-        const Exit ended = process_.run();
+        const Exit ended = run_thread();
         const Exit reported = report();
         return ended == Exit::ok ? reported : ended;
     }
 
   private:
+    std::string metrics(const LogCounters& log, const EndpointCounters* endpoint) override {
+        return bridge_metrics_page({.feed = config_.feed,
+                                    .server = server_ ? &*server_ : nullptr,
+                                    .client = client_ ? &*client_ : nullptr,
+                                    .stepped_ns = stepped_ns(),
+                                    .log = log,
+                                    .endpoint = endpoint});
+    }
+
     /// Relaxed: no data depends on the time.
-    [[nodiscard]] std::int64_t stepped_ns() const {
+    [[nodiscard]] std::int64_t stepped_ns() const override {
         return stepped_ns_.load(std::memory_order_relaxed);
     }
 
-    [[nodiscard]] std::string status() const {
+    [[nodiscard]] std::string status() const override {
         return server_ ? fmt::format("{} joined, {} current", server_->open_connections(),
                                      server_->current())
                        : fmt::format("{} {}", config_.feed,
                                      client_->is_live() ? "is published" : "has no state");
     }
 
-    void serve() {
+    /// Relaxed: the thread is joined before anything that it wrote is read.
+    void stop(int /*signal*/) override { stop_.store(true, std::memory_order_relaxed); }
+
+    std::string serve() override {
         while (!stop_.load(std::memory_order_relaxed)) {
             step();
         }
@@ -110,6 +101,7 @@ class BridgeService {
         while (server_ ? server_->connections() != 0 : !client_->is_over()) {
             step();
         }
+        return {};
     }
 
     void step() {
@@ -133,30 +125,15 @@ class BridgeService {
         }
     }
 
-    template <class Count, class Counts, class Rows>
-    static nlohmann::ordered_json rows_of(const Counts& counters, const Rows& rows) {
-        nlohmann::ordered_json values;
-        for (std::size_t i = 0; i < rows.size(); ++i) {
-            values[std::string{rows[i].name}] = counters.read(static_cast<Count>(i));
-        }
-        return values;
-    }
-
     Exit report() {
         nlohmann::ordered_json account;
         const bool balances = server_ ? report_server(account) : report_client(account);
-        account["balances"] = balances;
-        if (!options_.account_file.empty() &&
-            !write_text(options_.account_file, account.dump(1) + '\n')) {
-            return Exit::failed;
-        }
-        fmt::print("the account {}\n", balances ? "balances" : "does not balance");
-        return balances ? Exit::ok : Exit::failed;
+        return report_account(options_, std::move(account), balances, "");
     }
 
     bool report_server(nlohmann::ordered_json& account) {
         const auto read = [this](ServeCount which) { return server_->counters().read(which); };
-        account["serve"] = rows_of<ServeCount>(server_->counters(), bridge::ServeCount_rows);
+        account["serve"] = counts_json(server_->counters());
         fmt::print(
             "bridge serving {}: {} records read = {} sent + {} filtered; {} missed; "
             "{} connections = {} left + {} refused + {} down\n",
@@ -171,7 +148,7 @@ class BridgeService {
 
     bool report_client(nlohmann::ordered_json& account) {
         const auto read = [this](JoinCount which) { return client_->counters().read(which); };
-        account["join"] = rows_of<JoinCount>(client_->counters(), bridge::JoinCount_rows);
+        account["join"] = counts_json(client_->counters());
         account["join"]["open_lines"] = client_->open_lines();
         account["lines"] = nlohmann::ordered_json::array();
         client_->joiner().carried().for_each_line(
@@ -196,8 +173,8 @@ class BridgeService {
     }
 
     const bridge::BridgeConfig& config_;
-    const BridgeOptions& options_;
-    SideProcess process_;
+    const std::string& connect_;
+    const SideOptions& options_;
     std::optional<BridgeServer> server_;
     std::optional<BridgeClient> client_;
     std::atomic<std::int64_t> stepped_ns_ = wall_ns();
@@ -206,9 +183,10 @@ class BridgeService {
 
 }  // namespace
 
-Exit run_bridge(const bridge::BridgeConfig& config, const BridgeOptions& options) {
+Exit run_bridge(const bridge::BridgeConfig& config, const std::string& connect,
+                const SideOptions& options) {
     ::prctl(PR_SET_DUMPABLE, 0UL);  // a core dump would hold the keys
-    return BridgeService{config, options}.run();
+    return BridgeService{config, connect, options}.run();
 }
 
 }  // namespace pinstrike::actors

@@ -7,6 +7,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <utility>
 
 namespace pinstrike::actors {
@@ -27,21 +29,10 @@ LogCode code_of(nic::dpdk::LogLevel level) {
 }
 
 LogCode code_of(peer::PeerEvent::Kind kind) {
-    switch (kind) {
-        case peer::PeerEvent::Kind::connected:
-            return LogCode::peer_connected;
-        case peer::PeerEvent::Kind::lost:
-            return LogCode::peer_lost;
-        case peer::PeerEvent::Kind::refused:
-            return LogCode::peer_refused;
-        case peer::PeerEvent::Kind::state_taken:
-            return LogCode::peer_state_taken;
-        case peer::PeerEvent::Kind::state_missing:
-            return LogCode::peer_state_missing;
-        case peer::PeerEvent::Kind::turned_away:
-            break;
-    }
-    return LogCode::peer_turned_away;
+    constexpr std::array codes{LogCode::peer_connected,   LogCode::peer_lost,
+                               LogCode::peer_refused,     LogCode::peer_turned_away,
+                               LogCode::peer_state_taken, LogCode::peer_state_missing};
+    return codes[static_cast<std::size_t>(kind)];
 }
 
 }  // namespace

@@ -21,13 +21,14 @@
 #include "config/version.h"
 #include "config/wall_time.h"
 #include "config/whole_file.h"
+#include "nic/file_descriptor.h"
 #include "nic/port_kind.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <array>
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -35,11 +36,8 @@
 #include <cstring>
 #include <ctime>
 #include <memory>
-#include <optional>
-#include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 namespace pinstrike::actors {
 namespace {
@@ -92,25 +90,6 @@ class ControlSignals {
     sigset_t set_{};
 };
 
-/// Makes writing to a closed pipe an ordinary error instead of the end of the program.
-class IgnoredPipeSignal {
-  public:
-    IgnoredPipeSignal() {
-        struct sigaction ignore {};
-
-        ignore.sa_handler = SIG_IGN;
-        ::sigaction(SIGPIPE, &ignore, &before_);
-    }
-
-    ~IgnoredPipeSignal() { ::sigaction(SIGPIPE, &before_, nullptr); }
-
-    IgnoredPipeSignal(const IgnoredPipeSignal&) = delete;
-    IgnoredPipeSignal& operator=(const IgnoredPipeSignal&) = delete;
-
-  private:
-    struct sigaction before_ {};
-};
-
 std::string starting_text(const FeedConfig& config, const std::string& file) {
     return fmt::format("pinstrike {}; {}; lines {}, ports {}, pollers {}, cores {}", version,
                        file.empty() ? "no config file" : "config " + file, config.lines.size(),
@@ -127,11 +106,7 @@ std::string running_text(const Appliance& appliance) {
 
 /// SIGHUP also means that the terminal was closed. Then no user is left who could stop the program.
 bool has_terminal() {
-    const int terminal = ::open("/dev/tty", O_RDONLY | O_NOCTTY | O_CLOEXEC);
-    if (terminal >= 0) {
-        ::close(terminal);
-    }
-    return terminal >= 0;
+    return nic::FileDescriptor{::open("/dev/tty", O_RDONLY | O_NOCTTY | O_CLOEXEC)}.valid();
 }
 
 /// The work of the control thread while the other threads run.
@@ -237,11 +212,7 @@ class ControlLoop {
 /// Checks at the start that the files written at the end can be written with the rights that
 /// remain. Otherwise an error would show only after a day.
 bool can_write_later(const std::vector<std::string>& outputs) {
-    bool good = true;
-    for (const std::string& path : outputs) {
-        good = can_write(path) && good;
-    }
-    return good;
+    return std::ranges::count(outputs, false, can_write) == 0;  // all are tried
 }
 
 /// Drops the rights that were needed to open everything, and logs the remaining ones.
@@ -413,7 +384,7 @@ void stop(Appliance& appliance, ControlLog& log) {
 
 Exit run_feed(const FeedConfig& config, const RunFeedOptions& options) {
     const ControlSignals signals;
-    const IgnoredPipeSignal ignored;
+    std::signal(SIGPIPE, SIG_IGN);  // writing to a closed pipe is an error, and not the end
     ControlLog log(config.log_level);
     const ServiceManager manager = ServiceManager::of_environment();
     ServiceNotify service(manager);

@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 
+#include <csignal>
 #include <ctime>
 #include <system_error>
 #include <utility>
@@ -13,26 +14,19 @@ namespace pinstrike::actors {
 
 EndWhileOpening::EndWhileOpening(std::string doing) : doing_(std::move(doing)) {
     try {
-        thread_ = std::thread{[this] { watch(); }};
+        thread_ = std::jthread{[this](const std::stop_token& over) { watch(over); }};
     } catch (const std::system_error&) {
         // If no thread can be created, the start fails soon and reports it: Appliance::start.
     }
 }
 
-EndWhileOpening::~EndWhileOpening() {
-    over_.store(true, std::memory_order_relaxed);
-    if (thread_.joinable()) {
-        thread_.join();
-    }
-}
-
-void EndWhileOpening::watch() const {
+void EndWhileOpening::watch(const std::stop_token& over) const {
     sigset_t ends;
     sigemptyset(&ends);
     sigaddset(&ends, SIGINT);
     sigaddset(&ends, SIGTERM);
     constexpr timespec look_again{0, 20'000'000};
-    while (!over_.load(std::memory_order_relaxed)) {
+    while (!over.stop_requested()) {
         const int signal = ::sigtimedwait(&ends, nullptr, &look_again);
         if (signal <= 0) {
             continue;

@@ -1,11 +1,10 @@
 // path: cold
-#include "actors/control/gateway_service.h"
-
+#include "actors/control/side_account.h"
 #include "actors/control/side_process.h"
+#include "actors/control/side_services.h"
 #include "actors/gateway/gateway.h"
 #include "actors/telemetry/metrics/gateway_metrics.h"
 #include "config/counter.h"
-#include "config/output_file.h"
 #include "config/print_problems.h"
 #include "config/units.h"
 
@@ -36,59 +35,56 @@ LogCode code_of(GatewayNote note) {
     return codes[static_cast<std::size_t>(note)];
 }
 
-class Service {
+class Service final : public SideProcess {
   public:
-    Service(const gateway::GatewayConfig& config, const GatewayOptions& options)
-        : config_(config),
+    Service(const gateway::GatewayConfig& config, const SideOptions& options)
+        : SideProcess("gateway", config.cpu, config.metrics_address, options.for_ns),
+          config_(config),
           options_(options),
-          process_({.name = "gateway",
-                    .cpu = config.cpu,
-                    .metrics_address = config.metrics_address,
-                    .for_ns = options.for_ns,
-                    .metrics =
-                        [this](const LogCounters& log, const EndpointCounters* endpoint) {
-                            return gateway_metrics_page(gateway_, log, unlogged_.read(), endpoint);
-                        },
-                    .stepped_ns = [this] { return gateway_.status().stepped_ns; },
-                    .status = [this] { return status(); },
-                    .serve =
-                        [this] {
-                            gateway_.run(requests_);
-                            return std::string{};
-                        },
-                    .reload = [this] { requests_.reload.store(true, std::memory_order_relaxed); },
-                    .stop = [this](int signal) { stop(signal); }}),
           gateway_(config, [this](GatewayNote note, std::string subject, std::string sentence) {
               unlogged_.add(note == GatewayNote::access_unlogged ? 1 : 0);
-              process_.log(code_of(note), std::move(subject), std::move(sentence));
+              log(code_of(note), std::move(subject), std::move(sentence));
           }) {}
 
     Exit run() {
         Problems problems;
         const int inherited = ServiceManager::kept_descriptor(listener_name);
-        if (!gateway_.open(inherited, problems) || !process_.open(problems)) {
+        if (!gateway_.open(inherited, problems) || !open(problems)) {
             print_problems(problems);
             return exit_of(problems);
         }
         // A client connects again at once and only once, so its connection waits in this socket for
         // the next start.
-        process_.manager().keep_descriptor(gateway_.listener(), listener_name);
-        requests_.socket_is_kept = process_.manager().listens();
-        const Exit ended = process_.run();
+        manager().keep_descriptor(gateway_.listener(), listener_name);
+        requests_.socket_is_kept = manager().listens();
+        const Exit ended = run_thread();
         return ended == Exit::ok ? report() : ended;
     }
 
   private:
-    void stop(int signal) {
+    std::string metrics(const LogCounters& log, const EndpointCounters* endpoint) override {
+        return gateway_metrics_page(gateway_, log, unlogged_.read(), endpoint);
+    }
+
+    [[nodiscard]] std::int64_t stepped_ns() const override { return gateway_.status().stepped_ns; }
+
+    [[nodiscard]] std::string status() const override {
+        const gateway::GatewayStatus status = gateway_.status();
+        return fmt::format("{} sessions, feed {} {}, {} series", status.sessions, config_.feed,
+                           status.feed_live ? "live" : "not live", status.instruments);
+    }
+
+    void reload() override { requests_.reload.store(true, std::memory_order_relaxed); }
+
+    void stop(int signal) override {
         // Relaxed: the thread is joined before anything that it wrote is read.
         requests_.restarts.store(signal == SIGTERM, std::memory_order_relaxed);
         requests_.stop.store(true, std::memory_order_relaxed);
     }
 
-    [[nodiscard]] std::string status() const {
-        const gateway::GatewayStatus status = gateway_.status();
-        return fmt::format("{} sessions, feed {} {}, {} series", status.sessions, config_.feed,
-                           status.feed_live ? "live" : "not live", status.instruments);
+    std::string serve() override {
+        gateway_.run(requests_);
+        return {};
     }
 
     Exit report() {
@@ -97,55 +93,30 @@ class Service {
         const auto sent = sessions.read(SessionCount::sent);
         const auto skipped = sessions.read(SessionCount::skipped);
         const auto unsent = sessions.read(SessionCount::unsent);
-        const auto events = [this](MarketCount which) { return gateway_.counters().read(which); };
-        const bool balances = records == sent + skipped + unsent &&
-                              events(MarketCount::read) == events(MarketCount::served) +
-                                                               events(MarketCount::filtered) +
-                                                               events(MarketCount::of_lines) +
-                                                               events(MarketCount::without_id);
-        if (!options_.account_file.empty()) {
-            nlohmann::ordered_json account;
-            for (std::size_t i = 0; i < MarketCount_rows.size(); ++i) {
-                account["gateway"][std::string{MarketCount_rows[i].name}] =
-                    events(static_cast<MarketCount>(i));
-            }
-            for (std::size_t i = 0; i < gateway::SessionCount_rows.size(); ++i) {
-                account["sessions"][std::string{gateway::SessionCount_rows[i].name}] =
-                    sessions.read(static_cast<SessionCount>(i));
-            }
-            const Histogram::Snapshot writes = gateway_.clients().totals().writes.snapshot();
-            account["write"] = {{"records", writes.count},
-                                {"p50_ns", writes.quantile_ns(0.5)},
-                                {"p99_ns", writes.quantile_ns(0.99)},
-                                {"p999_ns", writes.quantile_ns(0.999)}};
-            account["balances"] = balances;
-            if (!write_text(options_.account_file, account.dump(1) + '\n')) {
-                return Exit::failed;
-            }
-        }
-        fmt::print(
-            "gateway of {}: {} events read = {} served + {} filtered + {} of lines + {} without "
-            "id; {} records for clients = {} sent + {} skipped + {} unsent; {} sessions\n"
-            "the account {}\n",
-            config_.feed, grouped(events(MarketCount::read)), grouped(events(MarketCount::served)),
-            grouped(events(MarketCount::filtered)), grouped(events(MarketCount::of_lines)),
-            grouped(events(MarketCount::without_id)), grouped(records), grouped(sent),
-            grouped(skipped), grouped(unsent), gateway_.clients().totals().endings.sum(),
-            balances ? "balances" : "does not balance");
-        return balances ? Exit::ok : Exit::failed;
+        nlohmann::ordered_json account;
+        account["gateway"] = counts_json(gateway_.counters());
+        account["sessions"] = counts_json(sessions);
+        account["write"] = times_json("records", gateway_.clients().totals().writes);
+        return report_account(
+            options_, std::move(account),
+            records == sent + skipped + unsent && events_balance(gateway_.counters()),
+            fmt::format("gateway of {}: {}; {} records for clients = {} sent + {} skipped + {} "
+                        "unsent; {} sessions\n",
+                        config_.feed, events_text(gateway_.counters()), grouped(records),
+                        grouped(sent), grouped(skipped), grouped(unsent),
+                        gateway_.clients().totals().endings.sum()));
     }
 
     const gateway::GatewayConfig& config_;
-    const GatewayOptions& options_;
+    const SideOptions& options_;
     Counter unlogged_;  ///< sessions that are missing in the access log
-    SideProcess process_;
     Gateway gateway_;
     Gateway::Requests requests_;
 };
 
 }  // namespace
 
-Exit run_gateway(const gateway::GatewayConfig& config, const GatewayOptions& options) {
+Exit run_gateway(const gateway::GatewayConfig& config, const SideOptions& options) {
     ::prctl(PR_SET_DUMPABLE, 0UL);  // a core dump would hold the keys
     for (const std::string& remark : gateway::gateway_remarks(config)) {
         complain("remark: {}", remark);

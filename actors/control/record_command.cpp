@@ -30,11 +30,7 @@ void RecordCommand::want(const std::optional<std::vector<std::uint16_t>>& lines)
     }
     for (std::size_t i = 0; i < appliance_.pollers_count(); ++i) {
         const PollerTask& poller = appliance_.poller(i);
-        std::vector<std::uint16_t> numbers(poller.lines_count());
-        for (std::size_t line = 0; line < numbers.size(); ++line) {
-            numbers[line] = poller.line(line).number;
-        }
-        poller.recorder()->want(places_of(wanted, numbers));
+        poller.recorder()->want(places_of(wanted, line_numbers_of(poller)));
     }
 }
 
@@ -46,9 +42,8 @@ std::string RecordCommand::start(const std::vector<std::uint16_t>& lines,
     std::set<std::uint16_t> unknown{lines.begin(), lines.end()};
     unknown.erase(0);  // packets of no line
     for (std::size_t i = 0; i < appliance_.pollers_count(); ++i) {
-        const PollerTask& poller = appliance_.poller(i);
-        for (std::size_t line = 0; line < poller.lines_count(); ++line) {
-            unknown.erase(poller.line(line).number);
+        for (const std::uint16_t line : line_numbers_of(appliance_.poller(i))) {
+            unknown.erase(line);
         }
     }
     if (!unknown.empty()) {

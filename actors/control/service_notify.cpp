@@ -1,12 +1,10 @@
 // path: cold
 #include "actors/control/service_notify.h"
 
-#include "actors/telemetry/counter_snapshot.h"
 #include "nic/clock.h"
 
 #include <fmt/format.h>
 
-#include <string>
 #include <vector>
 
 namespace pinstrike::actors {

@@ -23,8 +23,12 @@ constexpr std::size_t entries_max = 10'000;
 
 }  // namespace
 
-SideProcess::SideProcess(SideParts parts)
-    : parts_(std::move(parts)),
+SideProcess::SideProcess(std::string name, CpuIndex cpu, std::string metrics_address,
+                         std::int64_t for_ns)
+    : name_(std::move(name)),
+      cpu_(cpu),
+      metrics_address_(std::move(metrics_address)),
+      for_ns_(for_ns),
       writer_(STDERR_FILENO),
       log_({LogLevel::info, is_journal(STDERR_FILENO),
             [this](std::string_view line) { return writer_.write(line); },
@@ -45,16 +49,16 @@ void SideProcess::log(LogCode code, std::string subject, std::string sentence) {
 }
 
 bool SideProcess::open(Problems& problems) {
-    if (parts_.metrics_address.empty()) {
+    if (metrics_address_.empty()) {
         return true;
     }
-    const Endpoint at = endpoint_of(parts_.metrics_address);
+    const Endpoint at = endpoint_of(metrics_address_);
     Problem complaint;
     server_ = HttpServer::open(
         at.host, at.port, [this](const std::string& path) { return answer(path); }, complaint);
     if (server_ == nullptr) {
         add_problem(problems, "",
-                    fmt::format("metrics_address: cannot listen at {}: {}", parts_.metrics_address,
+                    fmt::format("metrics_address: cannot listen at {}: {}", metrics_address_,
                                 complaint.text),
                     complaint.remedy);
         return false;
@@ -63,29 +67,28 @@ bool SideProcess::open(Problems& problems) {
     return true;
 }
 
-HttpAnswer SideProcess::answer(const std::string& path) const {
+HttpAnswer SideProcess::answer(const std::string& path) {
     if (path == "/metrics") {
-        return {200, parts_.metrics(log_.counters(), endpoint_.load(std::memory_order_acquire))};
+        return {200, metrics(log_.counters(), endpoint_.load(std::memory_order_acquire))};
     }
     if (path == "/healthz") {
         return is_healthy()
-                   ? HttpAnswer{200, fmt::format("the {}'s thread advances\n", parts_.name)}
-                   : HttpAnswer{503,
-                                fmt::format("the {}'s thread does not advance\n", parts_.name)};
+                   ? HttpAnswer{200, fmt::format("the {}'s thread advances\n", name_)}
+                   : HttpAnswer{503, fmt::format("the {}'s thread does not advance\n", name_)};
     }
     return {404, "/metrics and /healthz are here\n"};
 }
 
 bool SideProcess::is_healthy() const {
-    return wall_ns() - parts_.stepped_ns() < 2 * second_ns;
+    return wall_ns() - stepped_ns() < 2 * second_ns;
 }
 
-Exit SideProcess::run() {
-    std::thread thread{[this] { serve(); }};
+Exit SideProcess::run_thread() {
+    std::thread thread{[this] { serve_guarded(); }};
     manager_.notify("READY=1");
     const int signal = wait_for_end();
     manager_.notify("STOPPING=1");
-    parts_.stop(signal);
+    stop(signal);
     thread.join();
     write_log();
     log_.finish();
@@ -98,12 +101,12 @@ Exit SideProcess::run() {
 }
 
 /// The thread. An exception (memory ran out) ends the program.
-void SideProcess::serve() {
+void SideProcess::serve_guarded() {
     try {
-        if (!place_this_thread(parts_.cpu, parts_.name)) {
-            complain("remark: cpu: the system refused processor {}", parts_.cpu);
+        if (!place_this_thread(cpu_, name_)) {
+            complain("remark: cpu: the system refused processor {}", cpu_);
         }
-        failure_ = parts_.serve();
+        failure_ = serve();
     } catch (const std::exception& error) {
         failure_ = error.what();
     }
@@ -112,13 +115,12 @@ void SideProcess::serve() {
 
 /// Returns the signal that ends the process; 0: its time is over, or its thread has ended.
 int SideProcess::wait_for_end() {
-    const std::int64_t end_ns =
-        parts_.for_ns == 0 ? INT64_MAX : runtime::steady_ns() + parts_.for_ns;
+    const std::int64_t end_ns = for_ns_ == 0 ? INT64_MAX : runtime::steady_ns() + for_ns_;
     const timespec turn{.tv_sec = 0, .tv_nsec = turn_ns};
     while (runtime::steady_ns() < end_ns && !ended_.load(std::memory_order_acquire)) {
         const int signal = ::sigtimedwait(&signals_, nullptr, &turn);
         if (signal == SIGHUP) {
-            parts_.reload();
+            reload();
         } else if (signal > 0) {
             return signal;
         }
@@ -143,7 +145,7 @@ void SideProcess::write_log() {
 void SideProcess::notify_manager() {
     if (is_healthy()) {
         manager_.notify("WATCHDOG=1");
-        manager_.notify("STATUS=" + parts_.status());
+        manager_.notify("STATUS=" + status());
     }
 }
 

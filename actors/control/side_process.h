@@ -15,7 +15,6 @@
 #include <csignal>
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -23,26 +22,19 @@
 
 namespace pinstrike::actors {
 
-/// The process's own parts. `metrics`, `stepped_ns` and `status` are called by other threads than
-/// `serve`.
-struct SideParts {
-    std::string name;  ///< of its thread: "gateway"
-    CpuIndex cpu = -1;
-    std::string metrics_address;  ///< empty: no endpoint
-    std::int64_t for_ns = 0;      ///< how long it runs; 0: until a signal
-    std::function<std::string(const LogCounters& log, const EndpointCounters* endpoint)> metrics;
-    std::function<std::int64_t()> stepped_ns;  ///< when the thread last advanced
-    std::function<std::string()> status;       ///< a line for systemd
-    std::function<std::string()> serve;        ///< the thread; returns why it failed, or nothing
-    std::function<void()> reload;              ///< on SIGHUP
-    std::function<void(int signal)> stop;      ///< ends `serve`; 0: the time is over
-};
-
 class SideProcess {
   public:
-    /// Blocks the signals that it waits for, before any thread is made. Ignores SIGPIPE, so that
-    /// writing to a closed pipe or connection is an error and does not end the process.
-    explicit SideProcess(SideParts parts);
+    virtual ~SideProcess() = default;
+
+    SideProcess(const SideProcess&) = delete;
+    SideProcess& operator=(const SideProcess&) = delete;
+
+  protected:
+    /// `name`: of its thread, such as "gateway". `metrics_address`: empty: no endpoint. `for_ns`:
+    /// how long it runs; 0: until a signal. Blocks the signals that it waits for, before any thread
+    /// is made. Ignores SIGPIPE, so that writing to a closed pipe or connection is an error and
+    /// does not end the process.
+    SideProcess(std::string name, CpuIndex cpu, std::string metrics_address, std::int64_t for_ns);
 
     /// Adds an entry to the log. Any thread: the main thread writes it, because a pipe that nobody
     /// reads must not stop the caller.
@@ -52,19 +44,42 @@ class SideProcess {
     [[nodiscard]] bool open(Problems& problems);
 
     /// Runs the thread until a signal, the end of the time or its own end.
-    [[nodiscard]] Exit run();
+    [[nodiscard]] Exit run_thread();
 
     [[nodiscard]] const ServiceManager& manager() const { return manager_; }
 
   private:
-    [[nodiscard]] HttpAnswer answer(const std::string& path) const;
+    // Called by other threads than serve().
+
+    [[nodiscard]] virtual std::string metrics(const LogCounters& log,
+                                              const EndpointCounters* endpoint) = 0;
+
+    /// When the thread last advanced.
+    [[nodiscard]] virtual std::int64_t stepped_ns() const = 0;
+
+    /// A line for systemd.
+    [[nodiscard]] virtual std::string status() const = 0;
+
+    /// On SIGHUP.
+    virtual void reload() {}
+
+    /// Ends serve(). 0: the time is over.
+    virtual void stop(int signal) = 0;
+
+    /// The thread. Returns why it failed, or nothing.
+    [[nodiscard]] virtual std::string serve() = 0;
+
+    [[nodiscard]] HttpAnswer answer(const std::string& path);
     [[nodiscard]] bool is_healthy() const;
-    void serve();
+    void serve_guarded();
     [[nodiscard]] int wait_for_end();
     void write_log();
     void notify_manager();
 
-    SideParts parts_;
+    std::string name_;
+    CpuIndex cpu_;
+    std::string metrics_address_;
+    std::int64_t for_ns_;
     ServiceManager manager_ = ServiceManager::of_environment();
     LineWriter writer_;
     std::optional<JournalWriter> journal_;

@@ -1,10 +1,7 @@
-// path: mixed, cold: construction, adopt(), drain(), stop_all()
+// path: mixed, cold: adopt(), drain(), stop_all()
 #include "actors/runtime/executor.h"
 
 #include "config/check.h"
-
-#include <algorithm>
-#include <utility>
 
 namespace pinstrike::actors::runtime {
 
@@ -210,10 +207,6 @@ void Executor::sift(std::size_t place) noexcept {
 }
 
 // --- cold ---
-
-Executor::Executor(ExecutorOptions options) : options_(options) {}
-
-Executor::~Executor() = default;
 
 void Executor::adopt(std::unique_ptr<MailboxActor> actor) {
     actor->executor_ = this;

@@ -44,8 +44,8 @@ struct ExecutorOptions {
 
 class Executor {
   public:
-    explicit Executor(ExecutorOptions options = {});
-    ~Executor();
+    explicit Executor(ExecutorOptions options = {}) : options_(options) {}
+
     Executor(const Executor&) = delete;
     Executor& operator=(const Executor&) = delete;
 

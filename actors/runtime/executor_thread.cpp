@@ -12,20 +12,22 @@ namespace pinstrike::actors::runtime {
 
 namespace {
 
-/// Names the thread and pins it. If the system refuses the processor, the thread runs unpinned,
-/// which is slower but correct.
 void place(int cpu, const std::string& name) {
     constexpr std::size_t longest = 15;
     pthread_setname_np(pthread_self(), name.substr(0, longest).c_str());
     if (cpu >= 0) {
-        cpu_set_t set;
-        CPU_ZERO(&set);
-        CPU_SET(static_cast<unsigned>(cpu), &set);
-        pthread_setaffinity_np(pthread_self(), sizeof(set), &set);
+        pin_this_thread(cpu);
     }
 }
 
 }  // namespace
+
+void pin_this_thread(int cpu) {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(static_cast<unsigned>(cpu), &set);
+    pthread_setaffinity_np(pthread_self(), sizeof(set), &set);
+}
 
 std::int64_t steady_ns() {
     return std::chrono::nanoseconds{std::chrono::steady_clock::now().time_since_epoch()}.count();

@@ -16,6 +16,9 @@ namespace pinstrike::actors::runtime {
 /// The time that an ExecutorThread passes to its executor's steps. May be called by any thread.
 [[nodiscard]] std::int64_t steady_ns();
 
+/// If the system refuses the processor, the thread runs unpinned, which is slower but correct.
+void pin_this_thread(int cpu);
+
 struct ExecutorThreadOptions {
     static constexpr unsigned never = std::numeric_limits<unsigned>::max();
 

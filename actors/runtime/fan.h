@@ -5,6 +5,7 @@
 
 #include "actors/runtime/mailbox.h"
 
+#include <array>
 #include <cstddef>
 #include <utility>
 #include <vector>
@@ -25,22 +26,11 @@ template <class T>
 class FanOut {
   public:
     SentToAll send(const T& message) noexcept {
+        constexpr std::array counts{&SentToAll::sent, &SentToAll::full, &SentToAll::stopped,
+                                    &SentToAll::unwanted};  // in the order of Sent
         SentToAll result;
         for (Sender<T>& subscriber : subscribers_) {
-            switch (subscriber.send(message)) {
-                case Sent::sent:
-                    ++result.sent;
-                    break;
-                case Sent::full:
-                    ++result.full;
-                    break;
-                case Sent::stopped:
-                    ++result.stopped;
-                    break;
-                case Sent::unwanted:
-                    ++result.unwanted;
-                    break;
-            }
+            ++(result.*counts[static_cast<std::size_t>(subscriber.send(message))]);
         }
         return result;
     }

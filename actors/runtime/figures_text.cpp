@@ -5,6 +5,7 @@
 
 #include <iterator>
 #include <string_view>
+#include <utility>
 
 namespace pinstrike::actors::runtime {
 
@@ -47,13 +48,14 @@ void head(std::string& text, const std::string& prefix, const Family& family) {
 }
 
 void value(std::string& text, const std::string& prefix, const Family& family,
-           const std::string& actor, std::uint64_t count) {
+           const std::string& actor, const Counter& count) {
     fmt::format_to(std::back_inserter(text), "{}{}{{actor=\"{}\"}} {}\n", prefix, family.name,
-                   label_of(actor), count);
+                   label_of(actor), count.read());
 }
 
 void summary(std::string& text, const std::string& prefix, const Family& family,
-             const std::string& actor, const Histogram::Snapshot& of) {
+             const std::string& actor, const Histogram& figure) {
+    const Histogram::Snapshot of = figure.snapshot();
     auto out = std::back_inserter(text);
     const std::string label = label_of(actor);
     for (const double quantile : {0.5, 0.9, 0.99, 0.999}) {
@@ -96,26 +98,18 @@ std::string FiguresText::table(std::int64_t now_ns) {
 
 std::string FiguresText::metrics(const std::string& prefix) const {
     std::string text;
-    const auto family = [&](const Family& of, auto&& print) {
-        head(text, prefix, of);
+    const auto add = [&](const Family& family, auto print, auto figure) {
+        head(text, prefix, family);
         for (const Row& row : rows_) {
             if (row.figures != nullptr) {
-                print(of, row);
+                print(text, prefix, family, row.name, row.figures->*figure);
             }
         }
     };
-    family(handled_family, [&](const Family& of, const Row& row) {
-        value(text, prefix, of, row.name, row.figures->handled.read());
-    });
-    family(backlog_family, [&](const Family& of, const Row& row) {
-        value(text, prefix, of, row.name, row.figures->backlog.read());
-    });
-    family(waiting_family, [&](const Family& of, const Row& row) {
-        summary(text, prefix, of, row.name, row.figures->waiting_ns.snapshot());
-    });
-    family(service_family, [&](const Family& of, const Row& row) {
-        summary(text, prefix, of, row.name, row.figures->service_ns.snapshot());
-    });
+    add(handled_family, value, &ActorMeasurements::handled);
+    add(backlog_family, value, &ActorMeasurements::backlog);
+    add(waiting_family, summary, &ActorMeasurements::waiting_ns);
+    add(service_family, summary, &ActorMeasurements::service_ns);
     return text;
 }
 

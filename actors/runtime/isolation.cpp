@@ -1,8 +1,9 @@
 // path: cold
 #include "actors/runtime/isolation.h"
 
+#include "actors/runtime/executor_thread.h"
+
 #include <fmt/format.h>
-#include <pthread.h>
 #include <sched.h>
 
 #include <algorithm>
@@ -11,6 +12,7 @@
 #include <cmath>
 #include <exception>
 #include <latch>
+#include <stdexcept>
 #include <thread>
 
 namespace pinstrike::actors::runtime {
@@ -53,21 +55,8 @@ std::vector<int> processors() {
     return found;
 }
 
-void place(int cpu) {
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    CPU_SET(static_cast<unsigned>(cpu), &set);
-    pthread_setaffinity_np(pthread_self(), sizeof(set), &set);  // slower if refused
-}
-
 /// The state that the threads of the copies share.
 struct Run {
-    Run(const IsolationOptions& its_options, double cost_ns)
-        : options(its_options),
-          clock_ns(cost_ns),
-          warm(its_options.copies),
-          left(its_options.copies) {}
-
     const IsolationOptions& options;
     double clock_ns;
     std::latch warm;
@@ -83,7 +72,7 @@ class Copy {
     /// Runs on the copy's own thread. Waits for the other copies also if this one fails, so that no
     /// thread hangs.
     void run(Run& run, int cpu) noexcept {
-        place(cpu);
+        pin_this_thread(cpu);
         guarded([&] { warm_up(run); });
         run.warm.arrive_and_wait();
         guarded([&] { count(run); });
@@ -211,7 +200,7 @@ Isolation measure_isolated(const IsolationOptions& options,
         }
         copies.emplace_back(std::move(what));
     }
-    Run run{options, measured.clock_ns};
+    Run run{options, measured.clock_ns, std::latch{options.copies}, options.copies};
     std::vector<std::thread> threads;
     for (std::size_t i = 0; i < copies.size(); ++i) {
         threads.emplace_back([&, i] { copies[i].run(run, cpus[i % cpus.size()]); });

@@ -62,7 +62,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <new>  // tidy: allowed: into slots that are there
 #include <type_traits>
 #include <utility>

@@ -6,7 +6,6 @@
 #include "actors/runtime/timer.h"
 #include "actors/runtime/wait_graph.h"
 
-#include <algorithm>
 #include <cstring>
 #include <exception>
 #include <mutex>

@@ -24,7 +24,6 @@
 #include <cstdint>
 #include <memory>
 #include <string_view>
-#include <vector>
 
 namespace pinstrike::actors::runtime {
 

@@ -13,7 +13,6 @@
 #include "nic/port_needs.h"
 
 #include <cstdint>
-#include <span>
 #include <string>
 #include <vector>
 

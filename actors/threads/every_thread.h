@@ -6,7 +6,6 @@
 // the function.
 #pragma once
 
-#include <cstddef>
 #include <string>
 #include <vector>
 

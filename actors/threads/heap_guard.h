@@ -6,7 +6,6 @@
 #pragma once
 
 #include "config/check.h"
-#include "config/counter.h"
 
 #include <atomic>
 #include <cstdint>

@@ -12,11 +12,12 @@
 #include "config/memory_sizes.h"
 
 #include <cstddef>
+#include <memory>
 
 namespace pinstrike::actors {
 
-/// A handle of one mapping, which has a control page, mapped once, and the data, mapped twice. The
-/// memory is unmapped with its last handle. It starts as zeros.
+/// A handle of one mapping, which has a control page, mapped once, and the data, mapped twice. A
+/// copy is a second handle. The memory is unmapped with its last handle. It starts as zeros.
 class MirroredMemory {
   public:
     /// Size of the control page, for the state that the handles share.
@@ -27,23 +28,15 @@ class MirroredMemory {
     /// access faults. Throws std::bad_alloc if the host has too little memory, and
     /// std::system_error on other errors.
     explicit MirroredMemory(std::size_t data_bytes);
-    MirroredMemory(MirroredMemory&& other) noexcept;
-    MirroredMemory& operator=(MirroredMemory&& other) noexcept;
-    ~MirroredMemory();
 
-    /// A second handle of the same memory.
-    [[nodiscard]] MirroredMemory share() const;
+    [[nodiscard]] void* control() const { return base_.get(); }
 
-    [[nodiscard]] void* control() const;
-    [[nodiscard]] void* data() const;
+    [[nodiscard]] void* data() const { return base_.get() + control_bytes; }
 
     [[nodiscard]] static std::size_t page_bytes();
 
   private:
-    void release() noexcept;
-
-    std::byte* base_ = nullptr;
-    std::size_t data_bytes_ = 0;
+    std::shared_ptr<std::byte> base_;
 };
 
 }  // namespace pinstrike::actors

@@ -81,7 +81,7 @@ struct RingControl {
     alignas(apart_bytes) Counter high_water;  ///< most records found waiting; the consumer writes
 };
 
-static_assert(sizeof(RingControl) + apart_bytes <= MirroredMemory::control_bytes);
+static_assert(sizeof(RingControl) <= MirroredMemory::control_bytes);
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 
 /// The half that writes. It can be moved but not copied, because only one thread may use it.
@@ -334,7 +334,7 @@ struct Ring {
         PINSTRIKE_CHECK(std::has_single_bit(slots));
         MirroredMemory memory{slots * sizeof(T)};
         auto* control = ::new (memory.control()) RingControl;
-        MirroredMemory other = memory.share();
+        MirroredMemory other = memory;
         constexpr std::size_t never = std::size_t{1} << 63;
         return {
             Producer<T>{std::move(memory), control, slots, warm_slots < slots ? warm_slots : never},

@@ -13,6 +13,7 @@
 #pragma once
 
 #include "actors/appliance/venues.h"
+#include "actors/bench/rows.h"
 #include "actors/bench/stages/cut_pollers.h"
 #include "actors/bench/stages/looped_capture.h"
 #include "actors/bench/stages/rationed_port.h"
@@ -30,7 +31,6 @@
 #include <immintrin.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -232,19 +232,14 @@ class StageBench {
 
         [[nodiscard]] std::uint64_t packets() const { return packets_; }
 
-        [[nodiscard]] double median_packet_ns() {
-            const auto middle =
-                chunk_ns_.begin() + static_cast<std::ptrdiff_t>(chunk_ns_.size() / 2);
-            std::nth_element(chunk_ns_.begin(), middle, chunk_ns_.end());
-            return *middle;
-        }
+        [[nodiscard]] double median_packet_ns() const { return median(chunk_ns_); }
 
       private:
         std::vector<double> chunk_ns_;
         std::uint64_t packets_ = 0;
     };
 
-    void note(Stage stage, ChunkTimes& times) {
+    void note(Stage stage, const ChunkTimes& times) {
         figures_.path_ns[index_of(stage)].push_back(times.median_packet_ns());
         figures_.measured_packets[index_of(stage)] += times.packets();
     }

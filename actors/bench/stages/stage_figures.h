@@ -6,7 +6,6 @@
 #include "actors/bench/stages/stage.h"
 
 #include <array>
-#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>

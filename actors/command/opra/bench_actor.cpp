@@ -8,7 +8,6 @@
 #include "actors/command/command.h"
 #include "actors/command/opra/generated_events.h"
 #include "actors/topology/actor_kinds.h"
-#include "config/print_problems.h"
 
 #include <fmt/core.h>
 
@@ -16,7 +15,6 @@
 #include <array>
 #include <memory>
 #include <numeric>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -91,10 +89,9 @@ actors::RecordedEvents recorded(const BenchActorArguments& given, bool& whole) {
     return events;
 }
 
-std::optional<Isolation> measure_kind(const BenchActorArguments& given,
-                                      const actors::RecordedEvents& events) {
+Isolation measure_kind(const BenchActorArguments& given, const actors::RecordedEvents& events) {
     if (events.messages == 0) {
-        return std::nullopt;
+        throw Ended{};
     }
     actors::FeedConfig config;
     config.cores.resize(1);
@@ -118,27 +115,25 @@ const Sample* find_sample(std::string_view name) {
     return found == samples.end() ? nullptr : found;
 }
 
-/// Measures the actor, which must exist. `events` are for an actor that takes market data. Returns
-/// nothing if such an actor has no events; the reason was printed before.
-std::optional<Isolation> measure(const BenchActorArguments& given,
-                                 const actors::RecordedEvents& events) {
+/// Measures the actor, which must exist. `events` are for an actor that takes market data. Ends the
+/// command if such an actor has no events; the reason was printed before.
+Isolation measure(const BenchActorArguments& given, const actors::RecordedEvents& events) {
     const Sample* const sample = find_sample(given.name);
     return sample != nullptr ? sample->measure(given) : measure_kind(given, events);
 }
 
-/// Checks the arguments. If they are wrong, prints the error and returns false.
-bool sensible(const BenchActorArguments& given) {
+/// Ends the command if the arguments are wrong.
+void check_arguments(const BenchActorArguments& given) {
     const bool kind = actors::find_actor_kind(given.name) != nullptr;
     if (!kind && find_sample(given.name) == nullptr) {
         complain("bench actor: found no actor {}; expected one of {}", given.name, names());
-        return false;
+        throw Ended{Exit::usage};
     }
     if (!kind && !given.capture.empty()) {
         complain("bench actor: {} takes no market data, so no --capture; expected one of {}",
                  given.name, actors::actor_kind_names());
-        return false;
+        throw Ended{Exit::usage};
     }
-    return true;
 }
 
 void print_remarks(const Isolation& measured, const IsolationOptions& options) {
@@ -158,35 +153,27 @@ void print_remarks(const Isolation& measured, const IsolationOptions& options) {
 }
 
 Exit bench_actor(const BenchActorArguments& given) {
-    if (!sensible(given)) {
-        return Exit::usage;
-    }
+    check_arguments(given);
     BenchActorArguments alone = given;
     alone.isolation.copies = 1;
     bool whole = true;
     const actors::RecordedEvents events =
         find_sample(given.name) == nullptr ? recorded(given, whole) : actors::RecordedEvents{};
-    const auto one = measure(alone, events);
-    if (!one) {
-        return Exit::failed;
-    }
-    fmt::print("{}", isolation_text(given.name, *one));
+    const Isolation one = measure(alone, events);
+    fmt::print("{}", isolation_text(given.name, one));
     if (given.isolation.copies == 1) {
-        print_remarks(*one, given.isolation);
+        print_remarks(one, given.isolation);
         return whole ? Exit::ok : Exit::failed;
     }
-    const auto several = measure(given, events);
-    if (!several) {
-        return Exit::failed;
-    }
-    const std::string text = isolation_text(given.name, *several);
+    const Isolation several = measure(given, events);
+    const std::string text = isolation_text(given.name, several);
     fmt::print("{}", text.substr(text.find('\n') + 1));  // without the header, printed above
-    print_remarks(*several, given.isolation);
+    print_remarks(several, given.isolation);
     fmt::print(
         "With {} more running, a message takes {:.2f} times as long (medians), and all together do "
         "{:.2f} times the work of one.\n",
-        given.isolation.copies - 1, several->median_ns() / one->median_ns(),
-        several->millions_per_second() / one->millions_per_second());
+        given.isolation.copies - 1, several.median_ns() / one.median_ns(),
+        several.millions_per_second() / one.millions_per_second());
     return whole ? Exit::ok : Exit::failed;
 }
 
@@ -204,9 +191,9 @@ std::string sentences() {
 }  // namespace
 
 void add_bench_actor(CLI::App& bench, Outcome& outcome) {
-    auto given = std::make_shared<BenchActorArguments>();
-    CLI::App* command =
-        bench.add_subcommand("actor", "Service time of an actor alone, or with copies of it");
+    const auto [command, given] =
+        add_command(bench, outcome, "actor", "Service time of an actor alone, or with copies of it",
+                    bench_actor);
     command->footer(
         "Passes recorded messages to an actor in one thread, in batches, and measures how long\n"
         "its core takes for each; the cost of the clock is measured and subtracted. A first pass\n"
@@ -223,33 +210,23 @@ void add_bench_actor(CLI::App& bench, Outcome& outcome) {
         "  pinstrike bench actor book --capture yesterday.pcap\n"
         "  pinstrike bench actor sum1000 --copies 2");
     command->add_option("NAME", given->name, names())->required();
-    command->add_option("--messages", given->isolation.messages, "Messages measured, for each copy")
-        ->capture_default_str()
-        ->check(CLI::Range(std::size_t{1}, std::size_t{1'000'000'000}));
-    command->add_option("--batch", given->isolation.batch, "Messages between clock reads")
-        ->capture_default_str()
-        ->check(CLI::Range(std::size_t{1}, std::size_t{65'536}));
-    command
-        ->add_option("--copies", given->isolation.copies,
-                     "Measure this many copies at once as well")
-        ->capture_default_str()
-        ->check(CLI::Range(1U, 64U));
+    add_number(*command, "--messages", given->isolation.messages, std::size_t{1},
+               std::size_t{1'000'000'000}, "Messages measured, for each copy");
+    add_number(*command, "--batch", given->isolation.batch, std::size_t{1}, std::size_t{65'536},
+               "Messages between clock reads");
+    add_number(*command, "--copies", given->isolation.copies, 1U, 64U,
+               "Measure this many copies at once as well");
     auto* const capture =
         command
             ->add_option("--capture", given->capture,
                          "Recorded OPRA traffic (pcap, pcapng) instead of generated")
             ->type_name("FILE");
-    command->add_option("--series", given->traffic.series_count, "Series of generated traffic")
-        ->excludes(capture)
-        ->capture_default_str()
-        ->check(CLI::Range(std::size_t{1}, std::size_t{10'000'000}));
-    command
-        ->add_option("--mix", given->traffic.mix,
-                     "Mix of generated traffic: 0 plain short quotes, 1 the realistic mix")
-        ->excludes(capture)
-        ->capture_default_str()
-        ->check(CLI::Range(0.0, 1.0));
-    command->callback([given, &outcome] { outcome.status = bench_actor(*given); });
+    add_number(*command, "--series", given->traffic.series_count, std::size_t{1},
+               std::size_t{10'000'000}, "Series of generated traffic")
+        ->excludes(capture);
+    add_number(*command, "--mix", given->traffic.mix, 0.0, 1.0,
+               "Mix of generated traffic: 0 plain short quotes, 1 the realistic mix")
+        ->excludes(capture);
 }
 
 }  // namespace pinstrike::command

@@ -7,7 +7,6 @@
 #include "actors/command/command.h"
 #include "actors/command/opra/cut_poller.h"
 #include "actors/topology/machine.h"
-#include "config/print_problems.h"
 #include "feed/opra/lines.h"
 #include "feed/opra/opra.h"
 #include "feed/opra/traffic/presets.h"
@@ -23,7 +22,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <memory>
 #include <optional>
 #include <string>
 #include <system_error>
@@ -48,25 +46,22 @@ struct BenchStagesArguments {
 /// A temporary folder for captures. The destructor removes it.
 class TemporaryFolder {
   public:
-    /// If the folder cannot be made, path() is empty, and a problem is added.
-    explicit TemporaryFolder(Problems& problems) {
+    /// Ends the command if the folder cannot be made.
+    TemporaryFolder() {
         std::error_code error;
         std::string pattern =
             std::filesystem::temp_directory_path(error) / "pinstrike-bench-XXXXXX";
-        if (!error && ::mkdtemp(pattern.data()) != nullptr) {
-            path_ = pattern;
-        } else {
-            add_problem(problems, "",
-                        fmt::format("no folder for captures can be made in $TMPDIR, or in /tmp: {}",
-                                    error ? error.message() : std::strerror(errno)));
+        if (error || ::mkdtemp(pattern.data()) == nullptr) {
+            complain("no folder for captures can be made in $TMPDIR, or in /tmp: {}",
+                     error ? error.message() : std::strerror(errno));
+            throw Ended{};
         }
+        path_ = pattern;
     }
 
     ~TemporaryFolder() {
         std::error_code ignored;
-        if (!path_.empty()) {
-            std::filesystem::remove_all(path_, ignored);
-        }
+        std::filesystem::remove_all(path_, ignored);
     }
 
     TemporaryFolder(const TemporaryFolder&) = delete;
@@ -84,13 +79,12 @@ struct Measured {
     std::size_t packets = 0;
 };
 
-/// Reads a capture to its end and returns the number of its packets. Adds a problem and returns 0
-/// if it was not read to its end, if its snapshot length cut datagrams, or if it has no packets.
-std::size_t packets_of(const std::string& file, Problems& problems) {
+/// Reads a capture to its end and returns the number of its packets. Ends the command if it was not
+/// read to its end, if its snapshot length cut datagrams, or if it has no packets.
+std::size_t packets_of(const std::string& file) {
+    Problems problems;
     auto reader = nic::CaptureReader::open(file, problems);
-    if (!reader) {
-        return 0;
-    }
+    end_unless(reader.has_value(), problems);
     nic::CapturedFrame frame;
     nic::TunnelExit tunnel;
     std::size_t packets = 0;
@@ -99,39 +93,35 @@ std::size_t packets_of(const std::string& file, Problems& problems) {
         frame.bytes = tunnel.inside(frame);
         cut_packets += nic::group_of_cut(frame) ? 1 : 0;
     }
+    Problems found;
     if (const std::string complaint = reader->complaint(); !complaint.empty()) {
-        add_problem(problems, "", complaint);  // it names the file
-        return 0;
+        add_problem(found, "", complaint);  // it names the file
+    } else if (packets == 0) {
+        add_problem(found, file, "holds no packets");
+    } else if (cut_packets != 0) {
+        add_problem(found, file,
+                    fmt::format("the snapshot length of the capture cut {} packets", cut_packets));
     }
-    if (packets == 0 || cut_packets != 0) {
-        add_problem(problems, file,
-                    packets == 0 ? "holds no packets"
-                                 : fmt::format("the snapshot length of the capture cut {} packets",
-                                               cut_packets));
-        return 0;
-    }
+    end_unless(found.empty(), found);
     return packets;
 }
 
-/// Returns the captures that the arguments name, if any. On an error, adds a problem and returns
-/// none.
-std::vector<Measured> named_captures(const BenchStagesArguments& given, Problems& problems) {
+/// The captures that the arguments name, if any.
+std::vector<Measured> named_captures(const BenchStagesArguments& given) {
     std::vector<Measured> captures;
     for (const std::string& file : given.captures) {
-        captures.push_back({file, file, packets_of(file, problems)});
-        if (captures.back().packets == 0) {
-            return {};
-        }
+        captures.push_back({file, file, packets_of(file)});
     }
     return captures;
 }
 
-/// Generates a capture of each shape. On an error, adds a problem and returns none.
+/// Generates a capture of each shape.
 std::vector<Measured> made_captures(const BenchStagesArguments& given,
-                                    const std::filesystem::path& folder, Problems& problems) {
+                                    const std::filesystem::path& folder) {
     std::vector<Measured> captures;
     for (const std::string& shape : given.shapes) {
         const std::string file = folder / (shape + ".pcap");
+        Problems problems;
         const std::size_t packets =
             traffic::write_preset(file,
                                   {.preset = shape,
@@ -139,9 +129,7 @@ std::vector<Measured> made_captures(const BenchStagesArguments& given,
                                    .series_count = given.bench.series_capacity,
                                    .messages_per_packet = given.messages_per_packet},
                                   problems);
-        if (packets == 0) {
-            return {};
-        }
+        end_unless(packets != 0, problems);
         captures.push_back({shape, file, packets});
     }
     return captures;
@@ -158,18 +146,15 @@ void place(actors::StageOptions& options) {
     }
 }
 
-Exit failed(const Problems& problems) {
-    print_problems(problems);
-    return Exit::failed;
-}
-
-actors::LoopedCaptures open(const std::vector<Measured>& captures, bool hugepages,
-                            Problems& problems) {
+actors::LoopedCaptures open(const std::vector<Measured>& captures, bool hugepages) {
     std::vector<std::string> files;
     for (const Measured& capture : captures) {
         files.push_back(capture.file);
     }
-    return actors::open_looped(files, {.hugepages = hugepages}, problems);
+    Problems problems;
+    actors::LoopedCaptures looped = actors::open_looped(files, {.hugepages = hugepages}, problems);
+    end_unless(!looped.ports.empty(), problems);
+    return looped;
 }
 
 actors::CutPollers cut_pollers() {
@@ -184,19 +169,12 @@ actors::CutPollers cut_pollers() {
 }
 
 Exit bench_stages(BenchStagesArguments given) {
-    Problems problems;
     std::optional<TemporaryFolder> folder;
-    std::vector<Measured> captures = named_captures(given, problems);
-    if (captures.empty() && problems.empty() && !folder.emplace(problems).path().empty()) {
-        captures = made_captures(given, folder->path(), problems);
-    }
+    std::vector<Measured> captures = named_captures(given);
     if (captures.empty()) {
-        return failed(problems);
+        captures = made_captures(given, folder.emplace().path());
     }
-    const actors::LoopedCaptures looped = open(captures, given.hugepages, problems);
-    if (looped.ports.empty()) {
-        return failed(problems);
-    }
+    const actors::LoopedCaptures looped = open(captures, given.hugepages);
     place(given.bench);
     given.bench.udp_checksum =
         given.trusting ? nic::ChecksumCheck::off : nic::ChecksumCheck::software;
@@ -219,9 +197,9 @@ Exit bench_stages(BenchStagesArguments given) {
 }  // namespace
 
 void add_bench_stages(CLI::App& app, Outcome& outcome) {
-    auto given = std::make_shared<BenchStagesArguments>();
-    CLI::App* command =
-        app.add_subcommand("stages", "Cost of each stage of a message's path, in ns and cycles");
+    const auto [command, given] =
+        add_command(app, outcome, "stages",
+                    "Cost of each stage of a message's path, in ns and cycles", bench_stages);
     command->footer(
         "DPDK's net_pcap replays generated traffic. Paths that end after each stage run in turn,\n"
         "and the cost of a stage is the difference of two paths. Medians over runs. Needs no\n"
@@ -246,30 +224,20 @@ void add_bench_stages(CLI::App& app, Outcome& outcome) {
                      "Messages of each packet, as far as they fit, instead of the shape's number")
         ->check(CLI::Range(1, 255))
         ->excludes("--capture");
-    command
-        ->add_option("--cores", given->bench.cores_count,
-                     "Actor cores to which messages are routed")
-        ->check(CLI::Range(1, 64))
-        ->capture_default_str();
-    command
-        ->add_option("--series", given->bench.series_capacity, "Series of the traffic and the book")
-        ->check(CLI::Range(1'000, 10'000'000))
-        ->capture_default_str();
-    command
-        ->add_option("--runs", given->bench.runs,
-                     "Number of runs; the figures are medians over them")
-        ->check(CLI::Range(1, 1000))
-        ->capture_default_str();
-    command->add_option("--seconds", given->bench.seconds, "Duration of each path in each run")
-        ->check(CLI::Range(0.001, 60.0))
-        ->capture_default_str();
+    add_number(*command, "--cores", given->bench.cores_count, 1, 64,
+               "Actor cores to which messages are routed");
+    add_number(*command, "--series", given->bench.series_capacity, 1'000, 10'000'000,
+               "Series of the traffic and the book");
+    add_number(*command, "--runs", given->bench.runs, 1, 1000,
+               "Number of runs; the figures are medians over them");
+    add_number(*command, "--seconds", given->bench.seconds, 0.001, 60.0,
+               "Duration of each path in each run");
     command->add_flag("--trusting", given->trusting,
                       "Verify no UDP checksums, as with a NIC that verifies them");
     command->add_flag("--hugepages", given->hugepages, "Buffers in hugepages");
     command->add_flag("--counting", given->bench.counting,
                       "One loop for each path, on a simulated clock: to count instructions");
     command->add_flag("--json", given->json, "One JSON object instead of tables");
-    command->callback([given, &outcome] { outcome.status = bench_stages(*given); });
 }
 
 }  // namespace pinstrike::command

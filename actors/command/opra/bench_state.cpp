@@ -6,7 +6,6 @@
 #include "actors/bench/rows.h"
 #include "actors/command/command.h"
 #include "actors/publish/pinstrike.h"
-#include "config/print_problems.h"
 
 #include <array>
 #include <atomic>
@@ -114,6 +113,15 @@ void bench_book(const BenchStateArguments& given, actors::PublishedBook& with_st
                       actors::ratios(rates[2], rates[0]), "times");
 }
 
+/// Of the series of the root CHAIN.
+pinstrike_filter chain_filter() {
+    static constexpr const char* root = "CHAIN";
+    pinstrike_filter filter{};
+    filter.roots = &root;
+    filter.roots_count = 1;
+    return filter;
+}
+
 struct CloseFeed {
     void operator()(pinstrike_feed* feed) const { pinstrike_close(feed); }
 };
@@ -131,10 +139,7 @@ std::size_t bench_chain(const std::string& what, std::size_t reads,
         }
     }};
     const std::unique_ptr<pinstrike_feed, CloseFeed> feed{pinstrike_open(feed_name)};
-    const char* const root = "CHAIN";
-    pinstrike_filter filter{};
-    filter.roots = &root;
-    filter.roots_count = 1;
+    const pinstrike_filter filter = chain_filter();
     std::vector<pinstrike_value> values(chain_series);
     std::vector<double> times;
     std::size_t torn = 0;
@@ -161,10 +166,7 @@ std::size_t bench_chain(const std::string& what, std::size_t reads,
 
 /// From the call that attaches to the first chain.
 void bench_attach(const BenchStateArguments& given) {
-    const char* const root = "CHAIN";
-    pinstrike_filter filter{};
-    filter.roots = &root;
-    filter.roots_count = 1;
+    const pinstrike_filter filter = chain_filter();
     std::vector<pinstrike_value> values(chain_series);
     std::vector<double> times;
     for (unsigned run = 0; run < given.runs; ++run) {
@@ -187,10 +189,7 @@ Exit bench_state(const BenchStateArguments& given) {
     };
     const auto published = make(feed_name, actors::PublishConfig{}.stream_records);
     const auto table_only = make("bench-table", 0);
-    if (published == nullptr || table_only == nullptr) {
-        print_problems(problems);
-        return Exit::failed;
-    }
+    end_unless(published != nullptr && table_only != nullptr, problems);
     actors::print_row_head();
     const std::vector<feed::Event> quotes = quotes_of(given.series, false);
     bench_book(given, *published, *table_only, quotes_of(given.series, true), quotes);
@@ -207,9 +206,9 @@ Exit bench_state(const BenchStateArguments& given) {
 }  // namespace
 
 void add_bench_state(CLI::App& bench, Outcome& outcome) {
-    auto given = std::make_shared<BenchStateArguments>();
-    CLI::App* command = bench.add_subcommand(
-        "state", "The published state of series: its cost for a book, chains, attaching");
+    const auto [command, given] = add_command(
+        bench, outcome, "state",
+        "The published state of series: its cost for a book, chains, attaching", bench_state);
     command->footer(
         "Publishes books as `bench` and `bench-table`. Readers check that no value is torn.\n"
         "Ratios are of turns that alternate. Needs two processors without other work.\n"
@@ -217,17 +216,12 @@ void add_bench_state(CLI::App& bench, Outcome& outcome) {
         "Examples:\n"
         "  pinstrike bench state\n"
         "  pinstrike bench state --series 1500000 --reads 1000000000 --hugepages");
-    command->add_option("--series", given->series, "Series of the book")
-        ->capture_default_str()
-        ->check(CLI::Range(10'000, 10'000'000));
-    command->add_option("--reads", given->reads, "Series that are read under each kind of updates")
-        ->capture_default_str()
-        ->check(CLI::Range(std::size_t{chain_series}, std::size_t{100'000'000'000}));
-    command->add_option("--runs", given->runs, "Number of runs; the figures are medians over them")
-        ->check(CLI::Range(1, 1000))
-        ->capture_default_str();
+    add_number(*command, "--series", given->series, 10'000, 10'000'000, "Series of the book");
+    add_number(*command, "--reads", given->reads, std::size_t{chain_series},
+               std::size_t{100'000'000'000}, "Series that are read under each kind of updates");
+    add_number(*command, "--runs", given->runs, 1, 1000,
+               "Number of runs; the figures are medians over them");
     command->add_flag("--hugepages", given->hugepages, "Memory of a mounted hugetlbfs");
-    command->callback([given, &outcome] { outcome.status = bench_state(*given); });
 }
 
 }  // namespace pinstrike::command

@@ -6,10 +6,9 @@
 #include "actors/bench/sample_work.h"
 #include "actors/command/command.h"
 #include "actors/command/opra/generated_events.h"
-#include "actors/publish/pinstrike.h"
+#include "actors/publish/pinstrike.hpp"
 #include "actors/publish/reader/core_cursor.h"
 #include "actors/publish/reader/mapping.h"
-#include "config/print_problems.h"
 #include "config/units.h"
 
 #include <sys/prctl.h>
@@ -208,28 +207,11 @@ double writer_beside(Writer& writer, const Batches& batches, unsigned count, boo
     return rate(batches, seconds);
 }
 
-struct Close {
-    void operator()(pinstrike_feed* feed) const { pinstrike_close(feed); }
-
-    void operator()(pinstrike_stream* stream) const { pinstrike_unsubscribe(stream); }
-};
-
-using Stream = std::unique_ptr<pinstrike_stream, Close>;
-
-/// A stream of one root, or of all.
-Stream subscribe(pinstrike_feed* feed, const char* root) {
-    pinstrike_filter filter{};
-    filter.roots = &root;
-    filter.roots_count = 1;
-    return Stream{pinstrike_subscribe(feed, root == nullptr ? nullptr : &filter)};
-}
-
 /// The rate at which a stream takes messages, those of other series included, which a book wrote
 /// before. Only the reader's time counts.
-double follow(actors::PublishedBook& published, Records records, pinstrike_stream* stream) {
-    std::vector<pinstrike_record> got(1024);
+double follow(actors::PublishedBook& published, Records records, client::stream& stream) {
     const auto poll = [&] {
-        while (pinstrike_poll(stream, got.data(), got.size()) > 0) {
+        while (!stream.poll().empty()) {
         }
     };
     poll();                                   // what came before
@@ -297,10 +279,7 @@ Exit bench_stream(const BenchStreamArguments& given) {
         book_feed, given.memory(), 2 * given.traffic.series_count, given.stream_records, problems);
     const auto ring =
         actors::PublishedBook::make(ring_feed, given.memory(), 64, given.stream_records, problems);
-    if (published == nullptr || ring == nullptr) {
-        print_problems(problems);
-        return Exit::failed;
-    }
+    end_unless(published != nullptr && ring != nullptr, problems);
     const actors::RecordedEvents events = record_events(given.traffic);
     const Records records{events.records};
     const Batches batches = batches_of(records);
@@ -313,16 +292,18 @@ Exit bench_stream(const BenchStreamArguments& given) {
     const std::string root = some_root(records);
     published->apply(records);  // so that all series are there
     published->file->give_ids();
-    const std::unique_ptr<pinstrike_feed, Close> feed{pinstrike_open(book_feed)};
-    const Stream all = subscribe(feed.get(), nullptr);
-    const Stream one_root = subscribe(feed.get(), root.c_str());
-    follow(*published, records, all.get());       // not counted: the pages of the stream
-    follow(*published, records, one_root.get());  // appear in this process
+    client::feed feed{book_feed};
+    client::filter of_root;
+    of_root.roots = {root};
+    client::stream all = feed.subscribe();
+    client::stream one_root = feed.subscribe(of_root);
+    follow(*published, records, all);       // not counted: the pages of the stream
+    follow(*published, records, one_root);  // appear in this process
     Figures figures;
     for (unsigned run = 0; run < given.runs; ++run) {
         figures.ring.push_back(two_threads(writer, given.stream_records, batches));
-        figures.all.push_back(follow(*published, records, all.get()));
-        figures.one_root.push_back(follow(*published, records, one_root.get()));
+        figures.all.push_back(follow(*published, records, all));
+        figures.one_root.push_back(follow(*published, records, one_root));
         figures.alone.push_back(writer_beside(writer, batches, 0, false));
         figures.readers.push_back(writer_beside(writer, batches, 8, false));
         figures.stopped.push_back(writer_beside(writer, batches, 1, true));
@@ -334,9 +315,9 @@ Exit bench_stream(const BenchStreamArguments& given) {
 }  // namespace
 
 void add_bench_stream(CLI::App& bench, Outcome& outcome) {
-    auto given = std::make_shared<BenchStreamArguments>();
-    CLI::App* command =
-        bench.add_subcommand("stream", "The stream of events that a feed publishes, and readers");
+    const auto [command, given] =
+        add_command(bench, outcome, "stream",
+                    "The stream of events that a feed publishes, and readers", bench_stream);
     command->footer(
         "Publishes generated traffic as `bench` and `bench-ring`, and reads it by libpinstrike.\n"
         "The rates of readers count their own time alone, except that of two threads. Needs\n"
@@ -345,15 +326,12 @@ void add_bench_stream(CLI::App& bench, Outcome& outcome) {
         "Examples:\n"
         "  pinstrike bench stream\n"
         "  pinstrike bench stream --series 1500000 --messages 5000000 --hugepages");
-    command->add_option("--series", given->traffic.series_count, "Series of the traffic")
-        ->capture_default_str()
-        ->check(CLI::Range(std::size_t{1'000}, std::size_t{10'000'000}));
-    command->add_option("--messages", given->traffic.messages_count, "Messages of each run")
-        ->capture_default_str()
-        ->check(CLI::Range(std::size_t{10'000}, std::size_t{1'000'000'000}));
-    command->add_option("--runs", given->runs, "Number of runs; the figures are medians over them")
-        ->check(CLI::Range(1, 1000))
-        ->capture_default_str();
+    add_number(*command, "--series", given->traffic.series_count, std::size_t{1'000},
+               std::size_t{10'000'000}, "Series of the traffic");
+    add_number(*command, "--messages", given->traffic.messages_count, std::size_t{10'000},
+               std::size_t{1'000'000'000}, "Messages of each run");
+    add_number(*command, "--runs", given->runs, 1, 1000,
+               "Number of runs; the figures are medians over them");
     command->add_flag("--hugepages", given->hugepages, "Memory of a mounted hugetlbfs");
     command
         ->add_option("--counting", given->counted_readers,
@@ -364,7 +342,6 @@ void add_bench_stream(CLI::App& bench, Outcome& outcome) {
                      "Records of the stream's ring, a power of two")
         ->check(CLI::Range(1 << 10, 1 << 24))
         ->check(power_of_two_error);
-    command->callback([given, &outcome] { outcome.status = bench_stream(*given); });
 }
 
 }  // namespace pinstrike::command

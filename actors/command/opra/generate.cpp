@@ -4,9 +4,7 @@
 // also writes the truth of the traffic: the account and the book that a handler must get from it.
 #include "actors/command/command.h"
 #include "actors/command/duration_option.h"
-#include "actors/command/opra/generate_loop.h"
 #include "actors/command/opra/generate_output.h"
-#include "config/print_problems.h"
 #include "config/units.h"
 #include "config/whole_file.h"
 #include "feed/opra/lines.h"
@@ -50,7 +48,7 @@ struct GenerateOptions {
     std::string truth;
     std::string series_map;
     bool no_session = false;
-    std::string duration;
+    std::int64_t for_ns = 0;  ///< 0: the traffic once
     double skew_a_us = 0;
     double skew_b_us = 0;
     double retransmit_after_us = 1000;
@@ -59,47 +57,38 @@ struct GenerateOptions {
 };
 
 /// Gives each block of the session to all its consumers.
-class Audience final : public traffic::BlockSink {
-  public:
-    Audience(traffic::Delivery& delivery, bool keeps_truth)
-        : delivery_(delivery), keeps_truth_(keeps_truth) {}
+struct Audience final : traffic::BlockSink {
+    Audience(traffic::Delivery& to, bool keeps) : delivery(to), keeps_truth(keeps) {}
 
     void block(const traffic::SentBlock& block) override {
-        ++blocks_;
-        count_ += block.messages.size();
-        delivery_.block(block);
-        if (keeps_truth_) {
-            book_.block(block);
+        ++blocks;
+        messages += block.messages.size();
+        delivery.block(block);
+        if (keeps_truth) {
+            book.block(block);
         }
     }
 
-    [[nodiscard]] const traffic::BookTruth& book() const { return book_; }
-
-    [[nodiscard]] std::uint64_t blocks() const { return blocks_; }
-
-    [[nodiscard]] std::uint64_t messages() const { return count_; }
-
-  private:
-    traffic::Delivery& delivery_;
-    traffic::BookTruth book_;
-    bool keeps_truth_;
-    std::uint64_t blocks_ = 0;
-    std::uint64_t count_ = 0;
+    traffic::Delivery& delivery;
+    traffic::BookTruth book;
+    bool keeps_truth;
+    std::uint64_t blocks = 0;
+    std::uint64_t messages = 0;
 };
 
-/// Parses numbers of lines such as "1-96,220". On an error, prints it and returns nothing.
-std::optional<std::vector<feed::LineConfig>> lines_of(std::string_view text) {
+/// Parses numbers of lines such as "1-96,220". Ends the command if they are wrong.
+std::vector<feed::LineConfig> lines_of(std::string_view text) {
     const auto numbers = parse_ranges(text);
     if (!numbers) {
         complain("--lines: found {}, expected numbers and ranges", text);
-        return std::nullopt;
+        throw Ended{Exit::usage};
     }
     std::vector<feed::LineConfig> lines;
     for (const std::uint16_t number : *numbers) {
         const auto line = feed::opra::published_line(number);
         if (!line) {
             complain("--lines: found {}, which is no line of OPRA", number);
-            return std::nullopt;
+            throw Ended{Exit::usage};
         }
         lines.push_back(*line);
     }
@@ -108,7 +97,7 @@ std::optional<std::vector<feed::LineConfig>> lines_of(std::string_view text) {
     });
     if (!speaks) {
         complain("--lines: expected a line of 1-96 or 201-204");
-        return std::nullopt;
+        throw Ended{Exit::usage};
     }
     return lines;
 }
@@ -160,7 +149,7 @@ bool write_truth(const std::string& prefix, const Audience& audience,
         write_stream(prefix + ".account.json", [&](std::ostream& out) { account.write(out); });
     if (account.nothing_lost() && longest_hole_ns < exact_book_hole_ns) {
         good = write_stream(prefix + ".book.json",
-                            [&](std::ostream& out) { audience.book().write(out); }) &&
+                            [&](std::ostream& out) { audience.book.write(out); }) &&
                good;
     } else {
         std::remove((prefix + ".book.json").c_str());
@@ -171,52 +160,51 @@ bool write_truth(const std::string& prefix, const Audience& audience,
     return good;
 }
 
-bool write_series_map(const std::string& path, const TrafficConfig& config,
+void write_series_map(const std::string& path, const TrafficConfig& config,
                       const std::vector<feed::LineConfig>& lines) {
-    const bool good = write_stream(
-        path, [&](std::ostream& out) { traffic::write_series_map(out, config, lines); });
-    if (!good) {
+    const auto put = [&](std::ostream& out) { traffic::write_series_map(out, config, lines); };
+    if (!path.empty() && !write_stream(path, put)) {
         complain("cannot write {}", path);
+        throw Ended{};
     }
-    return good;
 }
 
 Exit generate(GenerateOptions options) {
-    const auto lines = lines_of(options.lines);
-    if (!lines) {
+    const bool packets = !options.out.empty() || !options.interface.empty();
+    const bool both = !options.out.empty() && !options.interface.empty();
+    if (both || (!packets && options.series_map.empty())) {
+        complain("generate: expected one of --out and --interface, or --series-map");
         return Exit::usage;
     }
-    const TrafficConfig config = traffic_of(options, lines->size());
-    if (!options.duration.empty() && !options.truth.empty()) {
+    const std::vector<feed::LineConfig> lines = lines_of(options.lines);
+    const TrafficConfig config = traffic_of(options, lines.size());
+    if (options.for_ns != 0 && !options.truth.empty()) {
         complain("--for repeats the traffic, and has no truth");
         return Exit::usage;
     }
-    if (!options.series_map.empty() && !write_series_map(options.series_map, config, *lines)) {
-        return Exit::failed;
-    }
-    if (options.out.empty() && options.interface.empty()) {
+    write_series_map(options.series_map, config, lines);
+    if (!packets) {
         return Exit::ok;  // because only the series map was requested
     }
-    if (!options.duration.empty()) {
-        const double seconds = static_cast<double>(*parse_duration_ns(options.duration)) / 1e9;
-        return send_loop(config, *lines, options.streams, options.interface, seconds);
+    if (options.for_ns != 0) {
+        return send_loop(config, lines, options.streams, options.interface, options.for_ns);
     }
     const std::unique_ptr<GenerateOutput> output = open_output(options.out, options.interface);
     if (output == nullptr) {
         return Exit::failed;
     }
     traffic::AccountTruth account;
-    traffic::Delivery delivery{config, *lines, options.streams, *output,
+    traffic::Delivery delivery{config, lines, options.streams, *output,
                                options.truth.empty() ? nullptr : &account};
     Audience audience{delivery, !options.truth.empty()};
-    traffic::TrafficSession{config, *lines, audience}.run();
+    traffic::TrafficSession{config, lines, audience}.run();
     delivery.finish();
     const bool good = options.truth.empty() ||
                       write_truth(options.truth, audience, account, delivery.longest_hole_ns());
     if (!good) {
         complain("cannot write the truth to {}.*", options.truth);
     }
-    fmt::print("{} messages in {} blocks\n", audience.messages(), audience.blocks());
+    fmt::print("{} messages in {} blocks\n", audience.messages, audience.blocks);
     return output->finish() && good ? Exit::ok : Exit::failed;
 }
 
@@ -312,9 +300,9 @@ void add_traffic(CLI::App& command, GenerateOptions& options) {
 }  // namespace
 
 void add_generate(CLI::App& app, Outcome& outcome) {
-    auto options = std::make_shared<GenerateOptions>();
-    CLI::App* command =
-        app.add_subcommand("generate", "Generate realistic OPRA traffic, and its expected results");
+    const auto [command, options] =
+        add_command(app, outcome, "generate",
+                    "Generate realistic OPRA traffic, and its expected results", generate);
     command->footer(
         "Exit status: 0 success; 1 it failed; 2 wrong use.\n\n"
         "Examples:\n"
@@ -327,11 +315,8 @@ void add_generate(CLI::App& app, Outcome& outcome) {
     command->add_option("--out", options->out, "Capture to write (.pcap, .pcapng)");
     command->add_option("--interface", options->interface,
                         "Interface on which to send, in real time");
-    command
-        ->add_option(
-            "--for", options->duration,
-            "How long: 8h, 10m, 60s, 500ms. Sends a loop of the traffic, which has no truth")
-        ->check(is_duration)
+    add_duration(*command, "--for", options->for_ns,
+                 "How long: 8h, 10m, 60s, 500ms. Sends a loop of the traffic, which has no truth")
         ->needs("--interface");
     command->add_option("--streams", options->streams, "Streams to generate")
         ->check(CLI::IsMember({"A", "B", "AB"}));
@@ -343,16 +328,6 @@ void add_generate(CLI::App& app, Outcome& outcome) {
     add_faults(*command, "a", options->traffic.a, options->skew_a_us);
     add_faults(*command, "b", options->traffic.b, options->skew_b_us);
     add_retransmission(*command, *options);
-    command->callback([options, &outcome] {
-        const bool packets = !options->out.empty() || !options->interface.empty();
-        const bool both = !options->out.empty() && !options->interface.empty();
-        if (both || (!packets && options->series_map.empty())) {
-            complain("generate: expected one of --out and --interface, or --series-map");
-            outcome.status = Exit::usage;
-            return;
-        }
-        outcome.status = generate(*options);
-    });
 }
 
 }  // namespace pinstrike::command

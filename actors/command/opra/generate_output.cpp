@@ -3,7 +3,9 @@
 
 #include "config/print_problems.h"
 #include "config/time_units.h"
+#include "config/wall_time.h"
 #include "config/whole_file.h"
+#include "feed/opra/traffic/loop_source.h"
 #include "nic/capture/capture_writer.h"
 #include "nic/clock.h"
 #include "nic/frame_sender.h"
@@ -11,13 +13,12 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
-#include <cstdint>
 #include <cstring>
 #include <ctime>
-#include <memory>
+#include <span>
 #include <utility>
-#include <vector>
 
 namespace pinstrike::command {
 
@@ -27,6 +28,29 @@ void print(const Problems& problems) {
     for (const Problem& problem : problems) {
         complain("{}", problem.text);
     }
+}
+
+void print_sent(const nic::FrameSender& sender, bool sent) {
+    fmt::print("{} packets sent\n", sender.sent_packets());
+    if (!sent) {
+        complain("cannot send: {}", sender.error_text());
+    }
+}
+
+void sleep_ns(std::int64_t ns) {
+    const timespec wait{ns / second_ns, ns % second_ns};
+    nanosleep(&wait, nullptr);
+}
+
+std::vector<nic::Group> groups_of(const std::vector<feed::LineConfig>& lines,
+                                  std::string_view streams) {
+    std::vector<nic::Group> groups;
+    for (const feed::LineConfig& line : lines) {
+        for (const char stream : streams) {
+            groups.push_back(line.streams[stream == 'A' ? 0 : 1]);
+        }
+    }
+    return groups;
 }
 
 class CaptureOutput final : public GenerateOutput {
@@ -70,10 +94,7 @@ class InterfaceOutput final : public GenerateOutput {
 
     bool finish() override {
         const bool sent = send_all();
-        fmt::print("{} packets sent\n", sender_.sent_packets());
-        if (!sent) {
-            complain("cannot send: {}", sender_.error_text());
-        }
+        print_sent(sender_, sent);
         return sent;
     }
 
@@ -83,11 +104,6 @@ class InterfaceOutput final : public GenerateOutput {
         std::size_t bytes;
         std::int64_t ts_ns;
     };
-
-    static void sleep_ns(std::int64_t ns) {
-        const timespec wait{ns / second_ns, ns % second_ns};
-        nanosleep(&wait, nullptr);
-    }
 
     bool send_all() {
         constexpr std::size_t batch_packets = 64;
@@ -141,6 +157,31 @@ std::unique_ptr<GenerateOutput> open_output(const std::string& capture,
     }
     print(problems);
     return output;
+}
+
+Exit send_loop(const feed::opra::TrafficConfig& config, const std::vector<feed::LineConfig>& lines,
+               std::string_view streams, const std::string& interface, std::int64_t for_ns) {
+    constexpr std::int64_t idle_wait_ns = 50'000;
+    Problems problems;
+    auto sender = nic::FrameSender::open(interface, problems);
+    print(problems);
+    if (!sender) {
+        return Exit::failed;
+    }
+    const auto groups = groups_of(lines, streams);
+    feed::opra::traffic::LoopSource source{config, lines, groups, nic::UdpChecksumSent::computed};
+    std::array<nic::Packet, 64> burst;
+    const std::int64_t begin_ns = wall_ns();
+    bool sent = true;
+    for (std::int64_t now_ns = begin_ns; sent && now_ns < begin_ns + for_ns; now_ns = wall_ns()) {
+        const std::size_t count = source.fill(burst, now_ns);
+        sent = sender->send(std::span{burst}.first(count));
+        if (count == 0) {
+            sleep_ns(idle_wait_ns);
+        }
+    }
+    print_sent(*sender, sent);
+    return sent ? Exit::ok : Exit::failed;
 }
 
 }  // namespace pinstrike::command

@@ -3,10 +3,16 @@
 // The destination of generated frames: a capture, or an interface in real time.
 #pragma once
 
+#include "config/problem.h"
+#include "feed/lines/line_config.h"
 #include "feed/opra/traffic/delivery.h"
+#include "feed/opra/traffic/traffic_config.h"
 
+#include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace pinstrike::command {
 
@@ -21,5 +27,10 @@ class GenerateOutput : public feed::opra::traffic::PacketSink {
 /// error and returns null.
 std::unique_ptr<GenerateOutput> open_output(const std::string& capture,
                                             const std::string& interface);
+
+/// Sends a loop of generated traffic on an interface for `for_ns`, in real time and at the config's
+/// rate. Prints the number of sent packets on standard output, and errors on standard error.
+Exit send_loop(const feed::opra::TrafficConfig& config, const std::vector<feed::LineConfig>& lines,
+               std::string_view streams, const std::string& interface, std::int64_t for_ns);
 
 }  // namespace pinstrike::command

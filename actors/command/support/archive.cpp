@@ -39,14 +39,15 @@ bool add_file(archive* writer, const std::string& name, const std::string& text)
                static_cast<la_ssize_t>(text.size());
 }
 
-bool write_all(const std::string& path, const std::string& folder,
-               const std::vector<ArchiveFile>& files, std::string& complaint) {
+bool write_all(const std::string& path, const std::string& folder, const std::vector<Part>& parts,
+               std::string& complaint) {
     const Writer writer{archive_write_new()};
     bool written = archive_write_add_filter_gzip(writer.get()) == ARCHIVE_OK &&
                    archive_write_set_format_pax_restricted(writer.get()) == ARCHIVE_OK &&
                    archive_write_open_filename(writer.get(), path.c_str()) == ARCHIVE_OK;
-    for (const ArchiveFile& each : files) {
-        written = written && add_file(writer.get(), folder + "/" + each.name, each.text);
+    for (const Part& part : parts) {
+        written = written && (!part.absent.empty() ||
+                              add_file(writer.get(), folder + "/" + part.name, part.text));
     }
     written = written && archive_write_close(writer.get()) == ARCHIVE_OK;
     if (!written) {
@@ -64,9 +65,9 @@ bool write_all(const std::string& path, const std::string& folder,
 }  // namespace
 
 bool write_archive(const std::string& path, const std::string& folder,
-                   const std::vector<ArchiveFile>& files, std::string& complaint) {
+                   const std::vector<Part>& parts, std::string& complaint) {
     WholeFile whole{path, true};
-    if (whole.error() == 0 && !write_all(whole.where(), folder, files, complaint)) {
+    if (whole.error() == 0 && !write_all(whole.where(), folder, parts, complaint)) {
         return false;
     }
     if (!whole.commit()) {

@@ -3,7 +3,6 @@
 
 #include "actors/host/check_report.h"
 #include "actors/host/doctor/judge.h"
-#include "actors/host/doctor/read_files.h"
 #include "actors/host/doctor/read_host.h"
 #include "actors/host/doctor/show.h"
 #include "actors/telemetry/admin/admin_client.h"

@@ -41,7 +41,7 @@ TEST(MirroredMemory, lives_until_its_last_handle) {
     {
         MirroredMemory first{MirroredMemory::page_bytes()};
         static_cast<char*>(first.data())[0] = 'x';
-        second = first.share();
+        second = first;
     }
     EXPECT_EQ(static_cast<char*>(second.data())[0], 'x');
 }
