@@ -30,10 +30,8 @@ plant(("config",), [
     ("two letters in the wrong order are two mistakes",
      "from[i - 1] == to[j - 2] && from[i - 2] == to[j - 1]", "from[i - 1] == to[j - 2] && j == 0"),
     ("an integer may be one less than the least",
-     "return value && *value >= least && *value <= most ? value : std::nullopt; }, "
-     "[](const std::int64_t& value)",
-     "return value && *value >= least - 1 && *value <= most ? value : std::nullopt; }, "
-     "[](const std::int64_t& value)"),
+     "return value && *value >= least && *value <= most ? value", "return value && *value >= least - 1 && "
+     "*value <= most ? value"),
     ("a size need not be a power of two", "size <= most && (size & (size - 1)) == 0", "size <= most"),
     ("DPDK ports may differ in hugepages", "if (hugepages && *hugepages != own.hugepages) {", "if (false) {"),
     ("captures may differ in pace", "if (pace_of(port).factor != pace_of(*first).factor) {", "if (false) {"),
