@@ -490,8 +490,8 @@ plant(("field_captures",), [
 ])
 
 plant(("config",), [
-    ("one problem that a retry fixes hides one that it does not", "return retry ? Exit::failed : Exit::config;",
-     "return retry || problems.size() > 1 ? Exit::failed : Exit::config;"),
+    ("one problem that a retry fixes hides one that it does not", "return change ? Exit::config : Exit::failed;",
+     "return change && problems.size() == 1 ? Exit::config : Exit::failed;"),
     ("an address that is not there yet needs a change", "EADDRINUSE, EADDRNOTAVAIL,", "EADDRINUSE,"),
     ("a file that failed replaces the last good one", "if (std::fclose(file) == 0 && error == 0) {",
      "if (std::fclose(file) == 0) {"),
