@@ -301,17 +301,17 @@ plant(("account",), [
 
 plant(("view and metrics",), [
     ("a histogram's sum a thousand times too large",
-     "metric.histogram.sample_sum = static_cast<double>(taken.sum_ns) * 1e-9; for (unsigned i = 0;",
-     "metric.histogram.sample_sum = static_cast<double>(taken.sum_ns) * 1e-6; for (unsigned i = 0;"),
+     "metric.histogram.sample_sum = seconds_of(taken.sum_ns);",
+     "metric.histogram.sample_sum = seconds_of(taken.sum_ns) * 1000;"),
 ])
 
 plant(("appliance", "metrics"), [
     ("the time of a run goes on after its end", "(stopped_ns != 0 ? stopped_ns : monotonic_ns()) - started_ns",
      "(stopped_ns < 0 ? stopped_ns : monotonic_ns()) - started_ns"),
-    ("the clock's error is a thousand times too large", "seconds(counters.clock_error_ns)",
-     "seconds(counters.clock_error_ns * 1000)"),
-    ("the age of the history a thousand times too large", "static_cast<double>(history.oldest_ts_ns) * 1e-9",
-     "static_cast<double>(history.oldest_ts_ns) * 1e-6"),
+    ("the clock's error is a thousand times too large", "seconds_of(counters.clock_error_ns)",
+     "seconds_of(counters.clock_error_ns * 1000)"),
+    ("the age of the history a thousand times too large", "seconds_of(history.oldest_ts_ns)",
+     "seconds_of(history.oldest_ts_ns) * 1000"),
 ])
 
 plant(("view and metrics",), [
@@ -472,7 +472,7 @@ plant(("nic",), [
 
 plant(("account",), [
     ("checksum offload is presumed though a packet came through",
-     "return queue.to_lines == 0 && dropped_for", "return dropped_for"),
+     "return queue.to_lines == 0 && queue.dropped", "return queue.dropped"),
 ])
 
 plant(("record_state",), [
@@ -504,7 +504,7 @@ plant(("config",), [
 plant(("limits",), [
     ("the peer port asks again at once", "return pause(error);", "return accept();"),
     ("a file that may not grow ends the program", "std::signal(SIGXFSZ, SIG_IGN)", "std::signal(SIGXFSZ, SIG_DFL)"),
-    ("recovery's end is not measured", "recovery.failure.empty() ? 1 : 0", "1"),
+    ("recovery's end is not measured", "recovery.failure.empty());", "true);"),
 ])
 
 plant(("capture_inputs",), [
