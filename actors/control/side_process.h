@@ -57,7 +57,7 @@ class SideProcess {
     [[nodiscard]] const ServiceManager& manager() const { return manager_; }
 
   private:
-    [[nodiscard]] HttpAnswer answer(const std::string& path) const;
+    [[nodiscard]] HttpAnswer health() const;
     [[nodiscard]] bool is_healthy() const;
     void serve();
     [[nodiscard]] int wait_for_end();
@@ -72,9 +72,6 @@ class SideProcess {
     std::mutex entries_mutex_;
     std::deque<LogEntry> entries_;
     sigset_t signals_{};
-    /// Null until the server listens, whose first request may come before open() knows it. Release
-    /// and acquire: who sees the pointer sees the object.
-    std::atomic<const EndpointCounters*> endpoint_ = nullptr;
     std::unique_ptr<HttpServer> server_;
     /// Release and acquire: who sees it sees `failure_`.
     std::atomic<bool> ended_ = false;
