@@ -344,7 +344,7 @@ plant(("actors",), [
 ])
 
 plant(("service", "actors"), [
-    ("a socket with an abstract name is not found", "if (address.front() == '@') {", "if (address.empty()) {"),
+    ("a socket with an abstract name is not found", "if (address.starts_with('@')) {", "if (address.empty()) {"),
 ])
 
 plant(("log",), [
