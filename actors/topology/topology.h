@@ -15,7 +15,6 @@
 #include "nic/port.h"
 
 #include <cstddef>
-#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
@@ -143,6 +142,9 @@ struct TopologyFindings {
 /// descriptors suffice.
 [[nodiscard]] TopologyFindings check_topology(const Topology& topology, const FeedConfig& config,
                                               const Machine& machine);
+
+/// "12.5 MiB".
+[[nodiscard]] std::string memory_text(std::size_t bytes);
 
 /// A text for people: ports, pollers, rings, cores and memory, in lines of at most 100 columns.
 [[nodiscard]] std::string to_text(const Topology& topology, const FeedConfig& config);

@@ -38,15 +38,7 @@ struct Box {
 
 /// Colours that colour-blind readers can distinguish (Okabe and Ito, 2008).
 std::string_view fill_of(Role role) {
-    switch (role) {
-        case Role::poller:
-            return "#0072B2";
-        case Role::core:
-            return "#009E73";
-        case Role::control:
-            break;
-    }
-    return "#D55E00";
+    return role == Role::poller ? "#0072B2" : role == Role::core ? "#009E73" : "#D55E00";
 }
 
 class Picture {
