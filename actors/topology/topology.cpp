@@ -18,7 +18,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
 #include <utility>
 
 namespace pinstrike::actors {
@@ -134,29 +133,6 @@ void check_cpus(const Topology& topology, const Machine& machine, TopologyFindin
     if (taken.contains(topology.control_cpu)) {
         add_remark(findings, "control: shares cpu {} with {}", topology.control_cpu,
                    taken[topology.control_cpu]);
-    }
-}
-
-void check_rings(const Topology& topology, TopologyFindings& findings) {
-    std::set<std::pair<std::string, std::string>> ways;
-    for (const RingPlan& ring : topology.rings) {
-        if (!ways.emplace(ring.from, ring.to).second) {
-            add_problem(findings, "ring {} to {}: there are two", ring.from, ring.to);
-        }
-        const bool drained = std::ranges::count(topology.cores, ring.to, &CorePlan::name) != 0;
-        const bool filled = std::ranges::count(topology.pollers, ring.from, &PollerPlan::name) != 0;
-        if (!drained || !filled) {
-            add_problem(findings, "ring {} to {}: no thread {} it", ring.from, ring.to,
-                        drained ? "fills" : "drains");
-        }
-    }
-    for (const CorePlan& core : topology.cores) {
-        for (const std::string& kind : core.actors) {
-            if (find_actor_kind(kind) == nullptr) {
-                add_problem(findings, "{}: found no actor of kind {}, expected one of {}",
-                            core.name, kind, actor_kind_names());
-            }
-        }
     }
 }
 
@@ -538,7 +514,6 @@ Topology plan_topology(const FeedConfig& config) {
 TopologyFindings check_topology(const Topology& topology, const FeedConfig& config,
                                 const Machine& machine) {
     TopologyFindings findings;
-    check_rings(topology, findings);
     check_cpus(topology, machine, findings);
     check_nodes(topology, config, machine, findings);
     check_memory(topology, config, machine, findings);
