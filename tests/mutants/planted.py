@@ -340,7 +340,8 @@ plant(("actors",), [
      ": !day.original(block.ts_exchange_ns)) {", ": !day.open()) {"),
     ("an order that was given up is taken for the next", "order_.number, static_cast<std::uint16_t>(port)};",
      "0, static_cast<std::uint16_t>(port)};"),
-    ("a port is drawn on no node", "if (!placed[i] && ports[i].numa_node == place.second) {", "if (false) {"),
+    ("a port is drawn on no node", "return each.first.second == ports[i].numa_node;",
+     "return each.first.second == ports[i].numa_node && false;"),
 ])
 
 plant(("service", "actors"), [

@@ -55,12 +55,8 @@ void place_cpu(const MachineCpu& cpu, const std::vector<Thread>& threads, Panel&
     if (core == panel.cores.end()) {
         core = panel.cores.insert(core, {cpu.core, {}});
     }
-    Cpu placed{cpu.index, {}};
-    for (const Thread& thread : threads) {
-        if (thread.cpu == cpu.index) {
-            placed.threads.push_back(thread);
-        }
-    }
+    Cpu placed{cpu.index, threads};
+    std::erase_if(placed.threads, [&](const Thread& thread) { return thread.cpu != cpu.index; });
     core->cpus.push_back(std::move(placed));
 }
 
@@ -72,30 +68,21 @@ std::vector<Panel> panels_of(const Machine& machine, const std::vector<Thread>& 
         panel.name = fmt::format("package {}, NUMA node {}", cpu.package, cpu.numa_node);
         place_cpu(cpu, threads, panel);
     }
-    std::vector<bool> placed(ports.size());
-    std::vector<Panel> panels;
-    for (auto& [place, panel] : by_place) {
-        for (std::size_t i = 0; i < ports.size(); ++i) {
-            if (!placed[i] && ports[i].numa_node == place.second) {
-                panel.ports.push_back(i);
-                placed[i] = true;
-            }
-        }
-        panels.push_back(std::move(panel));
-    }
     Panel nowhere;
     for (std::size_t i = 0; i < ports.size(); ++i) {
-        if (!placed[i]) {
-            nowhere.ports.push_back(i);
-        }
+        const auto place = std::ranges::find_if(
+            by_place, [&](const auto& each) { return each.first.second == ports[i].numa_node; });
+        (place == by_place.end() ? nowhere : place->second).ports.push_back(i);
     }
-    for (const Thread& thread : threads) {
-        if (machine.find(thread.cpu) == nullptr) {
-            nowhere.threads.push_back(thread);
-        }
-    }
+    nowhere.threads = threads;
+    std::erase_if(nowhere.threads,
+                  [&](const Thread& thread) { return machine.find(thread.cpu) != nullptr; });
+    std::vector<Panel> panels;
     if (!nowhere.ports.empty() || !nowhere.threads.empty()) {
-        panels.insert(panels.begin(), std::move(nowhere));
+        panels.push_back(std::move(nowhere));
+    }
+    for (auto& [place, panel] : by_place) {
+        panels.push_back(std::move(panel));
     }
     return panels;
 }
