@@ -13,6 +13,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <functional>
 #include <limits>
 #include <optional>
@@ -194,20 +195,12 @@ Form<T> choice(const std::vector<Choice<T>>& choices) {
         if (!read(node, path, word, reader)) {
             return false;
         }
-        for (const Choice<T>& each : choices) {
-            if (each.word == word) {
-                into = each.value;
-            }
-        }
+        into = std::ranges::find(choices, word, &Choice<T>::word)->value;
         return true;
     };
     out.write = [choices](const T& value) {
-        for (const Choice<T>& each : choices) {
-            if (each.value == value) {
-                return Node::plain(each.word);
-            }
-        }
-        return Node::plain("?");
+        const auto found = std::ranges::find(choices, value, &Choice<T>::value);
+        return Node::plain(found == choices.end() ? "?" : found->word);
     };
     return out;
 }
