@@ -152,9 +152,7 @@ Measured interrupts(const Host& host, const CpuSet& hot) {
         names.emplace_back("...");
     }
     CpuSet online;
-    for (const HostCpu& cpu : host.cpus) {
-        online.insert(cpu.index);
-    }
+    std::ranges::transform(host.cpus, std::inserter(online, online.end()), &HostCpu::index);
     return {
         warning,
         fmt::format("{} of {}: {}", numbers.size(), host.interrupts.size(), joined(names, "; ")),
