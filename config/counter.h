@@ -13,6 +13,8 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
+#include <span>
 
 namespace pinstrike {
 
@@ -68,6 +70,46 @@ class Counters {
 
   private:
     std::array<Counter, Count> counters_{};
+};
+
+/// The counts of such Counters at one time, as plain values.
+template <class Enum, std::size_t Count>
+class RowTotals {
+  public:
+    RowTotals() = default;
+
+    explicit(false) RowTotals(const Counters<Enum, Count>& counters) {
+        for (std::size_t i = 0; i < Count; ++i) {
+            totals_[i] = counters.read(static_cast<Enum>(i));
+        }
+    }
+
+    [[nodiscard]] std::uint64_t operator[](Enum row) const {
+        return totals_[static_cast<std::size_t>(row)];
+    }
+
+    [[nodiscard]] std::uint64_t& operator[](Enum row) {
+        return totals_[static_cast<std::size_t>(row)];
+    }
+
+    [[nodiscard]] std::uint64_t sum() const {
+        return std::accumulate(totals_.begin(), totals_.end(), std::uint64_t{0});
+    }
+
+    /// What was counted since `before`.
+    [[nodiscard]] RowTotals operator-(const RowTotals& before) const {
+        RowTotals more;
+        for (std::size_t i = 0; i < Count; ++i) {
+            more.totals_[i] = totals_[i] - before.totals_[i];
+        }
+        return more;
+    }
+
+    /// By row.
+    explicit(false) operator std::span<const std::uint64_t>() const { return totals_; }
+
+  private:
+    std::array<std::uint64_t, Count> totals_{};
 };
 
 }  // namespace pinstrike

@@ -34,22 +34,17 @@ std::string without_indices(std::string_view path) {
 
 Explanation explanation_of(const KeyDoc& doc) {
     Explanation out{"key", doc.path, doc.sentence, {{"value", doc.words}}, doc.choices, ""};
-    if (!doc.unit.empty()) {
-        out.facts.push_back({"unit", doc.unit});
-    }
-    if (doc.required) {
-        out.facts.push_back({"default", "none, required"});
-    } else if (!doc.default_text.empty()) {
-        out.facts.push_back({"default", doc.default_text});
-    }
-    if (!doc.applies.empty()) {
-        out.facts.push_back({"only with", doc.applies});
-    }
-    if (doc.reload != Reload::never) {
-        out.facts.push_back({"changes", doc.reload == Reload::any
-                                            ? "with a reload"
-                                            : "with a reload: more, not less"});
-    }
+    const auto add = [&out](const char* word, const std::string& text) {
+        if (!text.empty()) {
+            out.facts.push_back({word, text});
+        }
+    };
+    add("unit", doc.unit);
+    add("default", doc.required ? "none, required" : doc.default_text);
+    add("only with", doc.applies);
+    add("changes", doc.reload == Reload::never ? ""
+                   : doc.reload == Reload::any ? "with a reload"
+                                               : "with a reload: more, not less");
     return out;
 }
 
@@ -99,7 +94,7 @@ std::vector<KeyDoc> find_keys(const std::vector<KeyDoc>& docs, std::string_view 
     const std::string path = without_indices(asked);
     std::vector<KeyDoc> found;
     const auto take = [&](auto&& matches) {
-        std::copy_if(docs.begin(), docs.end(), std::back_inserter(found), matches);
+        std::ranges::copy_if(docs, std::back_inserter(found), matches);
     };
     take([&](const KeyDoc& doc) { return doc.path == path || doc.path.starts_with(path + "."); });
     if (found.empty()) {
@@ -119,8 +114,7 @@ std::vector<std::string> near_keys(const std::vector<KeyDoc>& docs, std::string_
     std::vector<std::string> near = nearest(path, paths, 5);
     for (const std::string& word : nearest(last_word(path), words, 5)) {
         for (const KeyDoc& doc : docs) {
-            const bool known = std::find(near.begin(), near.end(), doc.path) != near.end();
-            if (last_word(doc.path) == word && !known) {
+            if (last_word(doc.path) == word && std::ranges::count(near, doc.path) == 0) {
                 near.push_back(doc.path);
             }
         }

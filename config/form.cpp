@@ -1,10 +1,7 @@
 // path: cold
 #include "config/form.h"
 
-#include "config/limits.h"
 #include "config/nearest.h"
-
-#include <fmt/format.h>
 
 #include <algorithm>
 
@@ -13,18 +10,11 @@ namespace pinstrike {
 namespace {
 
 std::string found_text(const Node& node) {
-    switch (node.kind) {
-        case Node::Kind::sequence:
-            return "a list";
-        case Node::Kind::mapping:
-            return "a mapping";
-        case Node::Kind::refused:
-        case Node::Kind::scalar:
-            break;
-    }
-    return node.empty_scalar() ? "nothing"
-           : node.quoted       ? shown(node.text) + " in quotes"
-                               : shown(node.text);
+    return node.kind == Node::Kind::sequence  ? "a list"
+           : node.kind == Node::Kind::mapping ? "a mapping"
+           : node.empty_scalar()              ? "nothing"
+           : node.quoted                      ? shown(node.text) + " in quotes"
+                                              : shown(node.text);
 }
 
 std::string plain_number(double value) {
@@ -34,29 +24,44 @@ std::string plain_number(double value) {
 }
 
 Node schema_range(const std::string& type, const std::string& least, const std::string& most) {
-    Node schema = schema_type(type);
-    schema.add("minimum", Node::plain(least));
-    schema.add("maximum", Node::plain(most));
-    return schema;
+    return schema_type(type).add("minimum", Node::plain(least)).add("maximum", Node::plain(most));
 }
 
 Node schema_pattern(const std::string& pattern) {
-    Node schema = schema_type("string");
-    schema.add("pattern", Node::quote(pattern));
-    return schema;
+    return schema_type("string").add("pattern", Node::quote(pattern));
+}
+
+bool is_in_names(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+           c == '_' || c == '.';
 }
 
 /// True if YAML reads the unquoted text back as the same text.
 bool plain_safe(const std::string& text) {
-    const auto allowed = [](char c) {
-        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-               c == '-' || c == '_' || c == '.' || c == '/';
-    };
-    return !text.empty() && text[0] != '-' && std::all_of(text.begin(), text.end(), allowed);
+    return !text.empty() && text[0] != '-' &&
+           std::ranges::all_of(text, [](char c) { return is_in_names(c) || c == '/'; });
 }
 
 Node text_node(const std::string& text) {
     return plain_safe(text) ? Node::plain(text) : Node::quote(text);
+}
+
+/// A form of the values from `least` to `most`.
+template <class Value>
+Form<Value> ranged(std::string_view what, Node schema, Value least, Value most,
+                   std::optional<Value> (*parse)(std::string_view), std::string (*text_of)(Value),
+                   bool quotes_allowed) {
+    return scalar_form<Value>(
+        fmt::format("{} from {} to {}", what, text_of(least), text_of(most)), std::move(schema),
+        [=](const std::string& text) {
+            const auto value = parse(text);
+            return value && *value >= least && *value <= most ? value : std::nullopt;
+        },
+        [=](const Value& value) { return Node::plain(text_of(value)); }, quotes_allowed);
+}
+
+std::string integer_text(std::int64_t value) {
+    return fmt::format("{}", value);
 }
 
 }  // namespace
@@ -91,14 +96,8 @@ Node schema_list(Node items) {
 }
 
 Form<std::int64_t> integer64(std::int64_t least, std::int64_t most) {
-    return scalar_form<std::int64_t>(
-        fmt::format("an integer from {} to {}", least, most),
-        schema_range("integer", fmt::format("{}", least), fmt::format("{}", most)),
-        [least, most](const std::string& text) {
-            const auto value = parse_integer(text);
-            return value && *value >= least && *value <= most ? value : std::nullopt;
-        },
-        [](const std::int64_t& value) { return Node::plain(fmt::format("{}", value)); }, false);
+    return ranged("an integer", schema_range("integer", integer_text(least), integer_text(most)),
+                  least, most, parse_integer, integer_text, false);
 }
 
 Form<std::size_t> power_of_two(std::size_t least, std::size_t most) {
@@ -118,14 +117,8 @@ Form<std::size_t> power_of_two(std::size_t least, std::size_t most) {
 }
 
 Form<double> number(double least, double most) {
-    return scalar_form<double>(
-        fmt::format("a number from {} to {}", plain_number(least), plain_number(most)),
-        schema_range("number", plain_number(least), plain_number(most)),
-        [least, most](const std::string& text) {
-            const auto value = parse_number(text);
-            return value && *value >= least && *value <= most ? value : std::nullopt;
-        },
-        [](const double& value) { return Node::plain(plain_number(value)); }, false);
+    return ranged("a number", schema_range("number", plain_number(least), plain_number(most)),
+                  least, most, parse_number, plain_number, false);
 }
 
 Form<bool> boolean() {
@@ -140,27 +133,15 @@ Form<bool> boolean() {
 }
 
 Form<std::int64_t> duration_ns(std::int64_t least_ns, std::int64_t most_ns) {
-    return scalar_form<std::int64_t>(
-        fmt::format("a duration (ns, us, ms, s, m or h) from {} to {}", duration_text(least_ns),
-                    duration_text(most_ns)),
-        schema_pattern("^[0-9]+(\\.[0-9]+)?(ns|us|ms|s|m|h)$"),
-        [least_ns, most_ns](const std::string& text) {
-            const auto value = parse_duration_ns(text);
-            return value && *value >= least_ns && *value <= most_ns ? value : std::nullopt;
-        },
-        [](const std::int64_t& value) { return Node::plain(duration_text(value)); });
+    return ranged("a duration (ns, us, ms, s, m or h)",
+                  schema_pattern("^[0-9]+(\\.[0-9]+)?(ns|us|ms|s|m|h)$"), least_ns, most_ns,
+                  parse_duration_ns, duration_text, true);
 }
 
 Form<std::uint64_t> bytes64(std::uint64_t least, std::uint64_t most) {
-    return scalar_form<std::uint64_t>(
-        fmt::format("a size (B, KiB, MiB or GiB) from {} to {}", bytes_text(least),
-                    bytes_text(most)),
-        schema_pattern("^[0-9]+(\\.[0-9]+)?(B|KiB|MiB|GiB)$"),
-        [least, most](const std::string& text) {
-            const auto value = parse_bytes(text);
-            return value && *value >= least && *value <= most ? value : std::nullopt;
-        },
-        [](const std::uint64_t& value) { return Node::plain(bytes_text(value)); });
+    return ranged("a size (B, KiB, MiB or GiB)",
+                  schema_pattern("^[0-9]+(\\.[0-9]+)?(B|KiB|MiB|GiB)$"), least, most, parse_bytes,
+                  bytes_text, true);
 }
 
 Form<std::string> text() {
@@ -180,12 +161,7 @@ Form<std::string> text_like(std::string words, std::string pattern,
 }
 
 bool is_name(const std::string& name) {
-    const auto allowed = [](char c) {
-        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-               c == '-' || c == '_' || c == '.';
-    };
-    return !name.empty() && name.size() <= name_bytes_max &&
-           std::all_of(name.begin(), name.end(), allowed);
+    return !name.empty() && name.size() <= name_bytes_max && std::ranges::all_of(name, is_in_names);
 }
 
 Form<std::string> name_text() {
@@ -218,7 +194,7 @@ Form<std::string> word_of(std::vector<ChoiceDoc> words) {
     form.read = [known, words = form.words](const Node& node, const std::string& path,
                                             std::string& into, Reader& reader) {
         const bool readable = node.kind == Node::Kind::scalar && !node.empty_scalar();
-        if (!readable || std::find(known.begin(), known.end(), node.text) == known.end()) {
+        if (!readable || std::ranges::count(known, node.text) == 0) {
             const std::string hint = readable ? did_you_mean(node.text, known) : std::string{};
             reader.wrong(node, path, words + hint);
             return false;

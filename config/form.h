@@ -13,6 +13,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <functional>
 #include <limits>
 #include <optional>
@@ -76,16 +77,24 @@ class Reader {
     std::string also_word_;
 };
 
-template <class T>
-struct Form {
+/// What a form accepts, in words and as JSON Schema.
+struct FormDoc {
     std::string words;  ///< "an integer from 1 to 512"
-    /// Parses the node. On failure it reports the problem to the Reader and returns false.
-    std::function<bool(const Node&, const std::string& path, T&, Reader&)> read;
-    std::function<Node(const T&)> write;
     Node schema = Node::mapping();
     std::vector<ChoiceDoc> choices;
     /// Adds the documentation of inner keys, for sections and lists of sections.
     std::function<void(const std::string& path, std::vector<KeyDoc>&)> document;
+};
+
+template <class T>
+struct Form : FormDoc {
+    Form() = default;
+
+    explicit Form(const FormDoc& doc) : FormDoc(doc) {}
+
+    /// Parses the node. On failure it reports the problem to the Reader and returns false.
+    std::function<bool(const Node&, const std::string& path, T&, Reader&)> read;
+    std::function<Node(const T&)> write;
 };
 
 /// The schema {"type": type}, to which the caller may add keywords.
@@ -143,10 +152,7 @@ Form<std::vector<std::uint16_t>> number_ranges(int least = 1);
 /// A form of the type To, which must represent every value that `form` accepts.
 template <class To, class From>
 Form<To> converted(const Form<From>& form) {
-    Form<To> out;
-    out.words = form.words;
-    out.schema = form.schema;
-    out.choices = form.choices;
+    Form<To> out{static_cast<const FormDoc&>(form)};
     out.write = [write = form.write](const To& value) { return write(static_cast<From>(value)); };
     out.read = [read = form.read](const Node& node, const std::string& path, To& into,
                                   Reader& reader) {
@@ -182,30 +188,19 @@ Form<T> choice(const std::vector<Choice<T>>& choices) {
         docs.push_back({each.word, each.sentence});
     }
     const Form<std::string> words = word_of(docs);
-    Form<T> out;
-    out.words = words.words;
-    out.schema = words.schema;
-    out.choices = docs;
+    Form<T> out{static_cast<const FormDoc&>(words)};
     out.read = [read = words.read, choices](const Node& node, const std::string& path, T& into,
                                             Reader& reader) {
         std::string word;
         if (!read(node, path, word, reader)) {
             return false;
         }
-        for (const Choice<T>& each : choices) {
-            if (each.word == word) {
-                into = each.value;
-            }
-        }
+        into = std::ranges::find(choices, word, &Choice<T>::word)->value;
         return true;
     };
     out.write = [choices](const T& value) {
-        for (const Choice<T>& each : choices) {
-            if (each.value == value) {
-                return Node::plain(each.word);
-            }
-        }
-        return Node::plain("?");
+        const auto found = std::ranges::find(choices, value, &Choice<T>::value);
+        return Node::plain(found == choices.end() ? "?" : found->word);
     };
     return out;
 }
@@ -241,11 +236,9 @@ Form<T> or_word(std::string word, T value, Form<T> form) {
 /// a default value, so that the indices in paths stay correct.
 template <class T>
 Form<std::vector<T>> list_of(Form<T> form, std::string words) {
-    Form<std::vector<T>> out;
+    Form<std::vector<T>> out{static_cast<const FormDoc&>(form)};
     out.words = words;
     out.schema = schema_list(form.schema);
-    out.choices = form.choices;
-    out.document = form.document;
     out.read = [form, words](const Node& node, const std::string& path, std::vector<T>& into,
                              Reader& reader) {
         if (node.kind != Node::Kind::sequence) {

@@ -110,18 +110,19 @@ class Histogram {
     Counter highest_;
 };
 
-/// The values recorded between `before` and `now`; `highest_ns` then has an error of at most 1/16.
+/// The values of `now` that are not in `before`, such as those recorded since; `highest_ns` then
+/// has an error of at most 1/16. 0 where there are more in `before`.
 [[nodiscard]] inline Histogram::Snapshot since(const Histogram::Snapshot& now,
                                                const Histogram::Snapshot& before) {
     Histogram::Snapshot part;
     for (std::size_t i = 0; i < Histogram::buckets_count; ++i) {
-        part.buckets[i] = now.buckets[i] - before.buckets[i];
+        part.buckets[i] = now.buckets[i] - std::min(before.buckets[i], now.buckets[i]);
         part.count += part.buckets[i];
         if (part.buckets[i] != 0) {
             part.highest_ns = std::min(Histogram::upper_bound(i) - 1, now.highest_ns);
         }
     }
-    part.sum_ns = now.sum_ns - before.sum_ns;
+    part.sum_ns = now.sum_ns - std::min(before.sum_ns, now.sum_ns);
     return part;
 }
 

@@ -6,8 +6,6 @@
 
 #include "config/rows.h"
 
-#include <cstdint>
-
 namespace pinstrike {
 
 // clang-format off

@@ -24,8 +24,7 @@ Remedy remedy_of(int error) {
     constexpr std::array passing{EADDRINUSE, EADDRNOTAVAIL, EAGAIN, EBUSY,       EINTR,    EIO,
                                  EMFILE,     ENETDOWN,      ENFILE, ENETUNREACH, ENOBUFS,  ENODEV,
                                  ENOMEM,     ENOSPC,        ENXIO,  ESTALE,      ETIMEDOUT};
-    return std::find(passing.begin(), passing.end(), error) == passing.end() ? Remedy::change
-                                                                             : Remedy::retry;
+    return std::ranges::count(passing, error) == 0 ? Remedy::change : Remedy::retry;
 }
 
 void add_problem(Problems& problems, std::string file, std::string text, Remedy remedy) {
@@ -40,10 +39,8 @@ Exit exit_of(const Problems& problems) {
     if (problems.empty()) {
         return Exit::ok;
     }
-    const bool retry = std::all_of(problems.begin(), problems.end(), [](const Problem& problem) {
-        return problem.remedy == Remedy::retry;
-    });
-    return retry ? Exit::failed : Exit::config;
+    const bool change = std::ranges::count(problems, Remedy::change, &Problem::remedy) != 0;
+    return change ? Exit::config : Exit::failed;
 }
 
 }  // namespace pinstrike

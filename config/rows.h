@@ -26,16 +26,18 @@ struct Row {
 
 }  // namespace pinstrike
 
-#define PINSTRIKE_ROW_ENUM(name, unit, sentence) name,
+#define PINSTRIKE_ROW_ENUM(name, ...) name,
+#define PINSTRIKE_ROW_ONE(name, ...) +1
 #define PINSTRIKE_ROW_TEXT(name, unit, sentence) ::pinstrike::Row{#name, #unit, sentence},
-#define PINSTRIKE_ROW_ONE(name, unit, sentence) +1
 
-/// Defines `enum class Name`, `Name##_count`, `Name##_rows` and `row_of(Name)`.
-#define PINSTRIKE_ROWS(Name, ROWS)                                           \
-    enum class Name : unsigned char { ROWS(PINSTRIKE_ROW_ENUM) };            \
-    inline constexpr std::size_t Name##_count = 0 ROWS(PINSTRIKE_ROW_ONE);   \
-    inline constexpr std::array<::pinstrike::Row, Name##_count> Name##_rows{ \
-        {ROWS(PINSTRIKE_ROW_TEXT)}};                                         \
-    constexpr const ::pinstrike::Row& row_of(Name value) {                   \
-        return Name##_rows[static_cast<std::size_t>(value)];                 \
+/// Defines `enum class Name`, `Name##_count`, `Name##_rows` and `row_of(Name)`. TEXT makes a Type
+/// of each row, whose first value is its name.
+#define PINSTRIKE_TABLE(Name, Type, ROWS, TEXT)                                \
+    enum class Name : unsigned char { ROWS(PINSTRIKE_ROW_ENUM) };              \
+    inline constexpr std::size_t Name##_count = 0 ROWS(PINSTRIKE_ROW_ONE);     \
+    inline constexpr std::array<Type, Name##_count> Name##_rows{{ROWS(TEXT)}}; \
+    constexpr const Type& row_of(Name value) {                                 \
+        return Name##_rows[static_cast<std::size_t>(value)];                   \
     }
+
+#define PINSTRIKE_ROWS(Name, ROWS) PINSTRIKE_TABLE(Name, ::pinstrike::Row, ROWS, PINSTRIKE_ROW_TEXT)

@@ -13,7 +13,7 @@ std::string path_of(const std::string& path, const std::string& name) {
 
 void report_unknown(const Node& child, const std::string& path, const std::string& noun,
                     const std::vector<std::string>& known, Reader& reader) {
-    if (std::find(known.begin(), known.end(), child.key) != known.end()) {
+    if (std::ranges::count(known, child.key) != 0) {
         return;
     }
     // The user probably meant this key, so its value is unknown: rules over it are not checked.

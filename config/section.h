@@ -20,23 +20,19 @@
 
 namespace pinstrike {
 
-/// One key of a section of type T.
+/// One key of a section of type T. Its form reads and writes a member of the T.
 template <class T>
-struct KeyRow {
+struct KeyRow : Form<T> {
+    using Form<T>::Form;
+
     std::string name;
     std::string unit;
     std::string sentence;
-    std::string words;
     std::string applies;                       ///< the condition in words: "kind pcap"
     std::string deciding;                      ///< the key on which `applies_to` depends
     std::function<bool(const T&)> applies_to;  ///< empty: the key always applies
     bool required = false;
     Reload reload = Reload::never;
-    std::function<bool(const Node&, const std::string&, T&, Reader&)> read;
-    std::function<Node(const T&)> write;
-    Node schema;
-    std::vector<ChoiceDoc> choices;
-    std::function<void(const std::string&, std::vector<KeyDoc>&)> document;
 };
 
 template <class T>
@@ -49,13 +45,9 @@ class Section {
     /// for a const T.
     template <class Member, class Access>
     Section& key(std::string name, Access member, Form<Member> form, std::string sentence) {
-        KeyRow<T> row;
+        KeyRow<T> row{static_cast<const FormDoc&>(form)};
         row.name = std::move(name);
         row.sentence = std::move(sentence);
-        row.words = form.words;
-        row.schema = form.schema;
-        row.choices = form.choices;
-        row.document = form.document;
         row.read = [member, read = form.read](const Node& node, const std::string& path, T& into,
                                               Reader& reader) {
             return read(node, path, std::invoke(member, into), reader);
@@ -217,9 +209,7 @@ void document_section(const Section<T>& section, const std::string& path,
     for (const KeyRow<T>& row : section.rows()) {
         const std::string at = path_of(path, row.name);
         std::string text = row.document || row.required ? "" : to_yaml(row.write(defaults));
-        while (!text.empty() && text.back() == '\n') {
-            text.pop_back();
-        }
+        text.erase(text.find_last_not_of('\n') + 1);
         docs.push_back({at, row.words, row.unit, text, row.applies, row.required, row.reload,
                         row.sentence, row.choices});
         if (row.document) {

@@ -30,13 +30,8 @@ constexpr std::array sizes{Unit{"GiB", 1LL << 30}, Unit{"MiB", 1LL << 20}, Unit{
                            Unit{"B", 1}};
 
 std::string_view trimmed(std::string_view text) {
-    while (!text.empty() && (text.front() == ' ' || text.front() == '\n')) {
-        text.remove_prefix(1);
-    }
-    while (!text.empty() && (text.back() == ' ' || text.back() == '\n')) {
-        text.remove_suffix(1);
-    }
-    return text;
+    text = text.substr(0, text.find_last_not_of(" \n") + 1);
+    return text.substr(std::min(text.find_first_not_of(" \n"), text.size()));
 }
 
 template <class Value>
@@ -52,9 +47,7 @@ std::optional<std::int64_t> parse_quantity(std::string_view text, std::span<cons
     if (digits == 0 || digits == std::string_view::npos) {
         return std::nullopt;
     }
-    const auto unit = std::find_if(units.begin(), units.end(), [&](const Unit& candidate) {
-        return candidate.name == text.substr(digits);
-    });
+    const auto unit = std::ranges::find(units, text.substr(digits), &Unit::name);
     if (unit == units.end()) {
         return std::nullopt;
     }
@@ -157,7 +150,7 @@ std::string grouped(std::uint64_t value) {
 }
 
 std::string ranges_text(std::vector<std::uint16_t> numbers, std::string_view separator) {
-    std::sort(numbers.begin(), numbers.end());
+    std::ranges::sort(numbers);
     std::string out;
     for (std::size_t i = 0; i < numbers.size();) {
         std::size_t last = i;

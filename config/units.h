@@ -5,7 +5,6 @@
 // (burst_packets).
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>

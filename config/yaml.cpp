@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 #include <yaml.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdio>
@@ -14,7 +13,6 @@
 #include <memory>
 #include <new>
 #include <unordered_map>
-#include <unordered_set>
 
 namespace pinstrike {
 
@@ -29,28 +27,18 @@ Mark mark_of(const yaml_mark_t& mark) {
     return {static_cast<unsigned>(mark.line) + 1, static_cast<unsigned>(mark.column) + 1};
 }
 
-class Event {
-  public:
-    Event() = default;
+struct Event : yaml_event_t {
+    Event() : yaml_event_t{} {}
 
-    ~Event() { yaml_event_delete(&event_); }
+    ~Event() { clear(); }
 
     Event(const Event&) = delete;
     Event& operator=(const Event&) = delete;
 
-    [[nodiscard]] yaml_event_t* get() { return &event_; }
-
-    [[nodiscard]] const yaml_event_t& operator*() const { return event_; }
-
-    [[nodiscard]] const yaml_event_t* operator->() const { return &event_; }
-
-    [[nodiscard]] Mark mark() const { return mark_of(event_.start_mark); }
+    [[nodiscard]] Mark mark() const { return mark_of(start_mark); }
 
     /// Call before the parser writes the next event into this object.
-    void clear() { yaml_event_delete(&event_); }
-
-  private:
-    yaml_event_t event_{};
+    void clear() { yaml_event_delete(this); }
 };
 
 class Parser {
@@ -70,7 +58,7 @@ class Parser {
 
     /// False at the end of the text and on an error.
     [[nodiscard]] bool next(Event& event) {
-        return yaml_parser_parse(&parser_, event.get()) != 0 && event->type != YAML_NO_EVENT;
+        return yaml_parser_parse(&parser_, &event) != 0 && event.type != YAML_NO_EVENT;
     }
 
     [[nodiscard]] bool failed() const { return parser_.error != YAML_NO_ERROR; }
@@ -106,11 +94,11 @@ class Builder {
     std::optional<Node> build() {
         std::optional<Node> root;
         for (Event event; next(event); event.clear()) {
-            if (event->type == YAML_STREAM_START_EVENT || event->type == YAML_STREAM_END_EVENT ||
-                event->type == YAML_DOCUMENT_END_EVENT) {
+            if (event.type == YAML_STREAM_START_EVENT || event.type == YAML_STREAM_END_EVENT ||
+                event.type == YAML_DOCUMENT_END_EVENT) {
                 continue;
             }
-            if (event->type == YAML_DOCUMENT_START_EVENT) {
+            if (event.type == YAML_DOCUMENT_START_EVENT) {
                 if (root) {
                     report(event.mark(), "found a second document, expected the end of the file");
                     break;
@@ -132,9 +120,9 @@ class Builder {
     Node node_of(const Event& event, std::size_t depth) {
         Node node;
         node.mark = event.mark();
-        switch (event->type) {
+        switch (event.type) {
             case YAML_SCALAR_EVENT: {
-                const auto& scalar = event->data.scalar;
+                const auto& scalar = event.data.scalar;
                 node.text.assign(text_of(scalar.value), scalar.length);
                 node.quoted = scalar.style != YAML_PLAIN_SCALAR_STYLE;
                 refuse_marks(node, scalar.anchor, scalar.tag);
@@ -142,13 +130,12 @@ class Builder {
             }
             case YAML_SEQUENCE_START_EVENT:
                 node.kind = Node::Kind::sequence;
-                refuse_marks(node, event->data.sequence_start.anchor,
-                             event->data.sequence_start.tag);
+                refuse_marks(node, event.data.sequence_start.anchor, event.data.sequence_start.tag);
                 fill_sequence(node, depth + 1);
                 break;
             case YAML_MAPPING_START_EVENT:
                 node.kind = Node::Kind::mapping;
-                refuse_marks(node, event->data.mapping_start.anchor, event->data.mapping_start.tag);
+                refuse_marks(node, event.data.mapping_start.anchor, event.data.mapping_start.tag);
                 fill_mapping(node, depth + 1);
                 break;
             default:
@@ -186,7 +173,7 @@ class Builder {
             return;
         }
         for (Event event; next(event); event.clear()) {
-            if (event->type == YAML_SEQUENCE_END_EVENT) {
+            if (event.type == YAML_SEQUENCE_END_EVENT) {
                 return;
             }
             node.children.push_back(node_of(event, depth));
@@ -199,7 +186,7 @@ class Builder {
         }
         std::unordered_map<std::string, Mark> seen;
         for (Event event; next(event); event.clear()) {
-            if (event->type == YAML_MAPPING_END_EVENT) {
+            if (event.type == YAML_MAPPING_END_EVENT) {
                 return;
             }
             const Node key = node_of(event, depth);
@@ -238,24 +225,21 @@ std::size_t character_bytes(std::string_view text) {
     const auto byte = [&](std::size_t i) {
         return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U;
     };
-    const auto follows = [&](std::size_t i) { return (byte(i) & 0xC0U) == 0x80U; };
     const unsigned first = byte(0);
     if (first < 0x80) {
-        return first >= 0x20 && first != 0x7F
-                   ? 1
-                   : (std::strchr("\t\n\r", static_cast<int>(first)) != nullptr && first != 0);
+        const bool blank = first == '\t' || first == '\n' || first == '\r';
+        return blank || (first >= 0x20 && first != 0x7F) ? 1 : 0;
     }
-    if (first >= 0xC2 && first < 0xE0) {
-        return follows(1) ? 2 : 0;
+    const std::size_t bytes = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
+    std::uint32_t code = first & (0x7FU >> bytes);
+    bool whole = first >= 0xC0 && first < 0xF8;
+    for (std::size_t i = 1; i < bytes; ++i) {
+        whole = whole && (byte(i) & 0xC0U) == 0x80U;
+        code = code << 6U | (byte(i) & 0x3FU);
     }
-    if (first >= 0xE0 && first < 0xF0) {
-        const bool overlong = first == 0xE0 && byte(1) < 0xA0;
-        const bool surrogate = first == 0xED && byte(1) >= 0xA0;
-        return follows(1) && follows(2) && !overlong && !surrogate ? 3 : 0;
-    }
-    const bool in_range = (first > 0xF0 || byte(1) >= 0x90) && (first < 0xF4 || byte(1) < 0x90);
-    return first >= 0xF0 && first < 0xF5 && in_range && follows(1) && follows(2) && follows(3) ? 4
-                                                                                               : 0;
+    const std::uint32_t least = bytes == 2 ? 0x80 : bytes == 3 ? 0x800 : 0x10000;
+    const bool surrogate = code >= 0xD800 && code < 0xE000;
+    return whole && code >= least && code <= 0x10FFFF && !surrogate ? bytes : 0;
 }
 
 /// Reports line and column of an invalid character, because libyaml reports only its byte offset.

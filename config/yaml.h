@@ -10,7 +10,6 @@
 
 #include "config/problem.h"
 
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>

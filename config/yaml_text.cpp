@@ -8,7 +8,6 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <iterator>
 #include <optional>
 
 namespace pinstrike {
@@ -51,8 +50,8 @@ std::string flow_of(const Node& node) {
 }
 
 bool all_scalars(const Node& node) {
-    return std::all_of(node.children.begin(), node.children.end(),
-                       [](const Node& child) { return child.kind == Node::Kind::scalar; });
+    return std::ranges::all_of(node.children,
+                               [](const Node& child) { return child.kind == Node::Kind::scalar; });
 }
 
 /// The node as one text line; nullopt if it needs several.
@@ -110,8 +109,7 @@ Json json_of(const Node& node) {
 }  // namespace
 
 const Node* Node::find(std::string_view child_key) const {
-    const auto found = std::find_if(children.begin(), children.end(),
-                                    [&](const Node& child) { return child.key == child_key; });
+    const auto found = std::ranges::find(children, child_key, &Node::key);
     return found == children.end() ? nullptr : &*found;
 }
 

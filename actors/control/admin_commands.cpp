@@ -64,7 +64,7 @@ std::string text_in(const json& request, const char* name) {
 }  // namespace
 
 AdminHandler::AdminHandler(std::unique_ptr<admin::AdminSocket> socket, Appliance& appliance,
-                           Reloader& reloader, ControlLog& log, const MetricsEndpoint* metrics)
+                           Reloader& reloader, ControlLog& log, const HttpServer* metrics)
     : appliance_(appliance),
       reloader_(reloader),
       log_(log),

@@ -24,7 +24,7 @@ class AdminHandler {
     /// All arguments must outlive the object. `socket` may be null: then there is no admin socket.
     /// `metrics` may be null too.
     AdminHandler(std::unique_ptr<admin::AdminSocket> socket, Appliance& appliance,
-                 Reloader& reloader, ControlLog& log, const MetricsEndpoint* metrics);
+                 Reloader& reloader, ControlLog& log, const HttpServer* metrics);
 
     /// Must be called often.
     void step();
@@ -50,7 +50,7 @@ class AdminHandler {
     Appliance& appliance_;
     Reloader& reloader_;
     ControlLog& log_;
-    const MetricsEndpoint* metrics_;
+    const HttpServer* metrics_;
     admin::Tally tally_;
     double cleared_s_ = 0;
     bool capturing_ = false;

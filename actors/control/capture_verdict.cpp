@@ -27,7 +27,9 @@ std::vector<std::string> capture_faults(const CounterSnapshot& counters, const R
             packets += read;
             to_lines += queue.to_lines;
             for (std::size_t i = 0; i < nic::Drop_count; ++i) {
-                other += is_of_other_protocol(static_cast<nic::Drop>(i)) ? queue.dropped[i] : 0;
+                other += is_of_other_protocol(static_cast<nic::Drop>(i))
+                             ? queue.dropped[static_cast<nic::Drop>(i)]
+                             : 0;
             }
             for (const std::string& sentence : queue.unread) {
                 faults.push_back(fmt::format("port {}: {}", queue.name, sentence));

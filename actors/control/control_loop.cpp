@@ -251,7 +251,7 @@ std::string summary(const CounterSnapshot& counters) {
 
 /// Runs the control loop and returns the reason for the end. The admin socket is closed then.
 RunEnd control(Appliance& appliance, const FeedConfig& config, const RunFeedOptions& options,
-               std::unique_ptr<AdminSocket> admin, const MetricsEndpoint* metrics,
+               std::unique_ptr<AdminSocket> admin, const HttpServer* metrics,
                const ControlSignals& signals, ControlLog& log, ServiceNotify& service) {
     Reloader reloader{config, options.config_file};
     AdminHandler handler{std::move(admin), appliance, reloader, log, metrics};
@@ -303,9 +303,9 @@ Exit finish(Appliance& appliance, const RunFeedOptions& options, const RunEnd& e
 
 /// What is open while a feed runs.
 struct OpenFeed {
-    std::unique_ptr<Appliance> appliance;      ///< null only with a problem
-    std::unique_ptr<MetricsEndpoint> metrics;  ///< null: no metrics are served
-    std::unique_ptr<AdminSocket> admin;        ///< null: there is no admin socket
+    std::unique_ptr<Appliance> appliance;  ///< null only with a problem
+    std::unique_ptr<HttpServer> metrics;   ///< null: no metrics are served
+    std::unique_ptr<AdminSocket> admin;    ///< null: there is no admin socket
 };
 
 OpenFeed open_feed(const FeedConfig& config, const RunFeedOptions& options, const ControlLog& log,
@@ -318,7 +318,7 @@ OpenFeed open_feed(const FeedConfig& config, const RunFeedOptions& options, cons
         return feed;
     }
     if (options.metrics && !config.metrics_address.empty()) {
-        feed.metrics = MetricsEndpoint::open(
+        feed.metrics = serve_feed_metrics(
             config.metrics_address,
             {[&appliance = *feed.appliance] { return take_counter_snapshot(appliance); },
              [&service] { return service.alive(); }, log.counters(), config.control_cpu},

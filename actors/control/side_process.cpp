@@ -1,8 +1,8 @@
 // path: cold
 #include "actors/control/side_process.h"
 
-#include "actors/market/reader_keys.h"
 #include "actors/runtime/executor_thread.h"
+#include "actors/telemetry/metrics/metrics_endpoint.h"
 #include "config/print_problems.h"
 #include "config/time_units.h"
 #include "config/wall_time.h"
@@ -52,31 +52,17 @@ bool SideProcess::open(Problems& problems) {
     if (metrics_address_.empty()) {
         return true;
     }
-    const Endpoint at = endpoint_of(metrics_address_);
-    Problem complaint;
-    server_ = HttpServer::open(
-        at.host, at.port, [this](const std::string& path) { return answer(path); }, complaint);
-    if (server_ == nullptr) {
-        add_problem(problems, "",
-                    fmt::format("metrics_address: cannot listen at {}: {}", metrics_address_,
-                                complaint.text),
-                    complaint.remedy);
-        return false;
-    }
-    endpoint_.store(&server_->counters(), std::memory_order_release);
-    return true;
+    server_ = serve_metrics(
+        metrics_address_,
+        {[this](const EndpointCounters& endpoint) { return metrics(log_.counters(), &endpoint); },
+         [this] { return health(); }},
+        "", problems);
+    return server_ != nullptr;
 }
 
-HttpAnswer SideProcess::answer(const std::string& path) {
-    if (path == "/metrics") {
-        return {200, metrics(log_.counters(), endpoint_.load(std::memory_order_acquire))};
-    }
-    if (path == "/healthz") {
-        return is_healthy()
-                   ? HttpAnswer{200, fmt::format("the {}'s thread advances\n", name_)}
-                   : HttpAnswer{503, fmt::format("the {}'s thread does not advance\n", name_)};
-    }
-    return {404, "/metrics and /healthz are here\n"};
+HttpAnswer SideProcess::health() const {
+    return is_healthy() ? HttpAnswer{200, fmt::format("the {}'s thread advances\n", name_)}
+                        : HttpAnswer{503, fmt::format("the {}'s thread does not advance\n", name_)};
 }
 
 bool SideProcess::is_healthy() const {

@@ -69,7 +69,7 @@ class SideProcess {
     /// The thread. Returns why it failed, or nothing.
     [[nodiscard]] virtual std::string serve() = 0;
 
-    [[nodiscard]] HttpAnswer answer(const std::string& path);
+    [[nodiscard]] HttpAnswer health() const;
     [[nodiscard]] bool is_healthy() const;
     void serve_guarded();
     [[nodiscard]] int wait_for_end();
@@ -87,9 +87,6 @@ class SideProcess {
     std::mutex entries_mutex_;
     std::deque<LogEntry> entries_;
     sigset_t signals_{};
-    /// Null until the server listens, whose first request may come before open() knows it. Release
-    /// and acquire: who sees the pointer sees the object.
-    std::atomic<const EndpointCounters*> endpoint_ = nullptr;
     std::unique_ptr<HttpServer> server_;
     /// Release and acquire: who sees it sees `failure_`.
     std::atomic<bool> ended_ = false;

@@ -3,7 +3,6 @@
 
 #include "actors/host/host_report.h"
 #include "actors/host/listening.h"
-#include "actors/recorder/recording_disk.h"
 #include "actors/topology/feed_hours.h"
 #include "actors/topology/load_config.h"
 #include "actors/topology/recording_rate.h"
@@ -30,14 +29,9 @@ void add_comment(std::string& out, std::string_view text) {
 
 std::string recording_of(const FeedConfig& config, bool config_only,
                          std::optional<double> messages_per_second) {
-    std::optional<RecordingSpace> space;
-    if (!config_only) {
-        if (const auto disk = find_recording_disk(config.record.folder_of(config.name))) {
-            space = {disk->free_bytes, disk->recorded_bytes};
-        }
-    }
     return recording_text(
-        config, messages_per_second ? messages_per_second : generated_rate(config), space);
+        config, messages_per_second ? messages_per_second : generated_rate(config),
+        config_only ? std::nullopt : find_recording_disk(config.record.folder_of(config.name)));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include "actors/host/confine/call_lists.h"
 #include "actors/host/confine/rights.h"
+#include "actors/host/doctor/read_files.h"
 #include "actors/peer/peers.h"
 #include "config/memory_sizes.h"
 #include "nic/dpdk/memory_need.h"
@@ -10,9 +11,6 @@
 
 #include <fmt/format.h>
 #include <unistd.h>
-
-#include <filesystem>
-#include <utility>
 
 namespace pinstrike::actors {
 
@@ -91,20 +89,15 @@ void report_published(const HostResources& host, const FeedConfig& config, const
     }
 }
 
-std::set<std::string> read_interfaces() {
-    std::set<std::string> names;
-    std::error_code error;
-    for (const auto& entry : std::filesystem::directory_iterator("/sys/class/net", error)) {
-        names.insert(entry.path().filename().string());
-    }
-    return names;
-}
-
 }  // namespace
 
 HostResources read_host_resources(const FeedConfig& config) {
-    HostResources host{
-        read_machine_for(config), nic::dpdk::read_port_resources(), read_interfaces(), {}, {}};
+    const std::vector<std::string> interfaces = doctor::names_in("/sys/class/net");
+    HostResources host{read_machine_for(config),
+                       nic::dpdk::read_port_resources(),
+                       {interfaces.begin(), interfaces.end()},
+                       {},
+                       {}};
     for (const nic::PortConfig& port : config.ports) {
         for (const std::string& file : nic::property_of(port, &nic::PortKindRow::files)) {
             if (::access(file.c_str(), R_OK) == 0) {  // opening a pipe would consume its bytes
@@ -120,10 +113,7 @@ HostResources read_host_resources(const FeedConfig& config) {
 
 HostReport report_on(const HostResources& host, const FeedConfig& config,
                      const Topology& topology) {
-    HostReport report;
-    TopologyFindings findings = check_topology(topology, config, host.machine);
-    report.problems = std::move(findings.problems);
-    report.remarks = std::move(findings.remarks);
+    HostReport report{check_topology(topology, config, host.machine), {}};
     for (const nic::PortConfig& port : config.ports) {
         check_sources(host, port, report.problems);
     }

@@ -12,7 +12,6 @@
 
 #include <set>
 #include <string>
-#include <vector>
 
 namespace pinstrike::actors {
 
@@ -24,10 +23,8 @@ struct HostResources {
     Problems content;                  ///< what is wrong inside these captures
 };
 
-struct HostReport {
-    std::string text;                  ///< for people: memory and hugepages, required and available
-    Problems problems;                 ///< they would prevent the start
-    std::vector<std::string> remarks;  ///< they would not prevent it
+struct HostReport : TopologyFindings {
+    std::string text;  ///< for people: memory and hugepages, required and available
 };
 
 [[nodiscard]] HostResources read_host_resources(const FeedConfig& config);

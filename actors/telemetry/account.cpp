@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -53,10 +52,9 @@ class Findings {
 void check_ports(const CounterSnapshot& counters, Findings& findings) {
     std::uint64_t to_lines = 0;
     for (const QueueSnapshot& queue : parts_of(counters, &PollerSnapshot::queues)) {
-        const std::uint64_t dropped =
-            std::accumulate(queue.dropped.begin(), queue.dropped.end(), std::uint64_t{0});
-        findings.expect_equal(queue.counts[PortCount::packets], dropped + queue.to_lines,
-                              "port " + queue.name, "packets = dropped + passed to lines");
+        findings.expect_equal(queue.counts[PortCount::packets],
+                              queue.dropped.sum() + queue.to_lines, "port " + queue.name,
+                              "packets = dropped + passed to lines");
         to_lines += queue.to_lines;
     }
     std::uint64_t arrived = 0;
@@ -193,13 +191,17 @@ Json counts_json(const std::vector<AccountRow>& counts) {
     return out;
 }
 
+Json or_null(const std::optional<std::uint64_t>& count) {
+    return count ? Json(*count) : Json(nullptr);
+}
+
 Json port_json(const QueueSnapshot& queue) {
     return {{"port", queue.name},
             {"packets", queue.counts[PortCount::packets]},
             {"bytes", queue.counts[PortCount::bytes]},
-            {"missed", or_null<Json>(queue.device.missed)},
-            {"no_buffer", or_null<Json>(queue.device.no_buffer)},
-            {"errors", or_null<Json>(queue.device.errors)},
+            {"missed", or_null(queue.device.missed)},
+            {"no_buffer", or_null(queue.device.no_buffer)},
+            {"errors", or_null(queue.device.errors)},
             {"dropped", counts_json(named_counts(nic::Drop_rows, queue.dropped))},
             {"unknown_groups", queue.unknown_groups}};
 }

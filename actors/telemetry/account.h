@@ -10,7 +10,6 @@
 #include "actors/telemetry/counter_snapshot.h"
 
 #include <cstdint>
-#include <ranges>
 #include <span>
 #include <string>
 #include <vector>
@@ -27,13 +26,6 @@ namespace pinstrike::actors {
 /// row for each line if there are few; else their sum, and rows of the first lines that lost
 /// messages. Ends with a newline; at most 100 columns.
 [[nodiscard]] std::string account_text(const CounterSnapshot& counters);
-
-/// The queues, lines or rings of all pollers: parts_of(counters, &PollerSnapshot::lines).
-template <class Part>
-[[nodiscard]] auto parts_of(const CounterSnapshot& counters,
-                            std::vector<Part> PollerSnapshot::*parts) {
-    return std::views::join(std::views::transform(counters.pollers, parts));
-}
 
 /// The counts of a table of counters with their names.
 [[nodiscard]] std::vector<AccountRow> named_counts(std::span<const Row> rows,

@@ -50,15 +50,11 @@ std::string reasons_text(const std::vector<AccountRow>& counts) {
     return text;
 }
 
-std::uint64_t dropped_for(const QueueSnapshot& queue, nic::Drop drop) {
-    return queue.dropped[static_cast<std::size_t>(drop)];
-}
-
 /// Some wrong checksums are damaged packets. If all are wrong, the sender did not fill them in.
 bool has_only_wrong_checksums(const QueueSnapshot& queue) {
-    return queue.to_lines == 0 && dropped_for(queue, nic::Drop::udp_checksum) != 0 &&
-           dropped_for(queue, nic::Drop::unknown_group) == 0 &&
-           dropped_for(queue, nic::Drop::foreign_source) == 0;
+    return queue.to_lines == 0 && queue.dropped[nic::Drop::udp_checksum] != 0 &&
+           queue.dropped[nic::Drop::unknown_group] == 0 &&
+           queue.dropped[nic::Drop::foreign_source] == 0;
 }
 
 void add_drops(std::string& out, const QueueSnapshot& queue) {

@@ -8,7 +8,6 @@
 #include "nic/port_kind.h"
 
 #include <algorithm>
-#include <iterator>
 
 namespace pinstrike::actors {
 namespace {
@@ -36,15 +35,13 @@ QueueSnapshot queue_snapshot(const PollerInput& input, Running running) {
     const nic::Port& port = *input.port;
     QueueSnapshot queue;
     queue.name = queue.port = port.name();
-    queue.counts = PortTotals{port.counters()};
+    queue.counts = port.counters();
     queue.to_lines = input.to_lines.read();
     queue.device = port.statistics();
     if (planted(Mistake::account)) {
         queue.device.missed = 0;
     }
-    for (std::size_t drop = 0; drop < nic::Drop_count; ++drop) {
-        queue.dropped[drop] = input.drops.read(static_cast<nic::Drop>(drop));
-    }
+    queue.dropped = input.drops;
     queue.unknown_groups = input.unknown_groups.most_frequent();
     queue.replays = port.replays();
     if (running == Running::stopped) {
@@ -86,49 +83,38 @@ LineSnapshot line_snapshot(PollerTask& poller, std::size_t i, Running running) {
 
 RingSnapshot ring_snapshot(const PollerTask& poller, std::size_t core, const std::string& name) {
     const Router& router = poller.router();
-    RingSnapshot ring;
-    ring.from = poller.name();
-    ring.to = name;
-    ring.capacity_records = router.capacity(core);
-    ring.high_water_records = router.high_water(core).read();
-    ring.counts = RingTotals{router.counters(core)};
-    ring.published_records = router.published(core);
-    return ring;
+    return {.from = poller.name(),
+            .to = name,
+            .capacity_records = router.capacity(core),
+            .high_water_records = router.high_water(core).read(),
+            .counts = router.counters(core),
+            .published_records = router.published(core)};
 }
 
 ActorSnapshot actor_snapshot(const Core& core, std::size_t i, Running running) {
     const ActorCounters& counters = core.actor_counters(i);
     const Actor& actor = core.actor(i);
-    ActorSnapshot snapshot;
-    snapshot.name = actor.name();
-    snapshot.events = counters.events.read();
-    snapshot.batches = counters.batches.read();
-    snapshot.waiting = stage_snapshot(counters.waiting_ns, counters.waiting_preempted_ns);
-    snapshot.service = counters.service_ns.snapshot();
-    snapshot.figures = actor.figures();
-    if (running == Running::stopped) {
-        snapshot.account_rows = actor.account_rows();
-    }
-    return snapshot;
+    return {.name = std::string{actor.name()},
+            .events = counters.events.read(),
+            .batches = counters.batches.read(),
+            .waiting = stage_snapshot(counters.waiting_ns, counters.waiting_preempted_ns),
+            .service = counters.service_ns.snapshot(),
+            .figures = actor.figures(),
+            .account_rows =
+                running == Running::stopped ? actor.account_rows() : std::vector<AccountRow>{}};
 }
 
 RecoverySnapshot recovery_snapshot(Appliance& appliance) {
-    using feed::RecoveryCount;
     const Appliance::RecoveryView view = appliance.recovery();
     RecoverySnapshot snapshot;
     snapshot.failure = view.failure;
     snapshot.has_thread = view.runs;
     if (view.task != nullptr) {
         const feed::Recovery& recovery = view.task->recovery();
-        const feed::RecoveryCounters& counts = recovery.counters();
-        snapshot.counts = counts;
+        snapshot.counts = recovery.counters();
         for (std::size_t i = 0; i < recovery.sources_count(); ++i) {
             snapshot.sources.emplace_back(recovery.source(i).name(), recovery.refused(i));
         }
-        snapshot.abandoned = counts.read(RecoveryCount::abandoned);
-        snapshot.never_asked = counts.read(RecoveryCount::never_asked);
-        snapshot.untracked = counts.read(RecoveryCount::untracked);
-        snapshot.repairs_dropped = counts.read(RecoveryCount::repairs_dropped);
     }
     return snapshot;
 }
@@ -211,6 +197,43 @@ void read_program(CounterSnapshot& snapshot, Appliance& appliance) {
     snapshot.calls = appliance.refused_calls();
 }
 
+std::optional<PublishedSnapshot> published_snapshot(const Appliance& appliance) {
+    const MemoryFile* const file = appliance.published();
+    if (file == nullptr) {
+        return std::nullopt;
+    }
+    PublishedSnapshot published{file->bytes(), file->start_ns(), file->woken(), {}};
+    if (appliance.config().publish.stream) {
+        for (std::size_t core = 0; core < appliance.cores_count(); ++core) {
+            published.stream_records.push_back(file->stream_records(core));
+        }
+    }
+    return published;
+}
+
+std::optional<RecorderSnapshot> recorder_snapshot(const Appliance& appliance) {
+    const Appliance::RecoveryView view = appliance.recovery();
+    if (view.recorder == nullptr) {
+        return std::nullopt;
+    }
+    const RecorderCounters& counters = view.recorder->counters();
+    const CompressorTask* const compressor = view.recorder->compressor();
+    return RecorderSnapshot{counters,
+                            static_cast<int>(counters.error.read()),
+                            RowTotals<MissingReason, MissingReason_count>{counters.missing},
+                            counters.longest_write_ns.read(),
+                            counters.longest_pause_ns.read(),
+                            std::string{view.recorder_failure},
+                            view.earlier == nullptr ? 0 : view.earlier->succeeded().read(),
+                            view.earlier == nullptr ? 0 : view.earlier->failed().read(),
+                            view.earlier == nullptr ? 0 : view.earlier->taken().read(),
+                            counters.snapshot_ns.read(),
+                            counters.snapshot_series.read(),
+                            static_cast<int>(counters.snapshot_error.read()),
+                            appliance.config().record.snapshot_interval_ns,
+                            compressor == nullptr ? "" : compressor->failure()};
+}
+
 }  // namespace
 
 PollerSnapshot take_poller_snapshot(PollerTask& poller, std::span<const std::string> cores,
@@ -263,47 +286,6 @@ CoreSnapshot take_core_snapshot(const Core& core, Running running) {
     return snapshot;
 }
 
-namespace {
-
-std::optional<PublishedSnapshot> published_snapshot(const Appliance& appliance) {
-    const MemoryFile* const file = appliance.published();
-    if (file == nullptr) {
-        return std::nullopt;
-    }
-    PublishedSnapshot published{file->bytes(), file->start_ns(), file->woken(), {}};
-    if (appliance.config().publish.stream) {
-        for (std::size_t core = 0; core < appliance.cores_count(); ++core) {
-            published.stream_records.push_back(file->stream_records(core));
-        }
-    }
-    return published;
-}
-
-std::optional<RecorderSnapshot> recorder_snapshot(const Appliance& appliance) {
-    const Appliance::RecoveryView view = appliance.recovery();
-    if (view.recorder == nullptr) {
-        return std::nullopt;
-    }
-    const RecorderCounters& counters = view.recorder->counters();
-    const CompressorTask* const compressor = view.recorder->compressor();
-    return RecorderSnapshot{counters,
-                            static_cast<int>(counters.error.read()),
-                            RowTotals<MissingReason, MissingReason_count>{counters.missing},
-                            counters.longest_write_ns.read(),
-                            counters.longest_pause_ns.read(),
-                            std::string{view.recorder_failure},
-                            view.earlier == nullptr ? 0 : view.earlier->succeeded().read(),
-                            view.earlier == nullptr ? 0 : view.earlier->failed().read(),
-                            view.earlier == nullptr ? 0 : view.earlier->taken().read(),
-                            counters.snapshot_ns.read(),
-                            counters.snapshot_series.read(),
-                            static_cast<int>(counters.snapshot_error.read()),
-                            appliance.config().record.snapshot_interval_ns,
-                            compressor == nullptr ? "" : compressor->failure()};
-}
-
-}  // namespace
-
 CounterSnapshot take_counter_snapshot(Appliance& appliance, Running running) {
     CounterSnapshot snapshot;
     read_program(snapshot, appliance);
@@ -345,10 +327,8 @@ std::uint64_t not_recorded(const CounterSnapshot& counters) {
 
 std::uint64_t missed_before_start(const CounterSnapshot& counters) {
     std::uint64_t messages = 0;
-    for (const PollerSnapshot& poller : counters.pollers) {
-        for (const LineSnapshot& line : poller.lines) {
-            messages += line.missed_before_start.value_or(0);
-        }
+    for (const LineSnapshot& line : parts_of(counters, &PollerSnapshot::lines)) {
+        messages += line.missed_before_start.value_or(0);
     }
     return messages;
 }

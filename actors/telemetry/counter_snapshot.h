@@ -33,6 +33,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <ranges>
 #include <span>
 #include <string>
 #include <utility>
@@ -43,35 +44,12 @@ namespace pinstrike::actors {
 class Appliance;
 class PollerTask;
 
-/// The counts of a table of counters, by row.
-template <class Enum, std::size_t Count>
-class RowTotals {
-  public:
-    RowTotals() = default;
-
-    explicit(false) RowTotals(const Counters<Enum, Count>& counters) {
-        for (std::size_t i = 0; i < Count; ++i) {
-            totals_[i] = counters.read(static_cast<Enum>(i));
-        }
-    }
-
-    [[nodiscard]] std::uint64_t operator[](Enum row) const {
-        return totals_[static_cast<std::size_t>(row)];
-    }
-
-    [[nodiscard]] std::uint64_t& operator[](Enum row) {
-        return totals_[static_cast<std::size_t>(row)];
-    }
-
-  private:
-    std::array<std::uint64_t, Count> totals_{};
-};
-
 using StreamTotals = RowTotals<feed::StreamCount, feed::StreamCount_count>;
 using LineTotals = RowTotals<feed::LineCount, feed::LineCount_count>;
 using PortTotals = RowTotals<nic::PortCount, nic::PortCount_count>;
 using RingTotals = RowTotals<RingCount, RingCount_count>;
 using CoreTotals = RowTotals<CoreCount, CoreCount_count>;
+using RecoveryTotals = RowTotals<feed::RecoveryCount, feed::RecoveryCount_count>;
 using RefusalTotals = RowTotals<feed::Refusal, feed::Refusal_count>;
 using PeerRefusalTotals = RowTotals<peer::PeerRefusal, peer::PeerRefusal_count>;
 using SessionEndTotals = RowTotals<peer::SessionEnd, peer::SessionEnd_count>;
@@ -84,7 +62,7 @@ struct QueueSnapshot {
     PortTotals counts;
     std::uint64_t to_lines = 0;  ///< packets routed to lines
     nic::DeviceStatistics device;
-    std::array<std::uint64_t, nic::Drop_count> dropped{};
+    RowTotals<nic::Drop, nic::Drop_count> dropped;
     std::vector<UnknownGroup> unknown_groups;  ///< the most frequent destinations without a line
     bool replays = false;                      ///< it reads captures
     bool exhausted = false;  ///< no more packets come; only of a stopped appliance
@@ -177,16 +155,12 @@ struct CoreSnapshot : LoopSnapshot {
 
 /// The failures of recovery and history.
 struct RecoverySnapshot {
-    std::uint64_t abandoned = 0;        ///< messages requested without success
-    std::uint64_t never_asked = 0;      ///< messages for which no budget or source was left in time
-    std::uint64_t untracked = 0;        ///< messages that did not fit into the list of a line
-    std::uint64_t notes_dropped = 0;    ///< notes of holes that found the ring full
-    std::uint64_t repairs_dropped = 0;  ///< received blocks that found the ring full
-    std::uint64_t not_kept = 0;         ///< blocks missing in the history
-    std::string failure{};              ///< why its thread failed; empty: it runs
-    bool has_thread = false;            ///< there is recovery, there are peers, or snapshots
+    std::uint64_t notes_dropped = 0;  ///< notes of holes that found the ring full
+    std::uint64_t not_kept = 0;       ///< blocks missing in the history
+    std::string failure{};            ///< why its thread failed; empty: it runs
+    bool has_thread = false;          ///< there is recovery, there are peers, or snapshots
     /// nullopt: there is no recovery.
-    std::optional<RowTotals<feed::RecoveryCount, feed::RecoveryCount_count>> counts{};
+    std::optional<RecoveryTotals> counts{};
     std::vector<std::pair<std::string, RefusalTotals>> sources{};  ///< requests not fulfilled
 };
 
@@ -276,6 +250,13 @@ struct CounterSnapshot {
     std::vector<CoreSnapshot> cores;
     std::vector<RefusedCalls> calls;  ///< of every hot thread
 };
+
+/// The queues, lines or rings of all pollers: parts_of(counters, &PollerSnapshot::lines).
+template <class Part>
+[[nodiscard]] auto parts_of(const CounterSnapshot& counters,
+                            std::vector<Part> PollerSnapshot::*parts) {
+    return std::views::join(std::views::transform(counters.pollers, parts));
+}
 
 /// Whether the threads that count still run. A snapshot of a running appliance can be taken by any
 /// thread that is not hot, at any time. Only a snapshot of a stopped appliance has the gaps and the

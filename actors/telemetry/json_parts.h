@@ -7,9 +7,6 @@
 #include "actors/poller/unknown_groups.h"
 #include "nic/packet/address.h"
 
-#include <cstdint>
-#include <optional>
-
 namespace pinstrike::actors {
 
 /// nlohmann's library calls this for each UnknownGroup of a list.
@@ -19,11 +16,6 @@ void to_json(Json& out, const UnknownGroup& each) {
            {"port", each.group.port},
            {"from", nic::text_of(each.from)},
            {"packets", each.packets}};
-}
-
-template <class Json>
-[[nodiscard]] Json or_null(const std::optional<std::uint64_t>& count) {
-    return count ? Json(*count) : Json(nullptr);
 }
 
 }  // namespace pinstrike::actors

@@ -2,6 +2,7 @@
 #include "actors/topology/actor_kinds.h"
 
 #include "config/check.h"
+#include "config/joined.h"
 #include "feed/venue_services.h"
 
 #include <algorithm>
@@ -19,8 +20,7 @@ std::vector<std::string> default_actors() {
 
 const ActorKind* find_actor_kind(std::string_view kind) {
     const auto all = actor_kinds();
-    const auto found = std::find_if(all.begin(), all.end(),
-                                    [=](const ActorKind* known) { return known->name() == kind; });
+    const auto found = std::ranges::find(all, kind, &ActorKind::name);
     return found == all.end() ? nullptr : *found;
 }
 
@@ -41,11 +41,7 @@ std::vector<ChoiceDoc> actor_kind_words() {
 }
 
 std::string actor_kind_names() {
-    std::string names;
-    for (const ActorKind* kind : actor_kinds()) {
-        names.append(names.empty() ? "" : ", ").append(kind->name());
-    }
-    return names;
+    return joined(actor_kinds(), ", ", &ActorKind::name);
 }
 
 std::unique_ptr<Actor> make_actor(std::string_view kind, const FeedConfig& config,
@@ -104,7 +100,7 @@ std::vector<std::string_view> actor_account_rows() {
     std::vector<std::string_view> rows;
     for (const ActorKind* kind : actor_kinds()) {
         for (const std::string_view row : kind->account_rows()) {
-            if (std::find(rows.begin(), rows.end(), row) == rows.end()) {
+            if (std::ranges::count(rows, row) == 0) {
                 rows.push_back(row);
             }
         }

@@ -40,9 +40,7 @@ std::size_t caches_in(const fs::path& group, const Version& version) {
     std::size_t bytes = 0;
     std::string name;
     for (std::size_t value = 0; in >> name >> value;) {
-        const bool counts =
-            std::find(version.caches.begin(), version.caches.end(), name) != version.caches.end();
-        bytes += counts ? value : 0;
+        bytes += std::ranges::count(version.caches, name) != 0 ? value : 0;
     }
     return bytes;
 }

@@ -12,7 +12,13 @@
 namespace pinstrike::actors {
 namespace {
 
-bool has_keys(const Node& node);
+bool has_keys(const Node& node) {
+    return node.kind == Node::Kind::mapping ||
+           (node.kind == Node::Kind::sequence && !node.children.empty() &&
+            std::ranges::all_of(node.children, [](const Node& child) {
+                return child.kind == Node::Kind::mapping;
+            }));
+}
 
 /// A section, or a list of sections, does not fit on a line, so the text is the number of elements.
 std::string on_one_line(const Node& node) {
@@ -21,18 +27,9 @@ std::string on_one_line(const Node& node) {
                                                 : fmt::format("a list of {}", node.children.size());
     }
     std::string text = to_yaml(node);
-    while (!text.empty() && text.back() == '\n') {
-        text.pop_back();
-    }
-    std::replace(text.begin(), text.end(), '\n', ' ');
+    text.erase(text.find_last_not_of('\n') + 1);
+    std::ranges::replace(text, '\n', ' ');
     return text.size() <= shown_bytes_max ? text : text.substr(0, shown_bytes_max) + "...";
-}
-
-bool has_keys(const Node& node) {
-    return node.kind == Node::Kind::mapping ||
-           (node.kind == Node::Kind::sequence && !node.children.empty() &&
-            std::all_of(node.children.begin(), node.children.end(),
-                        [](const Node& child) { return child.kind == Node::Kind::mapping; }));
 }
 
 /// True if every existing line is unchanged and stays at its poller.
@@ -41,9 +38,8 @@ bool only_more_lines(const FeedConfig& before, const FeedConfig& after) {
         return false;
     }
     const auto has_all = [](const auto& more, const auto& less) {
-        return std::all_of(less.begin(), less.end(), [&](const auto& item) {
-            return std::find(more.begin(), more.end(), item) != more.end();
-        });
+        return std::ranges::all_of(
+            less, [&](const auto& item) { return std::ranges::count(more, item) != 0; });
     };
     for (std::size_t i = 0; i < before.pollers.size(); ++i) {
         if (!has_all(after.pollers[i].lines, before.pollers[i].lines)) {

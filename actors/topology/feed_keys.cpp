@@ -153,9 +153,8 @@ void add_sharing_keys(Section<FeedConfig>& section) {
 
 void add_general_keys(Section<FeedConfig>& section) {
     const auto has_sim = [](const FeedConfig& feed) {
-        return std::any_of(feed.ports.begin(), feed.ports.end(), [](const nic::PortConfig& port) {
-            return nic::row_of(port.kind).generates;
-        });
+        return std::ranges::any_of(
+            feed.ports, [](const auto& port) { return nic::row_of(port.kind).generates; });
     };
     section
         .key("arbitration", &FeedConfig::arbitration, section_form(feed::arbitration_section()),

@@ -13,9 +13,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace pinstrike::actors {
@@ -28,13 +30,15 @@ struct Rules {
     const Places& places;
     Problems& problems;
 
-    void report(const std::string& path, const std::string& text) const {
-        add_problem(problems, places.at(path), path + ": " + text);
+    template <class... Values>
+    void report(const std::string& path, fmt::format_string<Values...> text,
+                Values&&... values) const {
+        add_problem(problems, places.at(path),
+                    path + ": " + fmt::format(text, std::forward<Values>(values)...));
     }
 
     [[nodiscard]] const nic::PortConfig* port(const std::string& name) const {
-        const auto found = std::find_if(config.ports.begin(), config.ports.end(),
-                                        [&](const auto& port) { return port.name == name; });
+        const auto found = std::ranges::find(config.ports, name, &nic::PortConfig::name);
         return found == config.ports.end() ? nullptr : &*found;
     }
 };
@@ -52,8 +56,8 @@ void check_names(const Rules& rules, const std::vector<Named>& list, const char*
         const auto [first, fresh] = seen.emplace(list[i].name, i);
         if (!fresh) {
             rules.report(fmt::format("{}[{}].name", key, i),
-                         fmt::format("found \"{}\" again, expected a unique name: {}[{}] has it",
-                                     list[i].name, key, first->second));
+                         "found \"{}\" again, expected a unique name: {}[{}] has it", list[i].name,
+                         key, first->second);
         }
     }
 }
@@ -67,9 +71,8 @@ void check_cpus(const Rules& rules) {
         }
         const auto [owner, fresh] = owners.emplace(cpu, path);
         if (!fresh) {
-            rules.report(path,
-                         fmt::format("found cpu {} again, expected a processor for each: {} has it",
-                                     cpu, owner->second));
+            rules.report(path, "found cpu {} again, expected a processor for each: {} has it", cpu,
+                         owner->second);
         }
     };
     for (std::size_t i = 0; i < rules.config.pollers.size(); ++i) {
@@ -80,17 +83,10 @@ void check_cpus(const Rules& rules) {
     }
 }
 
-std::vector<std::string> port_names(const FeedConfig& config) {
-    std::vector<std::string> names;
-    for (const nic::PortConfig& port : config.ports) {
-        names.push_back(port.name);
-    }
-    return names;
-}
-
 /// Every port that a poller names exists, and every port is read by a poller.
 void check_port_use(const Rules& rules) {
-    const std::vector<std::string> names = port_names(rules.config);
+    std::vector<std::string> names;
+    std::ranges::transform(rules.config.ports, std::back_inserter(names), &nic::PortConfig::name);
     std::set<std::string> used;
     for (std::size_t i = 0; i < rules.config.pollers.size(); ++i) {
         const auto& ports = rules.config.pollers[i].ports;
@@ -98,22 +94,20 @@ void check_port_use(const Rules& rules) {
         for (std::size_t j = 0; j < ports.size(); ++j) {
             const std::string path = fmt::format("pollers[{}].ports[{}]", i, j);
             if (rules.port(ports[j]) == nullptr) {
-                rules.report(path, fmt::format("found \"{}\", expected the name of a port{}",
-                                               ports[j], did_you_mean(ports[j], names)));
+                rules.report(path, "found \"{}\", expected the name of a port{}", ports[j],
+                             did_you_mean(ports[j], names));
             }
             if (!own.insert(ports[j]).second) {
-                rules.report(path,
-                             fmt::format("found \"{}\" again, expected each port once", ports[j]));
+                rules.report(path, "found \"{}\" again, expected each port once", ports[j]);
             }
         }
         used.insert(own.begin(), own.end());
     }
     for (std::size_t i = 0; i < names.size(); ++i) {
         if (!used.contains(names[i])) {
-            rules.report(
-                fmt::format("ports[{}]", i),
-                fmt::format("found port \"{}\" in no poller, expected it in the ports of one",
-                            names[i]));
+            rules.report(fmt::format("ports[{}]", i),
+                         "found port \"{}\" in no poller, expected it in the ports of one",
+                         names[i]);
         }
     }
 }
@@ -140,20 +134,17 @@ void check_line_use(const Rules& rules) {
         }
         const std::string path = fmt::format("pollers[{}].lines", i);
         if (!unknown.empty()) {
-            rules.report(
-                path, fmt::format("found {}, expected lines of the feed ({})", ranges_text(unknown),
-                                  ranges_text({known.begin(), known.end()})));
+            rules.report(path, "found {}, expected lines of the feed ({})", ranges_text(unknown),
+                         ranges_text({known.begin(), known.end()}));
         }
         for (const auto& [other, lines] : taken) {
-            rules.report(
-                path,
-                fmt::format("found {} again, expected each line in one poller: pollers[{}] has it",
-                            ranges_text(lines), other));
+            rules.report(path,
+                         "found {} again, expected each line in one poller: pollers[{}] has it",
+                         ranges_text(lines), other);
         }
     }
-    std::vector<std::uint16_t> idle;
-    std::copy_if(known.begin(), known.end(), std::back_inserter(idle),
-                 [&](std::uint16_t line) { return !owners.contains(line); });
+    std::vector<std::uint16_t> idle{known.begin(), known.end()};
+    std::erase_if(idle, [&](std::uint16_t line) { return owners.contains(line); });
     if (!idle.empty()) {
         add_problem(rules.problems, rules.places.at(fmt::format("lines#{}", idle.front())),
                     fmt::format("lines: found {} in no poller, expected each line in one",
@@ -175,9 +166,9 @@ void check_shared_groups(const Rules& rules) {
             const std::uint16_t first = first_lines.emplace(group, line.number).first->second;
             if (pollers[line.number] != pollers[first]) {
                 rules.report(fmt::format("pollers[{}].lines", pollers[line.number]),
-                             fmt::format("found line {}, which shares {} with line {} of "
-                                         "pollers[{}], expected both in one poller",
-                                         line.number, nic::text_of(group), first, pollers[first]));
+                             "found line {}, which shares {} with line {} of "
+                             "pollers[{}], expected both in one poller",
+                             line.number, nic::text_of(group), first, pollers[first]);
                 break;
             }
         }
@@ -186,7 +177,7 @@ void check_shared_groups(const Rules& rules) {
 
 /// True if one of the ports brings the stream ('A' or 'B').
 bool brings(const Rules& rules, const std::vector<std::string>& ports, char stream) {
-    return std::any_of(ports.begin(), ports.end(), [&](const std::string& name) {
+    return std::ranges::any_of(ports, [&](const std::string& name) {
         const nic::PortConfig* port = rules.port(name);
         return port != nullptr && port->streams.find(stream) != std::string::npos;
     });
@@ -197,9 +188,8 @@ bool brings(const Rules& rules, const std::vector<std::string>& ports, char stre
 void check_streams(const Rules& rules) {
     for (std::size_t i = 0; i < rules.config.pollers.size(); ++i) {
         const PollerConfig& poller = rules.config.pollers[i];
-        const bool ports_known =
-            std::all_of(poller.ports.begin(), poller.ports.end(),
-                        [&](const std::string& name) { return rules.port(name) != nullptr; });
+        const bool ports_known = std::ranges::all_of(
+            poller.ports, [&](const std::string& name) { return rules.port(name) != nullptr; });
         if (!ports_known) {
             continue;
         }
@@ -217,13 +207,11 @@ void check_streams(const Rules& rules) {
             if (elsewhere.empty() && brings(rules, poller.ports, other)) {
                 continue;  // the feed has one stream
             }
-            if (elsewhere.empty()) {
-                elsewhere = "no port of the feed receives it";
-            }
             rules.report(fmt::format("pollers[{}].ports", i),
-                         fmt::format("found no port that receives stream {} of lines {}, expected "
-                                     "both streams of a line at one poller: {}",
-                                     stream, ranges_text(poller.lines), elsewhere));
+                         "found no port that receives stream {} of lines {}, expected "
+                         "both streams of a line at one poller: {}",
+                         stream, ranges_text(poller.lines),
+                         elsewhere.empty() ? "no port of the feed receives it" : elsewhere);
         }
     }
 }
@@ -232,12 +220,13 @@ void check_streams(const Rules& rules) {
 /// captures runs on packet time, which does not apply to live packets.
 void check_live(const Rules& rules) {
     const auto& ports = rules.config.ports;
-    const auto live = std::find_if(ports.begin(), ports.end(),
-                                   [](const auto& port) { return nic::row_of(port.kind).live; });
+    const auto live =
+        std::ranges::find_if(ports, [](const auto& port) { return nic::row_of(port.kind).live; });
     if (live != ports.end() && rules.config.when_full == WhenFull::wait) {
-        rules.report("when_full", fmt::format("found wait with the live port \"{}\", expected "
-                                              "refuse",
-                                              live->name));
+        rules.report("when_full",
+                     "found wait with the live port \"{}\", expected "
+                     "refuse",
+                     live->name);
     }
     for (std::size_t i = 0; i < rules.config.pollers.size(); ++i) {
         bool captures = false;
@@ -260,27 +249,24 @@ void check_live(const Rules& rules) {
 /// lost.
 void check_looped_captures(const Rules& rules) {
     const auto& ports = rules.config.ports;
-    const auto other = std::find_if(ports.begin(), ports.end(), [](const nic::PortConfig& port) {
+    const auto other = std::ranges::find_if(ports, [](const nic::PortConfig& port) {
         return !nic::property_of(port, &nic::PortKindRow::may_repeat_times);
     });
     if (rules.config.arbitration.looped_captures && other != ports.end()) {
-        rules.report(
-            "arbitration.looped_captures",
-            fmt::format("found true with the port \"{}\", expected only ports of kind pcap "
-                        "or sim, or DPDK's net_pcap with rx_pcap: a venue never repeats "
-                        "its times",
-                        other->name));
+        rules.report("arbitration.looped_captures",
+                     "found true with the port \"{}\", expected only ports of kind pcap "
+                     "or sim, or DPDK's net_pcap with rx_pcap: a venue never repeats "
+                     "its times",
+                     other->name);
     }
 }
 
 void check_silence(const Rules& rules) {
     const feed::SilenceConfig& silence = rules.config.silence;
     if (rules.places.sound("silence") && silence.down_after_ns < silence.silent_after_ns) {
-        rules.report(
-            "silence.stream_down_after",
-            fmt::format("found {}, expected at least silence.stream_silent_after, which is {}",
-                        duration_text(silence.down_after_ns),
-                        duration_text(silence.silent_after_ns)));
+        rules.report("silence.stream_down_after",
+                     "found {}, expected at least silence.stream_silent_after, which is {}",
+                     duration_text(silence.down_after_ns), duration_text(silence.silent_after_ns));
     }
 }
 
@@ -293,8 +279,8 @@ void check_record(const Rules& rules) {
         unknown.erase(line.number);
     }
     if (!unknown.empty()) {
-        rules.report("record.lines", fmt::format("found {}, expected lines of the feed, or 0",
-                                                 ranges_text({unknown.begin(), unknown.end()})));
+        rules.report("record.lines", "found {}, expected lines of the feed, or 0",
+                     ranges_text({unknown.begin(), unknown.end()}));
     }
 }
 
@@ -309,7 +295,7 @@ void check_recovery(const Rules& rules) {
             continue;
         }
         if (!named.insert(recovery.sources[i]).second) {
-            rules.report(path, fmt::format("found {} again, expected each source once", word));
+            rules.report(path, "found {} again, expected each source once", word);
         } else if (recovery.sources[i] == feed::RepairKind::peer && rules.places.sound("peer") &&
                    rules.config.peer.connect.empty()) {
             rules.report(path,
@@ -370,9 +356,9 @@ void check_sharding(const Rules& rules, const ActorKind& kind) {
         for (std::size_t i = 0; i < actors.size(); ++i) {
             if (actors[i] == kind.name()) {
                 rules.report(fmt::format("cores[{}].actors[{}]", core, i),
-                             fmt::format("found \"{}\" with sharding series, expected sharding "
-                                         "underlying: it aggregates by underlying",
-                                         actors[i]));
+                             "found \"{}\" with sharding series, expected sharding "
+                             "underlying: it aggregates by underlying",
+                             actors[i]);
             }
         }
     }
@@ -381,7 +367,7 @@ void check_sharding(const Rules& rules, const ActorKind& kind) {
 /// A core has one pair of rings for the exchange of state, so only one of its actors can use it.
 void check_state_exchange(const Rules& rules, std::span<const ActorKind* const> kinds) {
     const auto exchanges = [&](const std::string& name) {
-        return std::any_of(kinds.begin(), kinds.end(), [&](const ActorKind* kind) {
+        return std::ranges::any_of(kinds, [&](const ActorKind* kind) {
             return kind->name() == name && kind->transfer_bytes(true) != 0;
         });
     };
@@ -389,15 +375,15 @@ void check_state_exchange(const Rules& rules, std::span<const ActorKind* const> 
     const bool exchanged = rules.config.peer.state || snapshots;
     for (std::size_t core = 0; exchanged && core < rules.config.cores.size(); ++core) {
         const auto& actors = rules.config.cores[core].actors;
-        const auto first = std::find_if(actors.begin(), actors.end(), exchanges);
+        const auto first = std::ranges::find_if(actors, exchanges);
         const auto second =
             first == actors.end() ? first : std::find_if(first + 1, actors.end(), exchanges);
         if (second != actors.end()) {
             rules.report(fmt::format("cores[{}].actors[{}]", core, second - actors.begin()),
-                         fmt::format("found \"{}\" beside \"{}\" with peer.state or "
-                                     "record.snapshot_interval, expected one actor on a core that "
-                                     "exchanges state",
-                                     *second, *first));
+                         "found \"{}\" beside \"{}\" with peer.state or "
+                         "record.snapshot_interval, expected one actor on a core that "
+                         "exchanges state",
+                         *second, *first);
         }
     }
 }
@@ -405,7 +391,7 @@ void check_state_exchange(const Rules& rules, std::span<const ActorKind* const> 
 /// Readers find the whole market only if every core publishes its part.
 void check_publish(const Rules& rules, std::span<const ActorKind* const> kinds) {
     const auto publishes = [&](const std::string& name) {
-        return std::any_of(kinds.begin(), kinds.end(), [&](const ActorKind* kind) {
+        return std::ranges::any_of(kinds, [&](const ActorKind* kind) {
             return kind->name() == name && kind->published_shape(actor_setup(rules.config));
         });
     };
@@ -431,7 +417,7 @@ void check_actors(const FeedConfig& config, std::span<const ActorKind* const> ki
     const Rules rules{config, places, problems};
     for (const ActorKind* kind : kinds) {
         for (const ActorMistake& mistake : kind->mistakes(actor_setup(config))) {
-            rules.report(fmt::format("{}.{}", kind->name(), mistake.key), mistake.text);
+            rules.report(fmt::format("{}.{}", kind->name(), mistake.key), "{}", mistake.text);
         }
         check_sharding(rules, *kind);
     }

@@ -41,18 +41,16 @@ void fill_in(FeedConfig& config, const Places& places, Problems& problems) {
     }
 }
 
-/// Sorts problems by their place in the file. Problems of one place keep their order.
-Problems sorted_by_place(Problems problems) {
+/// Adds problems in the order of their places in the file. Those of one place keep their order.
+void add_by_place(Problems found, Problems& problems) {
     std::multimap<std::pair<unsigned, unsigned>, Problem> by_place;
-    for (Problem& problem : problems) {
+    for (Problem& problem : found) {
         const std::pair place{problem.place.line, problem.place.column};
         by_place.emplace(place, std::move(problem));
     }
-    problems.clear();
     for (auto& [place, problem] : by_place) {
         problems.push_back(std::move(problem));
     }
-    return problems;
 }
 
 }  // namespace
@@ -78,9 +76,7 @@ std::optional<FeedConfig> parse_config(std::string_view text, const std::string&
     if (found.empty()) {
         return config;
     }
-    for (Problem& problem : sorted_by_place(std::move(found))) {
-        problems.push_back(std::move(problem));
-    }
+    add_by_place(std::move(found), problems);
     return std::nullopt;
 }
 

@@ -9,13 +9,10 @@
 #include <sys/resource.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdio>
 #include <fstream>
 #include <memory>
-#include <string>
 #include <string_view>
-#include <utility>
 
 namespace pinstrike::actors {
 namespace {
@@ -26,37 +23,21 @@ struct DestroyTopology {
 
 using HwlocTopology = std::unique_ptr<hwloc_topology, DestroyTopology>;
 
-struct FreeBitmap {
-    void operator()(hwloc_bitmap_s* bitmap) const { hwloc_bitmap_free(bitmap); }
-};
-
-using HwlocBitmap = std::unique_ptr<hwloc_bitmap_s, FreeBitmap>;
-
-/// Null if hwloc cannot read the host.
-HwlocTopology load_topology(bool devices) {
-    hwloc_topology_t topology = nullptr;
-    if (hwloc_topology_init(&topology) != 0) {
-        return nullptr;
-    }
-    HwlocTopology owned{topology};
-    if (devices) {
-        hwloc_topology_set_io_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_IMPORTANT);
-    }
-    return hwloc_topology_load(topology) == 0 ? std::move(owned) : nullptr;
-}
-
-/// Null if the text does not describe a machine.
-HwlocTopology described_topology(const std::string& text) {
+/// This host, or the machine that the text describes. Null if hwloc cannot read it.
+HwlocTopology load_topology(const std::string* described = nullptr) {
     hwloc_topology_t topology = nullptr;
     if (hwloc_topology_init(&topology) != 0) {
         return nullptr;
     }
     HwlocTopology owned{topology};
     hwloc_topology_set_io_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_IMPORTANT);
-    const bool file = std::ifstream{text}.is_open();
-    const int described = file ? hwloc_topology_set_xml(topology, text.c_str())
-                               : hwloc_topology_set_synthetic(topology, text.c_str());
-    return described == 0 && hwloc_topology_load(topology) == 0 ? std::move(owned) : nullptr;
+    int error = 0;
+    if (described != nullptr) {
+        const bool file = std::ifstream{*described}.is_open();
+        error = file ? hwloc_topology_set_xml(topology, described->c_str())
+                     : hwloc_topology_set_synthetic(topology, described->c_str());
+    }
+    return error == 0 && hwloc_topology_load(topology) == 0 ? std::move(owned) : nullptr;
 }
 
 unsigned node_of(hwloc_obj_t object) {
@@ -74,8 +55,7 @@ void read_cpus(hwloc_topology* topology, Machine& machine) {
                                 .numa_node = node_of(cpu),
                                 .package = package == nullptr ? 0 : package->logical_index});
     }
-    std::sort(machine.cpus.begin(), machine.cpus.end(),
-              [](const MachineCpu& a, const MachineCpu& b) { return a.index < b.index; });
+    std::ranges::sort(machine.cpus, {}, &MachineCpu::index);
 }
 
 void read_pci(hwloc_topology* topology, Machine& machine) {
@@ -86,7 +66,7 @@ void read_pci(hwloc_topology* topology, Machine& machine) {
         std::snprintf(address.data(), address.size(), "%04x:%02x:%02x.%01x",
                       static_cast<unsigned>(pci.domain), pci.bus, pci.dev, pci.func);
         if (hwloc_obj_t host = hwloc_get_non_io_ancestor_obj(topology, device)) {
-            machine.pci_nodes.emplace_back(address.data(), node_of(host));
+            machine.pci_nodes.emplace(address.data(), node_of(host));
         }
     }
 }
@@ -116,18 +96,13 @@ void apply_limit(const std::optional<CgroupMemory>& group, Machine& machine) {
 }  // namespace
 
 const MachineCpu* Machine::find(CpuIndex index) const {
-    const auto found = std::find_if(cpus.begin(), cpus.end(),
-                                    [=](const MachineCpu& cpu) { return cpu.index == index; });
+    const auto found = std::ranges::find(cpus, index, &MachineCpu::index);
     return found == cpus.end() ? nullptr : &*found;
 }
 
 std::optional<unsigned> Machine::node_of_pci(const std::string& address) const {
-    for (const auto& [known, node] : pci_nodes) {
-        if (known == address) {
-            return node;
-        }
-    }
-    return std::nullopt;
+    const auto found = pci_nodes.find(address);
+    return found == pci_nodes.end() ? std::nullopt : std::optional{found->second};
 }
 
 Machine read_machine() {
@@ -137,7 +112,7 @@ Machine read_machine() {
         ::getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) {
         machine.open_files_max = limit.rlim_cur;
     }
-    if (const HwlocTopology topology = load_topology(true)) {
+    if (const HwlocTopology topology = load_topology()) {
         read_cpus(topology.get(), machine);
         read_pci(topology.get(), machine);
         machine.memory_bytes = read_memory_bytes("MemTotal:");
@@ -148,7 +123,7 @@ Machine read_machine() {
 }
 
 std::optional<Machine> described_machine(const std::string& text) {
-    const HwlocTopology topology = described_topology(text);
+    const HwlocTopology topology = load_topology(&text);
     if (!topology) {
         return std::nullopt;
     }
@@ -162,32 +137,22 @@ bool bind_this_thread(CpuIndex cpu) {
     if (cpu < 0) {
         return true;
     }
-    const HwlocTopology topology = load_topology(false);
-    const HwlocBitmap where{hwloc_bitmap_alloc()};
-    return topology && hwloc_bitmap_only(where.get(), static_cast<unsigned>(cpu)) == 0 &&
-           hwloc_set_cpubind(topology.get(), where.get(), HWLOC_CPUBIND_THREAD) == 0;
+    CpuMask mask{};
+    CPU_SET_S(static_cast<std::size_t>(cpu), sizeof mask, mask.data());
+    return ::sched_setaffinity(0, sizeof mask, mask.data()) == 0;
 }
 
-struct BoundToCpu::Before {
-    HwlocTopology topology = load_topology(false);
-    HwlocBitmap cpus{hwloc_bitmap_alloc()};
-};
-
 BoundToCpu::BoundToCpu(CpuIndex cpu) {
-    if (cpu < 0) {
-        return;
-    }
-    auto before = std::make_unique<Before>();
-    if (before->topology &&
-        hwloc_get_cpubind(before->topology.get(), before->cpus.get(), HWLOC_CPUBIND_THREAD) == 0) {
-        before_ = std::move(before);
+    CpuMask before{};
+    if (cpu >= 0 && ::sched_getaffinity(0, sizeof before, before.data()) == 0) {
+        before_ = before;
         bind_this_thread(cpu);
     }
 }
 
 BoundToCpu::~BoundToCpu() {
     if (before_) {
-        hwloc_set_cpubind(before_->topology.get(), before_->cpus.get(), HWLOC_CPUBIND_THREAD);
+        ::sched_setaffinity(0, sizeof *before_, before_->data());
     }
 }
 

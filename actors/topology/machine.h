@@ -7,8 +7,11 @@
 #include "actors/publish/publish_folder.h"
 #include "actors/topology/feed_config.h"
 
+#include <sched.h>
+
+#include <array>
 #include <cstddef>
-#include <memory>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -38,7 +41,7 @@ struct Machine {
     std::string no_call_filters;  ///< why the kernel has no system call filters; empty: it has them
 
     /// The NUMA nodes of PCI devices ("0000:3b:00.0"). read_machine() fills the list.
-    std::vector<std::pair<std::string, unsigned>> pci_nodes;
+    std::map<std::string, unsigned> pci_nodes;
 
     [[nodiscard]] std::optional<unsigned> node_of_pci(const std::string& address) const;
 };
@@ -51,6 +54,9 @@ struct Machine {
 /// nullopt if hwloc cannot read the text.
 [[nodiscard]] std::optional<Machine> described_machine(const std::string& text);
 
+/// As many processors as a config can name.
+using CpuMask = std::array<cpu_set_t, 4>;
+
 /// Moves the calling thread, and the threads that it creates in the meantime, to one CPU. The
 /// destructor moves the calling thread back. A negative CPU changes nothing.
 class BoundToCpu {
@@ -62,9 +68,7 @@ class BoundToCpu {
     BoundToCpu& operator=(const BoundToCpu&) = delete;
 
   private:
-    struct Before;
-
-    std::unique_ptr<Before> before_;
+    std::optional<CpuMask> before_;
 };
 
 /// Binds the calling thread to a CPU for good. A negative CPU binds nothing. False if the system

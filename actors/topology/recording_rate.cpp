@@ -39,7 +39,7 @@ double recorded_part(const FeedConfig& config) {
 
 /// How many days of so many bytes are kept, and what limits them; no text: nothing does.
 std::pair<double, std::string> days_kept(const FeedConfig& config, double bytes_of_day,
-                                         const std::optional<RecordingSpace>& space) {
+                                         const std::optional<RecordingDisk>& disk) {
     std::pair<double, std::string> least{std::numeric_limits<double>::infinity(), ""};
     const auto limit = [&](double days, const char* key) {
         if (days < least.first) {
@@ -50,8 +50,8 @@ std::pair<double, std::string> days_kept(const FeedConfig& config, double bytes_
     if (record.keep_bytes != 0) {
         limit(static_cast<double>(record.keep_bytes) / bytes_of_day, "record.keep_bytes");
     }
-    if (space) {
-        const auto all = static_cast<double>(space->free_bytes + space->recorded_bytes);
+    if (disk) {
+        const auto all = static_cast<double>(disk->free_bytes + disk->recorded_bytes);
         limit(std::max(all - static_cast<double>(record.free_bytes), 0.0) / bytes_of_day,
               "the disk's size and record.free");
     }
@@ -96,7 +96,7 @@ double recorded_bytes_per_second(const FeedConfig& config, double messages_per_s
 }
 
 std::string recording_text(const FeedConfig& config, std::optional<double> messages_per_second,
-                           const std::optional<RecordingSpace>& space) {
+                           const std::optional<RecordingDisk>& disk) {
     if (!messages_per_second) {
         return "recording: `pinstrike check --rate N` says what N messages a second take on disk\n";
     }
@@ -109,7 +109,7 @@ std::string recording_text(const FeedConfig& config, std::optional<double> messa
         "6.5 hours ({:.0f} bytes for each copy of a message)\n",
         grouped(static_cast<std::uint64_t>(*messages_per_second)), bytes_per_second / mega,
         bytes_of_day / giga, bytes_of_message);
-    if (const auto [days, limit] = days_kept(config, bytes_of_day, space); !limit.empty()) {
+    if (const auto [days, limit] = days_kept(config, bytes_of_day, disk); !limit.empty()) {
         text +=
             fmt::format("recording is kept for about {:.1f} days, because of {}\n", days, limit);
     }

@@ -3,9 +3,9 @@
 // How much a feed's recording takes on the disk.
 #pragma once
 
+#include "actors/recorder/recording_disk.h"
 #include "actors/topology/feed_config.h"
 
-#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -22,15 +22,9 @@ namespace pinstrike::actors {
 /// The hours for which a rate is taken to be the average: the regular trading session.
 inline constexpr double trading_day_s = 6.5 * 3600;
 
-/// The space that a recording can have.
-struct RecordingSpace {
-    std::uint64_t free_bytes = 0;
-    std::uint64_t recorded_bytes = 0;  ///< of segments that are there
-};
-
-/// What `pinstrike check` says of a feed's recording. `space`: of its disk, if that is known.
+/// What `pinstrike check` says of a feed's recording. `disk`: if it is known.
 [[nodiscard]] std::string recording_text(const FeedConfig& config,
                                          std::optional<double> messages_per_second,
-                                         const std::optional<RecordingSpace>& space);
+                                         const std::optional<RecordingDisk>& disk);
 
 }  // namespace pinstrike::actors

@@ -10,10 +10,8 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <numeric>
 #include <set>
 #include <utility>
-#include <vector>
 
 namespace pinstrike::actors {
 namespace {
@@ -133,9 +131,10 @@ struct Complaints {
     const FeedConfig& config;
     Problems& problems;
 
-    void add(const std::string& text, Remedy remedy = Remedy::change) const {
+    template <class... Values>
+    void add(Remedy remedy, fmt::format_string<Values...> text, Values&&... values) const {
         add_problem(problems, config.series_map_place.value_or(pinstrike::Place{}),
-                    "series_map: " + text, remedy);
+                    "series_map: " + fmt::format(text, std::forward<Values>(values)...), remedy);
     }
 };
 
@@ -144,17 +143,17 @@ void check_room(const FeedConfig& config, const SeriesList& list, bool overfull,
     const SeriesRoom room = series_room(config);
     const std::uint64_t announced = list.count(SeriesRow::announced);
     if (announced > room.all_cores) {
-        complaints.add(fmt::format("found {}{} series in {}, expected at most {}: {}",
-                                   overfull ? "at least " : "", announced, list.file,
-                                   room.all_cores, room.key));
+        complaints.add(Remedy::change, "found {}{} series in {}, expected at most {}: {}",
+                       overfull ? "at least " : "", announced, list.file, room.all_cores, room.key);
         return;
     }
     for (std::size_t i = 0; i < config.cores.size(); ++i) {
         if (list.counts[i] > room.each_core) {
-            complaints.add(fmt::format(
-                "found {} series of {} in {}, expected at most {}: a core's share of "
-                "{}",
-                list.counts[i], config.cores[i].name, list.file, room.each_core, room.key));
+            complaints.add(Remedy::change,
+                           "found {} series of {} in {}, expected at most {}: a core's share of "
+                           "{}",
+                           list.counts[i], config.cores[i].name, list.file, room.each_core,
+                           room.key);
         }
     }
 }
@@ -169,7 +168,7 @@ void read_file(const FeedConfig& config, SeriesList& list, const Complaints& com
                 unreadable);
     assignment.finish();
     for (const Problem& problem : unreadable) {
-        complaints.add(problem.place.file + " " + problem.text, problem.remedy);
+        complaints.add(problem.remedy, "{} {}", problem.place.file, problem.text);
     }
     if (!rows) {
         return;
@@ -177,10 +176,10 @@ void read_file(const FeedConfig& config, SeriesList& list, const Complaints& com
     list.rows[static_cast<std::size_t>(SeriesRow::malformed)] = rows->malformed;
     list.malformed = std::move(rows->problems);
     if (rows->good == 0) {
-        complaints.add(
-            fmt::format("found no series in {}, expected at least one row of symbol, "
-                        "expiration, reserved, strike, line, reserved",
-                        list.file));
+        complaints.add(Remedy::change,
+                       "found no series in {}, expected at least one row of symbol, "
+                       "expiration, reserved, strike, line, reserved",
+                       list.file);
         complaints.problems.insert(complaints.problems.end(), list.malformed.begin(),
                                    list.malformed.end());
     }
@@ -198,8 +197,8 @@ SeriesList read_series_list(const FeedConfig& config, Problems& problems) {
     const Complaints complaints{config, problems};
     list.file = file_of(config);
     if (list.file.empty()) {
-        complaints.add(fmt::format("found no such file in {}, expected {}", config.series_map,
-                                   feed::venue_services(config.kind).series_mapping_name));
+        complaints.add(Remedy::change, "found no such file in {}, expected {}", config.series_map,
+                       feed::venue_services(config.kind).series_mapping_name);
     } else {
         read_file(config, list, complaints);
     }

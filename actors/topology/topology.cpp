@@ -18,36 +18,30 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
-#include <optional>
-#include <set>
 #include <utility>
 
 namespace pinstrike::actors {
 namespace {
 
-template <class Items, class Same>
-std::size_t index_of(const Items& items, Same&& same) {
-    return static_cast<std::size_t>(
-        std::find_if(items.begin(), items.end(), std::forward<Same>(same)) - items.begin());
+template <class Items, class Value, class Member>
+std::size_t index_of(const Items& items, const Value& value, Member member) {
+    return static_cast<std::size_t>(std::ranges::find(items, value, member) - items.begin());
 }
 
 PollerPlan plan_poller(const FeedConfig& config, const PollerConfig& poller) {
     PollerPlan plan{poller.name, poller.cpu, poller.wait, {}, {}};
     for (const std::uint16_t number : poller.lines) {
-        plan.lines.push_back(
-            index_of(config.lines, [=](const auto& line) { return line.number == number; }));
+        plan.lines.push_back(index_of(config.lines, number, &feed::LineConfig::number));
     }
     for (const std::string& name : poller.ports) {
-        plan.ports.push_back(
-            index_of(config.ports, [&](const auto& port) { return port.name == name; }));
+        plan.ports.push_back(index_of(config.ports, name, &nic::PortConfig::name));
     }
     return plan;
 }
 
 bool reads_captures(const FeedConfig& config) {
-    return std::any_of(config.ports.begin(), config.ports.end(),
-                       [](const nic::PortConfig& port) { return nic::row_of(port.kind).replays; });
+    return std::ranges::any_of(
+        config.ports, [](const nic::PortConfig& port) { return nic::row_of(port.kind).replays; });
 }
 
 /// Descriptors that the process needs: one for each group of a port with kernel sockets. The other
@@ -93,80 +87,52 @@ RecoveryPlan plan_recovery(const FeedConfig& config) {
     return plan;
 }
 
-void add_problem(TopologyFindings& findings, std::string text, Remedy remedy = Remedy::change) {
-    pinstrike::add_problem(findings.problems, Place{}, std::move(text), remedy);
+template <class... Values>
+void add_problem(TopologyFindings& findings, fmt::format_string<Values...> text,
+                 Values&&... values) {
+    pinstrike::add_problem(findings.problems, Place{},
+                           fmt::format(text, std::forward<Values>(values)...));
+}
+
+template <class... Values>
+void add_remark(TopologyFindings& findings, fmt::format_string<Values...> text,
+                Values&&... values) {
+    findings.remarks.push_back(fmt::format(text, std::forward<Values>(values)...));
 }
 
 /// Every thread has a CPU of its own.
-std::vector<std::pair<std::string, CpuIndex>> placed_threads(const Topology& topology) {
-    std::vector<std::pair<std::string, CpuIndex>> threads;
-    for (const PollerPlan& poller : topology.pollers) {
-        threads.emplace_back(poller.name, poller.cpu);
-    }
-    for (const CorePlan& core : topology.cores) {
-        threads.emplace_back(core.name, core.cpu);
-    }
-    return threads;
-}
-
 void check_cpus(const Topology& topology, const Machine& machine, TopologyFindings& findings) {
     std::map<CpuIndex, std::string> taken;
     std::map<unsigned, std::string> cores;
-    auto threads = placed_threads(topology);
-    for (const auto& [name, cpu] : threads) {
-        if (cpu < 0) {
-            continue;
-        }
+    const auto take = [&](const std::string& name, CpuIndex cpu) {
         const MachineCpu* known = machine.find(cpu);
-        if (known == nullptr) {
-            add_problem(findings,
-                        fmt::format("{}: cpu {} is not one that this process may use; there are {}",
-                                    name, cpu, machine.cpus.size()));
-            continue;
+        if (cpu >= 0 && known == nullptr) {
+            add_problem(findings, "{}: cpu {} is not one that this process may use; there are {}",
+                        name, cpu, machine.cpus.size());
+        }
+        if (cpu < 0 || known == nullptr) {
+            return;
         }
         if (const auto [other, fresh] = taken.emplace(cpu, name); !fresh) {
-            add_problem(findings,
-                        fmt::format("{}: cpu {} is already used by {}", name, cpu, other->second));
+            add_problem(findings, "{}: cpu {} is already used by {}", name, cpu, other->second);
         } else if (const auto [sibling, alone] = cores.emplace(known->core, name); !alone) {
-            findings.remarks.push_back(fmt::format("{}: cpu {} shares its physical core with {}",
-                                                   name, cpu, sibling->second));
+            add_remark(findings, "{}: cpu {} shares its physical core with {}", name, cpu,
+                       sibling->second);
         }
-    }
-    if (topology.control_cpu >= 0 && machine.find(topology.control_cpu) == nullptr) {
-        add_problem(findings, fmt::format("control: cpu {} is not one that this process may use",
-                                          topology.control_cpu));
-    }
-    if (taken.contains(topology.control_cpu)) {
-        findings.remarks.push_back(fmt::format("control: shares cpu {} with {}",
-                                               topology.control_cpu, taken[topology.control_cpu]));
-    }
-}
-
-void check_rings(const Topology& topology, TopologyFindings& findings) {
-    std::set<std::pair<std::string, std::string>> ways;
-    for (const RingPlan& ring : topology.rings) {
-        if (!ways.emplace(ring.from, ring.to).second) {
-            add_problem(findings, fmt::format("ring {} to {}: there are two", ring.from, ring.to));
-        }
-        const bool drained =
-            std::any_of(topology.cores.begin(), topology.cores.end(),
-                        [&](const CorePlan& core) { return core.name == ring.to; });
-        const bool filled =
-            std::any_of(topology.pollers.begin(), topology.pollers.end(),
-                        [&](const PollerPlan& poller) { return poller.name == ring.from; });
-        if (!drained || !filled) {
-            add_problem(findings, fmt::format("ring {} to {}: no thread {} it", ring.from, ring.to,
-                                              drained ? "fills" : "drains"));
-        }
+    };
+    for (const PollerPlan& poller : topology.pollers) {
+        take(poller.name, poller.cpu);
     }
     for (const CorePlan& core : topology.cores) {
-        for (const std::string& kind : core.actors) {
-            if (find_actor_kind(kind) == nullptr) {
-                add_problem(findings,
-                            fmt::format("{}: found no actor of kind {}, expected one of {}",
-                                        core.name, kind, actor_kind_names()));
-            }
-        }
+        take(core.name, core.cpu);
+    }
+    if (topology.control_cpu >= 0 && machine.find(topology.control_cpu) == nullptr) {
+        add_problem(findings, "control: cpu {} is not one that this process may use",
+                    topology.control_cpu);
+    }
+    if (taken.contains(topology.control_cpu)) {
+        add_remark(findings, "control: shares cpu {} with {}", topology.control_cpu,
+                   taken[topology.control_cpu]);
     }
 }
 
@@ -179,24 +145,19 @@ void check_nodes(const Topology& topology, const FeedConfig& config, const Machi
                 nic::property_of(config.ports[port], &nic::PortKindRow::pci_address);
             const auto node = machine.node_of_pci(pci);
             if (cpu != nullptr && node && *node != cpu->numa_node) {
-                findings.remarks.push_back(fmt::format(
-                    "{}: cpu {} is on NUMA node {}, port {} ({}) on node {}", poller.name,
-                    poller.cpu, cpu->numa_node, config.ports[port].name, pci, *node));
+                add_remark(findings, "{}: cpu {} is on NUMA node {}, port {} ({}) on node {}",
+                           poller.name, poller.cpu, cpu->numa_node, config.ports[port].name, pci,
+                           *node);
             }
         }
         for (const CorePlan& core : topology.cores) {
             const MachineCpu* other = machine.find(core.cpu);
             if (cpu != nullptr && other != nullptr && cpu->numa_node != other->numa_node) {
-                findings.remarks.push_back(
-                    fmt::format("ring {} to {}: crosses from NUMA node {} to {}", poller.name,
-                                core.name, cpu->numa_node, other->numa_node));
+                add_remark(findings, "ring {} to {}: crosses from NUMA node {} to {}", poller.name,
+                           core.name, cpu->numa_node, other->numa_node);
             }
         }
     }
-}
-
-std::string memory_text(std::size_t bytes) {
-    return fmt::format("{:.1f} MiB", static_cast<double>(bytes) / static_cast<double>(mebibyte));
 }
 
 /// Memory of the process that reads recorded state at the start.
@@ -211,8 +172,8 @@ void check_memory(const Topology& topology, const FeedConfig& config, const Mach
     const std::size_t free_bytes =
         machine.free_bytes != 0 ? machine.free_bytes : machine.memory_bytes;
     if (free_bytes != 0 && topology.memory_bytes() > free_bytes) {
-        add_problem(
-            findings,
+        pinstrike::add_problem(
+            findings.problems, Place{},
             fmt::format("rings need {}, lines {}, actors {}, history {}, recorder {}, published "
                         "memory {}, DPDK {} besides hugepages; of {}'s {} are free {}",
                         memory_text(topology.ring_bytes()), memory_text(topology.line_bytes),
@@ -227,10 +188,11 @@ void check_memory(const Topology& topology, const FeedConfig& config, const Mach
                 : Remedy::retry);
     } else if (recovers_state(config) && free_bytes != 0 &&
                topology.memory_bytes() + recovery_bytes(config) > free_bytes) {
-        findings.remarks.push_back(fmt::format(
+        add_remark(
+            findings,
             "record.recover: the process that reads recorded state at the start needs {} more than "
             "the feed, of {} that are free: the books begin empty if it does not get them",
-            memory_text(recovery_bytes(config)), memory_text(free_bytes)));
+            memory_text(recovery_bytes(config)), memory_text(free_bytes));
     }
 }
 
@@ -239,10 +201,10 @@ void check_open_files(const Topology& topology, const Machine& machine,
                       TopologyFindings& findings) {
     if (machine.open_files_max && *machine.open_files_max < topology.open_files) {
         add_problem(findings,
-                    fmt::format("found a limit of {} open files, expected {} or more: "
-                                "LimitNOFILE={} in the service's unit, `ulimit -n {}` in a shell",
-                                *machine.open_files_max, topology.open_files, topology.open_files,
-                                topology.open_files));
+                    "found a limit of {} open files, expected {} or more: "
+                    "LimitNOFILE={} in the service's unit, `ulimit -n {}` in a shell",
+                    *machine.open_files_max, topology.open_files, topology.open_files,
+                    topology.open_files);
     }
 }
 
@@ -255,14 +217,11 @@ std::string poller_text(const PollerPlan& poller, const FeedConfig& config) {
     for (const std::size_t line : poller.lines) {
         numbers.push_back(config.lines[line].number);
     }
-    std::vector<std::string> ports;
-    for (const std::size_t port : poller.ports) {
-        ports.push_back(config.ports[port].name);
-    }
+    const auto port_name = [&](std::size_t port) { return config.ports[port].name; };
     return fmt::format("poller {:<10} {}, {}; ports {}; {} lines: {}\n", poller.name,
                        cpu_text(poller.cpu),
                        poller.wait == WaitStrategy::spin ? "spins" : "sleeps when idle",
-                       joined(ports), numbers.size(), ranges_text(numbers));
+                       joined(poller.ports, ", ", port_name), numbers.size(), ranges_text(numbers));
 }
 
 bool is_loopback(nic::Ipv4 address) {
@@ -297,9 +256,9 @@ void check_streams(const FeedConfig& config, TopologyFindings& findings) {
     const feed::StreamsReceived received = streams_received(config);
     for (std::size_t i = 0; i < received.size(); ++i) {
         if (!received[i] && received[1 - i]) {
-            findings.remarks.push_back(
-                fmt::format("ports: none receives stream {}: what is lost on stream {} has no copy",
-                            i == 0 ? 'A' : 'B', i == 0 ? 'B' : 'A'));
+            add_remark(findings,
+                       "ports: none receives stream {}: what is lost on stream {} has no copy",
+                       i == 0 ? 'A' : 'B', i == 0 ? 'B' : 'A');
         }
     }
 }
@@ -307,25 +266,25 @@ void check_streams(const FeedConfig& config, TopologyFindings& findings) {
 void check_reach(const Topology& topology, const FeedConfig& config, TopologyFindings& findings) {
     const bool plain = config.peer.tls == peer::TlsConfig{};
     if (!topology.recovery.listens.empty() && plain && !is_loopback(config.peer.listen.address)) {
-        findings.remarks.push_back(
-            fmt::format("peer: listens at {} without TLS: whoever can change bytes on that network "
-                        "can send forged blocks to the peers that ask",
-                        topology.recovery.listens));
+        add_remark(findings,
+                   "peer: listens at {} without TLS: whoever can change bytes on that network "
+                   "can send forged blocks to the peers that ask",
+                   topology.recovery.listens);
     }
     const bool far = std::ranges::any_of(
         config.peer.connect, [](const nic::Group& at) { return !is_loopback(at.address); });
     if (!topology.recovery.peers.empty() && plain && far) {
-        findings.remarks.push_back(
-            fmt::format("peer: connects to {} without TLS: whoever can change bytes on that "
-                        "network can send forged {} to this instance",
-                        joined(topology.recovery.peers),
-                        takes_state(config) ? "blocks and states of series" : "blocks"));
+        add_remark(findings,
+                   "peer: connects to {} without TLS: whoever can change bytes on that "
+                   "network can send forged {} to this instance",
+                   joined(topology.recovery.peers),
+                   takes_state(config) ? "blocks and states of series" : "blocks");
     }
     if (!config.metrics_address.empty() && !is_loopback(config.metrics_address)) {
-        findings.remarks.push_back(
-            fmt::format("metrics_address: {} is not this host's loopback and has no "
-                        "authentication: whoever reaches it can read the metrics",
-                        config.metrics_address));
+        add_remark(findings,
+                   "metrics_address: {} is not this host's loopback and has no "
+                   "authentication: whoever reaches it can read the metrics",
+                   config.metrics_address);
     }
 }
 
@@ -334,14 +293,17 @@ void check_confinement(const FeedConfig& config, const Machine& machine,
     if (config.system_calls == SystemCalls::filtered && !machine.no_call_filters.empty()) {
         add_problem(
             findings,
-            fmt::format(
-                "system_calls: this kernel has no seccomp filters ({}), expected one built with "
-                "CONFIG_SECCOMP_FILTER and nothing that forbids them; or set system_calls: free",
-                machine.no_call_filters));
+            "system_calls: this kernel has no seccomp filters ({}), expected one built with "
+            "CONFIG_SECCOMP_FILTER and nothing that forbids them; or set system_calls: free",
+            machine.no_call_filters);
     }
 }
 
 }  // namespace
+
+std::string memory_text(std::size_t bytes) {
+    return fmt::format("{:.1f} MiB", static_cast<double>(bytes) / static_cast<double>(mebibyte));
+}
 
 feed::StreamsReceived streams_received(const FeedConfig& config) {
     feed::StreamsReceived received{};
@@ -423,12 +385,10 @@ bool exchanges_state(const FeedConfig& config) {
 }
 
 std::size_t history_slots(const FeedConfig& config, const PollerConfig& poller) {
-    const bool keeps =
-        std::any_of(config.ports.begin(), config.ports.end(), [&](const nic::PortConfig& port) {
-            return nic::row_of(port.kind).keeps_packets &&
-                   std::find(poller.ports.begin(), poller.ports.end(), port.name) !=
-                       poller.ports.end();
-        });
+    const bool keeps = std::ranges::any_of(config.ports, [&](const nic::PortConfig& port) {
+        return nic::row_of(port.kind).keeps_packets &&
+               std::ranges::count(poller.ports, port.name) != 0;
+    });
     return Ring<FirstCopy>::slots_for(keeps ? HistoryRingWriter::keeping_slots
                                             : HistoryRingWriter::copying_slots);
 }
@@ -554,7 +514,6 @@ Topology plan_topology(const FeedConfig& config) {
 TopologyFindings check_topology(const Topology& topology, const FeedConfig& config,
                                 const Machine& machine) {
     TopologyFindings findings;
-    check_rings(topology, findings);
     check_cpus(topology, machine, findings);
     check_nodes(topology, config, machine, findings);
     check_memory(topology, config, machine, findings);
@@ -563,14 +522,14 @@ TopologyFindings check_topology(const Topology& topology, const FeedConfig& conf
         check_space(*machine.publish_space, topology.published_bytes, findings.problems);
     }
     if (!topology.recovery.sources.empty() && !topology.recovery.runs) {
-        findings.remarks.emplace_back(
-            "recovery: not run with captures; retransmitted messages in them fill gaps");
+        add_remark(findings,
+                   "recovery: not run with captures; retransmitted messages in them fill gaps");
     }
     if (config.history.memory_bytes != 0 && topology.recovery.history_bytes == 0) {
-        findings.remarks.emplace_back("history: not kept with captures");
+        add_remark(findings, "history: not kept with captures");
     }
     if (config.record.on && topology.record_bytes == 0) {
-        findings.remarks.emplace_back("record: captures are not recorded again");
+        add_remark(findings, "record: captures are not recorded again");
     }
     check_streams(config, findings);
     check_reach(topology, config, findings);

@@ -15,7 +15,6 @@
 #include "nic/port.h"
 
 #include <cstddef>
-#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
@@ -138,11 +137,13 @@ struct TopologyFindings {
 [[nodiscard]] std::map<int, std::size_t> hugepages_needed(const FeedConfig& config,
                                                           const Topology& topology);
 
-/// Checks that each ring has one producer and one consumer and is drained, that each CPU exists and
-/// is used once, that ports, pollers and cores are on one NUMA node, and that memory and
-/// descriptors suffice.
+/// Checks that each CPU exists and is used once, that ports, pollers and cores are on one NUMA
+/// node, and that memory and descriptors suffice.
 [[nodiscard]] TopologyFindings check_topology(const Topology& topology, const FeedConfig& config,
                                               const Machine& machine);
+
+/// "12.5 MiB".
+[[nodiscard]] std::string memory_text(std::size_t bytes);
 
 /// A text for people: ports, pollers, rings, cores and memory, in lines of at most 100 columns.
 [[nodiscard]] std::string to_text(const Topology& topology, const FeedConfig& config);

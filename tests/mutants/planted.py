@@ -30,10 +30,8 @@ plant(("config",), [
     ("two letters in the wrong order are two mistakes",
      "from[i - 1] == to[j - 2] && from[i - 2] == to[j - 1]", "from[i - 1] == to[j - 2] && j == 0"),
     ("an integer may be one less than the least",
-     "return value && *value >= least && *value <= most ? value : std::nullopt; }, "
-     "[](const std::int64_t& value)",
-     "return value && *value >= least - 1 && *value <= most ? value : std::nullopt; }, "
-     "[](const std::int64_t& value)"),
+     "return value && *value >= least && *value <= most ? value", "return value && *value >= least - 1 && "
+     "*value <= most ? value"),
     ("a size need not be a power of two", "size <= most && (size & (size - 1)) == 0", "size <= most"),
     ("DPDK ports may differ in hugepages", "if (hugepages && *hugepages != own.hugepages) {", "if (false) {"),
     ("captures may differ in pace", "if (pace_of(port).factor != pace_of(*first).factor) {", "if (false) {"),
@@ -303,17 +301,17 @@ plant(("account",), [
 
 plant(("view and metrics",), [
     ("a histogram's sum a thousand times too large",
-     "metric.histogram.sample_sum = static_cast<double>(taken.sum_ns) * 1e-9; for (unsigned i = 0;",
-     "metric.histogram.sample_sum = static_cast<double>(taken.sum_ns) * 1e-6; for (unsigned i = 0;"),
+     "metric.histogram.sample_sum = seconds_of(taken.sum_ns);",
+     "metric.histogram.sample_sum = seconds_of(taken.sum_ns) * 1000;"),
 ])
 
 plant(("appliance", "metrics"), [
     ("the time of a run goes on after its end", "(stopped_ns != 0 ? stopped_ns : monotonic_ns()) - started_ns",
      "(stopped_ns < 0 ? stopped_ns : monotonic_ns()) - started_ns"),
-    ("the clock's error is a thousand times too large", "seconds(counters.clock_error_ns)",
-     "seconds(counters.clock_error_ns * 1000)"),
-    ("the age of the history a thousand times too large", "static_cast<double>(history.oldest_ts_ns) * 1e-9",
-     "static_cast<double>(history.oldest_ts_ns) * 1e-6"),
+    ("the clock's error is a thousand times too large", "seconds_of(counters.clock_error_ns)",
+     "seconds_of(counters.clock_error_ns * 1000)"),
+    ("the age of the history a thousand times too large", "seconds_of(history.oldest_ts_ns)",
+     "seconds_of(history.oldest_ts_ns) * 1000"),
 ])
 
 plant(("view and metrics",), [
@@ -342,11 +340,12 @@ plant(("actors",), [
      ": !day.original(block.ts_exchange_ns)) {", ": !day.open()) {"),
     ("an order that was given up is taken for the next", "order_.number, static_cast<std::uint16_t>(port)};",
      "0, static_cast<std::uint16_t>(port)};"),
-    ("a port is drawn on no node", "if (!placed[i] && ports[i].numa_node == place.second) {", "if (false) {"),
+    ("a port is drawn on no node", "return each.first.second == ports[i].numa_node;",
+     "return each.first.second == ports[i].numa_node && false;"),
 ])
 
 plant(("service", "actors"), [
-    ("a socket with an abstract name is not found", "if (address.front() == '@') {", "if (address.empty()) {"),
+    ("a socket with an abstract name is not found", "if (address.starts_with('@')) {", "if (address.empty()) {"),
 ])
 
 plant(("log",), [
@@ -474,7 +473,7 @@ plant(("nic",), [
 
 plant(("account",), [
     ("checksum offload is presumed though a packet came through",
-     "return queue.to_lines == 0 && dropped_for", "return dropped_for"),
+     "return queue.to_lines == 0 && queue.dropped", "return queue.dropped"),
 ])
 
 plant(("record_state",), [
@@ -492,12 +491,13 @@ plant(("field_captures",), [
 ])
 
 plant(("config",), [
-    ("one problem that a retry fixes hides one that it does not", "return retry ? Exit::failed : Exit::config;",
-     "return retry || problems.size() > 1 ? Exit::failed : Exit::config;"),
+    ("one problem that a retry fixes hides one that it does not", "return change ? Exit::config : Exit::failed;",
+     "return change && problems.size() == 1 ? Exit::config : Exit::failed;"),
     ("an address that is not there yet needs a change", "EADDRINUSE, EADDRNOTAVAIL,", "EADDRINUSE,"),
     ("a file that failed replaces the last good one", "if (std::fclose(file) == 0 && error == 0) {",
      "if (std::fclose(file) == 0) {"),
-    ("a control group's caches are not free", "bytes += counts ? value : 0;", "bytes += 0 * value;"),
+    ("a control group's caches are not free",
+     "bytes += std::ranges::count(version.caches, name) != 0 ? value : 0;", "bytes += 0 * value;"),
     ("the groups around one have no limits", "path = path.parent_path();", "return;"),
     ("a port below those for all needs no right", "*port < rights.first_free_port && !rights.below_too",
      "*port + 1 < rights.first_free_port && !rights.below_too"),
@@ -506,7 +506,7 @@ plant(("config",), [
 plant(("limits",), [
     ("the peer port asks again at once", "return pause(error);", "return accept();"),
     ("a file that may not grow ends the program", "std::signal(SIGXFSZ, SIG_IGN)", "std::signal(SIGXFSZ, SIG_DFL)"),
-    ("recovery's end is not measured", "recovery.failure.empty() ? 1 : 0", "1"),
+    ("recovery's end is not measured", "recovery.failure.empty());", "true);"),
 ])
 
 plant(("capture_inputs",), [

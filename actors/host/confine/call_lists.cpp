@@ -1,6 +1,8 @@
 // path: cold
 #include "actors/host/confine/call_lists.h"
 
+#include "config/joined.h"
+
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -71,17 +73,13 @@ std::string to_text(std::vector<SystemCall> calls) {
         return std::pair{a.name, b.argument} <
                std::pair{b.name, a.argument};  // unrestricted calls first
     };
-    std::sort(calls.begin(), calls.end(), before);
-    std::string text;
-    for (std::size_t i = 0; i < calls.size(); ++i) {
-        if (i != 0 && calls[i].name == calls[i - 1].name) {
-            continue;
-        }
-        text += text.empty() ? "" : ", ";
-        text += calls[i].name;
-        text += calls[i].argument == SystemCall::any_argument ? "" : " (some)";
-    }
-    return text;
+    std::ranges::sort(calls, before);
+    const auto repeated = std::ranges::unique(calls, {}, &SystemCall::name);
+    calls.erase(repeated.begin(), repeated.end());
+    return joined(calls, ", ", [](const SystemCall& call) {
+        return std::string{call.name} +
+               (call.argument == SystemCall::any_argument ? "" : " (some)");
+    });
 }
 
 }  // namespace pinstrike::actors

@@ -2,6 +2,7 @@
 #include "actors/host/confine/rights.h"
 
 #include "actors/threads/every_thread.h"
+#include "config/joined.h"
 
 #include <fmt/format.h>
 #include <linux/capability.h>
@@ -13,7 +14,6 @@
 #include <array>
 #include <cstdint>
 #include <cstdlib>
-#include <iterator>
 
 namespace pinstrike::actors {
 namespace {
@@ -78,10 +78,7 @@ std::vector<nic::Right> rights_kept(const FeedConfig& config) {
     std::vector<nic::Right> rights;
     for (const nic::PortConfig& port : config.ports) {
         for (const nic::Right& right : nic::rights_kept_by(port)) {
-            const bool known = std::any_of(rights.begin(), rights.end(), [&](const auto& other) {
-                return other.capability == right.capability;
-            });
-            if (!known) {
+            if (std::ranges::count(rights, right.capability, &nic::Right::capability) == 0) {
                 rights.push_back(right);
             }
         }
@@ -90,11 +87,9 @@ std::vector<nic::Right> rights_kept(const FeedConfig& config) {
 }
 
 std::string to_text(const std::vector<nic::Right>& rights) {
-    std::string text;
-    for (const nic::Right& right : rights) {
-        text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", right.name, right.purpose);
-    }
-    return text.empty() ? "none" : text;
+    return rights.empty() ? "none" : joined(rights, ", ", [](const nic::Right& right) {
+        return fmt::format("{} ({})", right.name, right.purpose);
+    });
 }
 
 Confinement drop_rights(const std::vector<nic::Right>& kept, bool secret) {
@@ -115,9 +110,8 @@ Confinement drop_rights(const std::vector<nic::Right>& kept, bool secret) {
         result.remarks.push_back(fmt::format("thread {} keeps rights that it should not", name));
     }
     const std::uint64_t held = read_sets().effective;
-    std::vector<nic::Right> there;
-    std::copy_if(kept.begin(), kept.end(), std::back_inserter(there),
-                 [&](const auto& right) { return (held >> right.capability & 1U) != 0; });
+    std::vector<nic::Right> there = kept;
+    std::erase_if(there, [&](const auto& right) { return (held >> right.capability & 1U) == 0; });
     result.kept = to_text(there);
     return result;
 }

@@ -1,6 +1,8 @@
 // path: cold
+#include "actors/host/doctor/need.h"
 #include "actors/host/doctor/read_host.h"
 #include "actors/publish/publish_folder.h"
+#include "config/memory_sizes.h"
 
 #include <arpa/inet.h>
 #include <grp.h>
@@ -13,13 +15,12 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <sys/timex.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <cstring>
+#include <filesystem>
 #include <memory>
 #include <string>
 
@@ -63,13 +64,9 @@ void ask_addresses(Host& host) {
 }
 
 std::optional<HostDisk> ask_disk(const char* path) {
-    struct statvfs disk {};
-
-    if (::statvfs(path, &disk) != 0) {
-        return std::nullopt;
-    }
-    return HostDisk{path, std::uint64_t{disk.f_bavail} * disk.f_frsize,
-                    std::uint64_t{disk.f_blocks} * disk.f_frsize};
+    std::error_code error;
+    const auto space = std::filesystem::space(path, error);
+    return error ? std::nullopt : std::optional{HostDisk{path, space.available, space.capacity}};
 }
 
 std::optional<HostFolder> ask_folder(const char* path) {
@@ -124,6 +121,17 @@ void ask_kernel(Host& host) {
     }
     host.shm = ask_disk("/dev/shm");
     host.published = ask_folder(published_shm_folder);
+}
+
+void measure_recordings(const Need& need, Host& host) {
+    constexpr std::uint64_t bytes_max = 256 * mebibyte;
+    for (const RecordingNeed& recording : need.recordings) {
+        const auto disk = find_recording_disk(recording.folder);
+        if (disk && !host.recordings.contains(recording.folder)) {
+            host.recordings[recording.folder] = {
+                *disk, measure_writes(*disk, bytes_max, recording.least_bytes)};
+        }
+    }
 }
 
 }  // namespace pinstrike::actors::doctor

@@ -41,11 +41,8 @@ std::vector<std::size_t> counts_of(const Findings& findings) {
 }
 
 Severity worst_of(const Findings& findings) {
-    Severity worst = Severity::ok;
-    for (const Finding& finding : findings) {
-        worst = std::max(worst, finding.severity);
-    }
-    return worst;
+    const auto worst = std::ranges::max_element(findings, {}, &Finding::severity);
+    return worst == findings.end() ? Severity::ok : worst->severity;
 }
 
 }  // namespace pinstrike::actors::doctor

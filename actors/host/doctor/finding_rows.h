@@ -5,7 +5,8 @@
 // value they found, and the commands that change it.
 #pragma once
 
-#include <array>
+#include "config/rows.h"
+
 #include <string_view>
 
 namespace pinstrike::actors::doctor {
@@ -227,19 +228,8 @@ struct CheckRow {
         "the program would end with status 78, and not be restarted", "")
 // clang-format on
 
-#define PINSTRIKE_CHECK_NAME(name, ...) name,
 #define PINSTRIKE_CHECK_ROW(name, ...) CheckRow{__VA_ARGS__},
 
-/// A row of the table.
-enum class Check : unsigned char { PINSTRIKE_CHECKS(PINSTRIKE_CHECK_NAME) };
-
-inline constexpr std::array check_rows{PINSTRIKE_CHECKS(PINSTRIKE_CHECK_ROW)};
-
-#undef PINSTRIKE_CHECK_NAME
-#undef PINSTRIKE_CHECK_ROW
-
-constexpr const CheckRow& row_of(Check check) {
-    return check_rows[static_cast<std::size_t>(check)];
-}
+PINSTRIKE_TABLE(Check, CheckRow, PINSTRIKE_CHECKS, PINSTRIKE_CHECK_ROW)
 
 }  // namespace pinstrike::actors::doctor

@@ -77,14 +77,10 @@ Measured time_stamp_counter(const Host& host) {
 
 /// The programs that set the clock, as far as visible.
 std::string clock_programs(const Host& host) {
-    std::vector<std::string> names;
     // The kernel cuts names of processes to 15 characters.
-    for (const char* program :
-         {"ptp4l", "phc2sys", "timemaster", "chronyd", "ntpd", "openntpd", "systemd-timesyn"}) {
-        if (host.runs(program)) {
-            names.emplace_back(program);
-        }
-    }
+    std::vector<std::string> names{"ptp4l", "phc2sys",  "timemaster",     "chronyd",
+                                   "ntpd",  "openntpd", "systemd-timesyn"};
+    std::erase_if(names, [&](const std::string& program) { return !host.runs(program); });
     return joined(names);
 }
 

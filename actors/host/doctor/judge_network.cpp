@@ -46,7 +46,7 @@ Measured address(const PortNeed& port, const HostInterface& interface, const std
         return {unknown, "not visible"};
     }
     const std::vector<std::string>& seen = *interface.addresses;
-    if (own.empty() ? !seen.empty() : std::count(seen.begin(), seen.end(), own) != 0) {
+    if (own.empty() ? !seen.empty() : std::ranges::count(seen, own) != 0) {
         return {ok, joined(seen)};
     }
     return {warning,
@@ -64,8 +64,8 @@ Measured reverse_path_filter(const Host& host, const PortNeed& port,
         return {unknown, "not visible"};
     }
     const int filter = *interface.reverse_path_filter;
-    const bool routed = std::any_of(host.interfaces.begin(), host.interfaces.end(),
-                                    [](const auto& entry) { return entry.second.default_route; });
+    const bool routed = std::ranges::any_of(
+        host.interfaces, [](const auto& entry) { return entry.second.default_route; });
     if (filter == 0 || (filter == loose && routed)) {
         return {ok, filter == 0 ? "off" : "loose, and there is a default route"};
     }

@@ -2,7 +2,6 @@
 #include "actors/host/doctor/fixes.h"
 #include "actors/host/doctor/judge.h"
 #include "config/joined.h"
-#include "nic/dpdk/vdev.h"
 #include "nic/port_needs.h"
 
 #include <fmt/format.h>
@@ -89,8 +88,7 @@ Measured nic_node(const Host& host, const Need& need, const HostNic& nic) {
     Measured measured{ok, fmt::format("node {}", nic.node)};
     for (const HotThread& thread : need.threads) {
         const HostCpu* cpu = host.find_cpu(thread.cpu);
-        if (cpu != nullptr &&
-            std::count(thread.nics.begin(), thread.nics.end(), nic.address) != 0) {
+        if (cpu != nullptr && std::ranges::count(thread.nics, nic.address) != 0) {
             measured.seen +=
                 fmt::format("; {} on cpu {}, node {}", thread.name, cpu->index, cpu->node);
             measured.severity = cpu->node == nic.node ? measured.severity : warning;
@@ -135,10 +133,9 @@ void judge_nic(const Host& host, const Need& need, const PortNeed& port, Finding
 }  // namespace
 
 void judge_nics(const Host& host, const Need& need, Findings& findings) {
-    std::vector<PortNeed> ports;
-    std::copy_if(need.ports.begin(), need.ports.end(), std::back_inserter(ports),
-                 [](const PortNeed& port) { return !port.pci_address.empty(); });
-    if (std::any_of(ports.begin(), ports.end(), [&](const PortNeed& port) {
+    std::vector<PortNeed> ports = need.ports;
+    std::erase_if(ports, [](const PortNeed& port) { return port.pci_address.empty(); });
+    if (std::ranges::any_of(ports, [&](const PortNeed& port) {
             const HostNic* nic = host.find_nic(port.pci_address);
             return nic == nullptr || !nic::shares_device(nic->driver);
         })) {

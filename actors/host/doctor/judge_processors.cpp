@@ -103,9 +103,8 @@ Measured idle_states(const Host& host, const Need& need, const CpuSet& hot) {
         return {ok, host.hypervisor ? "none deeper here; the hypervisor's own are not visible"
                                     : "none deeper"};
     }
-    const bool parks =
-        std::any_of(need.threads.begin(), need.threads.end(),
-                    [](const HotThread& thread) { return thread.cpu >= 0 && !thread.spins; });
+    const bool parks = std::ranges::any_of(
+        need.threads, [](const HotThread& thread) { return thread.cpu >= 0 && !thread.spins; });
     Fix fix = sysfs_fix("c-states", values);
     fix.command = fmt::format("cpupower --cpu {} idle-set --disable-by-latency {}", cpus_text(hot),
                               exit_us_max);
@@ -153,9 +152,7 @@ Measured interrupts(const Host& host, const CpuSet& hot) {
         names.emplace_back("...");
     }
     CpuSet online;
-    for (const HostCpu& cpu : host.cpus) {
-        online.insert(cpu.index);
-    }
+    std::ranges::transform(host.cpus, std::inserter(online, online.end()), &HostCpu::index);
     return {
         warning,
         fmt::format("{} of {}: {}", numbers.size(), host.interrupts.size(), joined(names, "; ")),

@@ -30,9 +30,7 @@ std::optional<std::string> read_word(const fs::path& file) {
     if (in.bad()) {
         return std::nullopt;
     }
-    while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) {
-        text.pop_back();
-    }
+    text.erase(text.find_last_not_of("\n ") + 1);
     return text;
 }
 
@@ -64,7 +62,7 @@ std::vector<std::string> names_in(const fs::path& folder) {
     for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
         names.push_back(it->path().filename().string());
     }
-    std::sort(names.begin(), names.end());
+    std::ranges::sort(names);
     return names;
 }
 

@@ -3,8 +3,9 @@
 // Tells whether all threads make progress.
 #pragma once
 
-#include <cstddef>
+#include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -16,13 +17,11 @@ class Heartbeat {
     /// count has changed since the last call that returned true, or since the start.
     [[nodiscard]] bool beats(std::span<const std::uint64_t> steps) {
         before_.resize(steps.size(), 0);
-        for (std::size_t i = 0; i < steps.size(); ++i) {
-            if (steps[i] == before_[i]) {
-                return false;
-            }
+        const bool all = std::ranges::equal(steps, before_, std::not_equal_to{});
+        if (all) {
+            before_.assign(steps.begin(), steps.end());
         }
-        before_.assign(steps.begin(), steps.end());
-        return true;
+        return all;
     }
 
   private:

@@ -1,21 +1,20 @@
 // path: cold
 #include "actors/host/service/service_manager.h"
 
+#include "actors/host/service/datagram_socket.h"
+#include "config/units.h"
+
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
-#include <cstddef>
 #include <cstdlib>
 #include <cstring>
 #include <limits>
-#include <utility>
 
 namespace pinstrike::actors {
 namespace {
@@ -26,10 +25,8 @@ std::string_view variable(const char* name) {
 }
 
 std::optional<std::int64_t> number_of(std::string_view text) {
-    std::int64_t number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    const bool whole = error == std::errc{} && end == text.data() + text.size();
-    return whole && number > 0 ? std::optional{number} : std::nullopt;
+    const auto number = parse_integer(text);
+    return number && *number > 0 ? number : std::nullopt;
 }
 
 /// Nothing if WATCHDOG_PID names another process.
@@ -44,32 +41,6 @@ std::optional<std::int64_t> watchdog_of_environment() {
     return *us * ns_per_us;
 }
 
-/// A socket connected to a path, or to an abstract name that begins with "@"; -1 and errno on an
-/// error.
-int connected_to(std::string_view address) {
-    sockaddr_un to{};
-    to.sun_family = AF_UNIX;
-    if (address.size() >= sizeof to.sun_path) {
-        errno = ENAMETOOLONG;
-        return -1;
-    }
-    std::memcpy(to.sun_path, address.data(), address.size());
-    if (address.front() == '@') {
-        to.sun_path[0] = '\0';
-    }
-    const int socket = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + address.size());
-    if (socket >= 0 &&
-        ::connect(socket, reinterpret_cast<const sockaddr*>(&to),  // tidy: the socket API
-                  length) != 0) {
-        const int error = errno;
-        ::close(socket);
-        errno = error;
-        return -1;
-    }
-    return socket;
-}
-
 }  // namespace
 
 ServiceManager ServiceManager::of_environment() {
@@ -78,8 +49,8 @@ ServiceManager ServiceManager::of_environment() {
     if (address.empty()) {
         return manager;
     }
-    manager.socket_ = connected_to(address);
-    if (manager.socket_ < 0) {
+    manager.socket_ = connected_datagram_socket(address);
+    if (!manager.socket_.valid()) {
         manager.obstacle_ =
             fmt::format("the service manager at {} (NOTIFY_SOCKET) cannot be notified: {}", address,
                         std::strerror(errno));
@@ -87,17 +58,6 @@ ServiceManager ServiceManager::of_environment() {
     }
     manager.watchdog_ns_ = watchdog_of_environment();
     return manager;
-}
-
-ServiceManager::ServiceManager(ServiceManager&& other) noexcept
-    : socket_(std::exchange(other.socket_, -1)),
-      obstacle_(std::move(other.obstacle_)),
-      watchdog_ns_(other.watchdog_ns_) {}
-
-ServiceManager::~ServiceManager() {
-    if (socket_ >= 0) {
-        ::close(socket_);
-    }
 }
 
 void ServiceManager::keep_descriptor(int descriptor, const std::string& name) const {
@@ -114,8 +74,8 @@ void ServiceManager::keep_descriptor(int descriptor, const std::string& name) co
     rights->cmsg_type = SCM_RIGHTS;
     rights->cmsg_len = CMSG_LEN(sizeof descriptor);
     std::memcpy(CMSG_DATA(rights), &descriptor, sizeof descriptor);
-    if (socket_ >= 0) {
-        static_cast<void>(::sendmsg(socket_, &message, MSG_NOSIGNAL | MSG_DONTWAIT));
+    if (socket_.valid()) {
+        static_cast<void>(::sendmsg(socket_.get(), &message, MSG_NOSIGNAL | MSG_DONTWAIT));
     }
 }
 
@@ -138,9 +98,9 @@ int ServiceManager::kept_descriptor(std::string_view name) {
 }
 
 void ServiceManager::notify(std::string_view assignments) const {
-    if (socket_ >= 0) {
-        static_cast<void>(
-            ::send(socket_, assignments.data(), assignments.size(), MSG_NOSIGNAL | MSG_DONTWAIT));
+    if (socket_.valid()) {
+        static_cast<void>(::send(socket_.get(), assignments.data(), assignments.size(),
+                                 MSG_NOSIGNAL | MSG_DONTWAIT));
     }
 }
 

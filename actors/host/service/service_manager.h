@@ -5,6 +5,8 @@
 // this program.
 #pragma once
 
+#include "nic/file_descriptor.h"
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -18,14 +20,7 @@ class ServiceManager {
     /// before rights are dropped.
     static ServiceManager of_environment();
 
-    ServiceManager() = default;
-    ServiceManager(ServiceManager&& other) noexcept;
-    ServiceManager& operator=(ServiceManager&&) = delete;
-    ServiceManager(const ServiceManager&) = delete;
-    ServiceManager& operator=(const ServiceManager&) = delete;
-    ~ServiceManager();
-
-    [[nodiscard]] bool listens() const { return socket_ >= 0; }
+    [[nodiscard]] bool listens() const { return socket_.valid(); }
 
     /// Why the socket named by NOTIFY_SOCKET cannot be used; empty: it can, or none is named.
     [[nodiscard]] const std::string& obstacle() const { return obstacle_; }
@@ -46,7 +41,7 @@ class ServiceManager {
     void notify(std::string_view assignments) const;
 
   private:
-    int socket_ = -1;
+    nic::FileDescriptor socket_;
     std::string obstacle_;
     std::optional<std::int64_t> watchdog_ns_;
 };

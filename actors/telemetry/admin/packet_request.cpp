@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <atomic>
 #include <span>
 
 namespace pinstrike::actors::admin {

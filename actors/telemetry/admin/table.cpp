@@ -5,8 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
-#include <utility>
+#include <iterator>
 
 namespace pinstrike::actors::admin {
 namespace {
@@ -31,27 +30,19 @@ void Table::sort(std::size_t column, bool reversed) {
         return;
     }
     const bool falls = columns[column].falls != reversed;
-    const auto before = [=](const Cell& a, const Cell& b) {
+    const auto before = [=](const std::vector<Cell>& left, const std::vector<Cell>& right) {
+        const Cell& a = left[column];
+        const Cell& b = right[column];
         if (a.weight != b.weight) {
             return falls ? a.weight > b.weight : a.weight < b.weight;
         }
         return reversed ? a.text > b.text : a.text < b.text;
     };
-    // Sorts indices, so that equal rows keep their order. std::stable_sort would use a temporary
-    // buffer that clang calls deprecated.
-    std::vector<std::size_t> places(rows.size());
-    std::iota(places.begin(), places.end(), std::size_t{0});
-    std::sort(places.begin(), places.end(), [&](std::size_t left, std::size_t right) {
-        const Cell& a = rows[left][column];
-        const Cell& b = rows[right][column];
-        return before(a, b) || (!before(b, a) && left < right);
-    });
-    std::vector<std::vector<Cell>> sorted;
-    sorted.reserve(rows.size());
-    for (const std::size_t place : places) {
-        sorted.push_back(std::move(rows[place]));
+    // Inserts each row behind its equals. std::stable_sort would use a temporary buffer that clang
+    // calls deprecated.
+    for (auto row = rows.begin(); row != rows.end(); ++row) {
+        std::rotate(std::upper_bound(rows.begin(), row, *row, before), row, std::next(row));
     }
-    rows = std::move(sorted);
 }
 
 std::string heads_text(const Table& table) {

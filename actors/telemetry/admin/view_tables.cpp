@@ -10,7 +10,6 @@
 #include <cmath>
 #include <numeric>
 #include <span>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -310,7 +309,10 @@ std::string count_text(const json& of, const char* member) {
 }
 
 std::string word(const json& of, const char* member) {
-    const json& value = of.at(member);
+    return word(of.at(member));
+}
+
+std::string word(const json& value) {
     return value.is_null() ? "-" : value.is_string() ? value.get<std::string>() : value.dump();
 }
 

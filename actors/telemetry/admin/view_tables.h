@@ -38,6 +38,7 @@ enum class Figures : std::uint8_t { counts, rates };
 /// "-" if the count, or the word, is null.
 [[nodiscard]] std::string count_text(const nlohmann::json& of, const char* member);
 [[nodiscard]] std::string word(const nlohmann::json& of, const char* member);
+[[nodiscard]] std::string word(const nlohmann::json& value);
 
 /// "9.31 us", three digits and at most seven characters; "-" if there are no samples.
 [[nodiscard]] std::string time_text(const nlohmann::json& times, const char* member);

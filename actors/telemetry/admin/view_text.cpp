@@ -2,6 +2,7 @@
 #include "actors/telemetry/admin/view_text.h"
 
 #include "actors/telemetry/admin/view_tables.h"
+#include "config/joined.h"
 #include "config/units.h"
 
 #include <fmt/format.h>
@@ -14,23 +15,17 @@ namespace {
 
 using nlohmann::json;
 
-std::string joined(const json& words) {
-    std::string text;
-    for (const json& each : words) {
-        text += text.empty() ? "" : " ";
-        text += each.is_string() ? each.get<std::string>() : each.dump();
-    }
-    return text;
+/// The words or numbers of a list.
+std::string words_text(const json& words) {
+    return joined(words, " ", [](const json& each) { return word(each); });
 }
 
 /// "reason 3, reason 1"
 std::string reasons_text(const json& counts) {
-    std::string text;
-    for (const auto& [name, count] : counts.items()) {
-        text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name,
-                            grouped(count.get<std::uint64_t>()));
-    }
-    return text;
+    return joined(counts.items(), ", ", [](const auto& each) {
+        return fmt::format("{} {}", each.key(),
+                           grouped(each.value().template get<std::uint64_t>()));
+    });
 }
 
 std::string ago_text(const json& seconds) {
@@ -55,10 +50,10 @@ std::string status_text(const json& reply) {
     text +=
         fmt::format("lines       {} of {} up\n", status.at("lines_up").get<std::size_t>(), lines);
     if (!status.at("lines_down").empty()) {
-        text += fmt::format("down        {}\n", joined(status.at("lines_down")));
+        text += fmt::format("down        {}\n", words_text(status.at("lines_down")));
     }
     if (!status.at("streams_not_up").empty()) {
-        text += fmt::format("not heard   {}\n", joined(status.at("streams_not_up")));
+        text += fmt::format("not heard   {}\n", words_text(status.at("streams_not_up")));
     }
     for (const char* count : {"packets", "dropped", "missed", "delivered", "gaps", "lost",
                               "repaired", "late", "refused"}) {

@@ -3,17 +3,19 @@
 
 #include "actors/telemetry/json_parts.h"
 #include "config/version.h"
+#include "config/wall_time.h"
 #include "feed/arbitration/line_counts.h"
 #include "feed/event/decimal.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <array>
-#include <chrono>
+#include <iterator>
 #include <optional>
+#include <span>
 #include <string>
-#include <string_view>
 #include <utility>
 
 namespace pinstrike::actors::admin {
@@ -24,16 +26,9 @@ using nlohmann::json;
 constexpr std::array<std::string_view, feed::streams_count> stream_letters{"A", "B"};
 
 std::string_view word_of(feed::LineState state) {
-    switch (state) {
-        case feed::LineState::up:
-            return "up";
-        case feed::LineState::stream_silent:
-            return "silent";
-        case feed::LineState::stream_down:
-        case feed::LineState::line_down:
-            return "down";
-    }
-    return "?";
+    return state == feed::LineState::up              ? "up"
+           : state == feed::LineState::stream_silent ? "silent"
+                                                     : "down";
 }
 
 /// Without samples there are no percentiles, rather than zeros.
@@ -49,19 +44,42 @@ json times_of(const Histogram::Snapshot& taken) {
     return times;
 }
 
-/// The name of a counter in the tally, such as "line 3 delivered".
-std::string named(std::string_view of, std::string_view what) {
-    return fmt::format("{} {}", of, what);
-}
+/// What the tally has of one object.
+struct Counted {
+    std::string of;  ///< "line 3"
+    Tally& tally;
+
+    [[nodiscard]] std::uint64_t count(std::string_view what, std::uint64_t now) const {
+        return tally.count(fmt::format("{} {}", of, what), now);
+    }
+
+    [[nodiscard]] json times(std::string_view what, const Histogram::Snapshot& now) const {
+        return times_of(tally.times(fmt::format("{} {}", of, what), now));
+    }
+
+    /// Every row of a table with its count.
+    void add(json& view, std::span<const Row> rows, std::span<const std::uint64_t> counts) const {
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            view[std::string{rows[i].name}] = count(rows[i].name, counts[i]);
+        }
+    }
+
+    /// The rows that are not 0.
+    [[nodiscard]] json reasons(std::span<const Row> rows,
+                               std::span<const std::uint64_t> counts) const {
+        json view = json::object();
+        add(view, rows, counts);
+        for (auto each = view.begin(); each != view.end();) {
+            each = *each == 0 ? view.erase(each) : std::next(each);
+        }
+        return view;
+    }
+};
 
 /// Null if the stream was never heard.
-json seconds_since(std::int64_t wall_ns) {
-    if (wall_ns == 0) {
-        return nullptr;
-    }
-    const auto now = std::chrono::system_clock::now().time_since_epoch();
-    const double seconds = std::chrono::duration<double>(now).count();
-    return std::max(seconds - static_cast<double>(wall_ns) * 1e-9, 0.0);
+json seconds_since(std::int64_t then_ns) {
+    return then_ns == 0 ? json(nullptr)
+                        : json(std::max(static_cast<double>(wall_ns() - then_ns) * 1e-9, 0.0));
 }
 
 bool heard(const LineSnapshot& line, std::size_t stream) {
@@ -78,82 +96,57 @@ std::string_view line_state(const LineSnapshot& line) {
     return line.down ? "down" : line.up ? "up" : "unheard";
 }
 
-/// Every row of a table with its count.
-template <class Enum, std::size_t Count>
-void add_counts(json& view, const std::string& of, const std::array<Row, Count>& rows,
-                const RowTotals<Enum, Count>& totals, Tally& tally) {
-    for (std::size_t i = 0; i < Count; ++i) {
-        const std::string name{rows[i].name};
-        view[name] = tally.count(named(of, name), totals[static_cast<Enum>(i)]);
-    }
-}
-
-/// The rows that are not 0.
-template <class Rows, class Counts>
-json reasons_of(const std::string& of, const Rows& rows, const Counts& counts, Tally& tally) {
-    json reasons = json::object();
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-        const std::string name{rows[i].name};
-        if (const std::uint64_t count = tally.count(named(of, name), counts[i]); count != 0) {
-            reasons[name] = count;
-        }
-    }
-    return reasons;
-}
-
 json stream_of(const LineSnapshot& line, std::size_t stream, Tally& tally) {
-    const std::string of = fmt::format("line {} {}", line.line, stream_letters[stream]);
+    const Counted counted{fmt::format("line {} {}", line.line, stream_letters[stream]), tally};
     json view{{"state", stream_state(line, stream)},
-              {"heard_seconds_ago", seconds_since(line.heard_ns[stream])}};
-    add_counts(view, of, feed::StreamCount_rows, line.streams[stream], tally);
-    view["skew"] = times_of(tally.times(named(of, "skew"), line.skews[stream]));
+              {"heard_seconds_ago", seconds_since(line.heard_ns[stream])},
+              {"skew", counted.times("skew", line.skews[stream])}};
+    counted.add(view, feed::StreamCount_rows, line.streams[stream]);
     return view;
 }
 
 json line_of(const PollerSnapshot& poller, const LineSnapshot& line, Tally& tally) {
-    const std::string of = fmt::format("line {}", line.line);
-    json view{{"line", line.line}, {"poller", poller.name}, {"state", line_state(line)}};
-    add_counts(view, of, feed::LineCount_rows, line.counts, tally);
-    view["rejects"] = reasons_of(of, poller.reject_rows, line.rejected, tally);
-    view["a"] = stream_of(line, 0, tally);
-    view["b"] = stream_of(line, 1, tally);
+    const Counted counted{fmt::format("line {}", line.line), tally};
+    json view{{"line", line.line},
+              {"poller", poller.name},
+              {"state", line_state(line)},
+              {"rejects", counted.reasons(poller.reject_rows, line.rejected)},
+              {"a", stream_of(line, 0, tally)},
+              {"b", stream_of(line, 1, tally)}};
+    counted.add(view, feed::LineCount_rows, line.counts);
     return view;
 }
 
 json port_of(const PollerSnapshot& poller, const QueueSnapshot& queue, Tally& tally) {
-    const std::string of = fmt::format("port {} of {}", queue.port, poller.name);
+    const Counted counted{fmt::format("port {} of {}", queue.port, poller.name), tally};
     const nic::DeviceStatistics& device = queue.device;
-    const auto count = [&](std::string_view name, std::uint64_t now) {
-        return tally.count(named(of, name), now);
-    };
     const auto device_count = [&](std::string_view name, const std::optional<std::uint64_t>& now) {
-        return or_null<json>(now ? std::optional{count(name, *now)} : std::nullopt);
+        return now ? json(counted.count(name, *now)) : json(nullptr);
     };
-    return {{"port", queue.port},
-            {"poller", poller.name},
-            {"link", device.link_up ? json(*device.link_up ? "up" : "down") : json(nullptr)},
-            {"packets", count("packets", queue.counts[nic::PortCount::packets])},
-            {"bytes", count("bytes", queue.counts[nic::PortCount::bytes])},
-            {"full_bursts", count("full_bursts", queue.counts[nic::PortCount::full_bursts])},
-            {"link_changes", count("link_changes", queue.counts[nic::PortCount::link_changes])},
-            {"to_lines", count("to_lines", queue.to_lines)},
-            {"missed", device_count("missed", device.missed)},
-            {"no_buffer", device_count("no_buffer", device.no_buffer)},
-            {"errors", device_count("errors", device.errors)},
-            {"dropped", reasons_of(of, nic::Drop_rows, queue.dropped, tally)},
-            {"unknown_groups", queue.unknown_groups}};
+    json view{{"port", queue.port},
+              {"poller", poller.name},
+              {"link", device.link_up ? json(*device.link_up ? "up" : "down") : json(nullptr)},
+              {"to_lines", counted.count("to_lines", queue.to_lines)},
+              {"missed", device_count("missed", device.missed)},
+              {"no_buffer", device_count("no_buffer", device.no_buffer)},
+              {"errors", device_count("errors", device.errors)},
+              {"dropped", counted.reasons(nic::Drop_rows, queue.dropped)},
+              {"unknown_groups", queue.unknown_groups}};
+    counted.add(view, nic::PortCount_rows, queue.counts);
+    return view;
 }
 
 json thread_of(const LoopSnapshot& loop, const std::string& name, std::string_view kind,
                CpuIndex cpu, Tally& tally) {
+    const Counted counted{name, tally};
     return {{"thread", name},
             {"kind", kind},
             {"cpu", cpu < 0 ? json("any") : json(cpu)},
-            {"steps", tally.count(named(name, "steps"), loop.steps)},
-            {"busy_ns", tally.count(named(name, "busy"), loop.busy_ns)},
-            {"idle_ns", tally.count(named(name, "idle"), loop.idle_ns)},
+            {"steps", counted.count("steps", loop.steps)},
+            {"busy_ns", counted.count("busy", loop.busy_ns)},
+            {"idle_ns", counted.count("idle", loop.idle_ns)},
             {"longest_step_ns", loop.longest_step_ns},
-            {"preemptions", times_of(tally.times(named(name, "preemptions"), loop.preemptions))}};
+            {"preemptions", counted.times("preemptions", loop.preemptions)}};
 }
 
 /// The sum of member `name` over the elements of an array.
@@ -204,13 +197,13 @@ json threads_view(const CounterSnapshot& counters, Tally& tally) {
         for (const QueueSnapshot& queue : poller.queues) {
             packets += queue.counts[nic::PortCount::packets];
         }
-        threads.back()["packets"] = tally.count(named(poller.name, "packets"), packets);
+        threads.back()["packets"] = Counted{poller.name, tally}.count("packets", packets);
     }
     for (const CoreSnapshot& core : counters.cores) {
         threads.push_back(thread_of(core, core.name, "core", core.cpu, tally));
-        threads.back()["messages"] =
-            tally.count(named(core.name, "messages"), core.counts[CoreCount::events]);
-        threads.back()["sleeps"] = tally.count(named(core.name, "sleeps"), core.sleeps);
+        const Counted counted{core.name, tally};
+        threads.back()["messages"] = counted.count("messages", core.counts[CoreCount::events]);
+        threads.back()["sleeps"] = counted.count("sleeps", core.sleeps);
     }
     return threads;
 }
@@ -220,15 +213,14 @@ json rings_view(const CounterSnapshot& counters, Tally& tally) {
     for (std::size_t poller = 0; poller < counters.pollers.size(); ++poller) {
         for (const CoreSnapshot& core : counters.cores) {
             const RingSnapshot& ring = core.rings[poller];
-            const std::string of = fmt::format("ring {} {}", ring.from, core.name);
-            rings.push_back(
-                {{"from", ring.from},
-                 {"to", core.name},
-                 {"capacity_records", ring.capacity_records},
-                 {"high_water_records", ring.high_water_records},
-                 {"routed", tally.count(named(of, "routed"), ring.counts[RingCount::routed])},
-                 {"refused", tally.count(named(of, "refused"), ring.counts[RingCount::refused])},
-                 {"waits", tally.count(named(of, "waits"), ring.counts[RingCount::waits])}});
+            const Counted counted{fmt::format("ring {} {}", ring.from, core.name), tally};
+            rings.push_back({{"from", ring.from},
+                             {"to", core.name},
+                             {"capacity_records", ring.capacity_records},
+                             {"high_water_records", ring.high_water_records},
+                             {"routed", counted.count("routed", ring.counts[RingCount::routed])},
+                             {"refused", counted.count("refused", ring.counts[RingCount::refused])},
+                             {"waits", counted.count("waits", ring.counts[RingCount::waits])}});
         }
     }
     return rings;
@@ -239,14 +231,13 @@ json actors_view(const CounterSnapshot& counters, Tally& tally) {
     for (const CoreSnapshot& core : counters.cores) {
         for (std::size_t i = 0; i < core.actors.size(); ++i) {
             const ActorSnapshot& actor = core.actors[i];
-            const std::string of = fmt::format("actor {} {} {}", core.name, i, actor.name);
-            actors.push_back(
-                {{"core", core.name},
-                 {"actor", actor.name},
-                 {"messages", tally.count(named(of, "messages"), actor.events)},
-                 {"batches", tally.count(named(of, "batches"), actor.batches)},
-                 {"waiting", times_of(tally.times(named(of, "waiting"), actor.waiting.all))},
-                 {"service", times_of(tally.times(named(of, "service"), actor.service))}});
+            const Counted counted{fmt::format("actor {} {} {}", core.name, i, actor.name), tally};
+            actors.push_back({{"core", core.name},
+                              {"actor", actor.name},
+                              {"messages", counted.count("messages", actor.events)},
+                              {"batches", counted.count("batches", actor.batches)},
+                              {"waiting", counted.times("waiting", actor.waiting.all)},
+                              {"service", counted.times("service", actor.service)}});
         }
     }
     return actors;
@@ -256,11 +247,11 @@ json latency_view(const CounterSnapshot& counters, Tally& tally) {
     Histogram::Snapshot decoded;
     for (const PollerSnapshot& poller : counters.pollers) {
         decoded.add(
-            tally.times(named(poller.name, "exchange_to_decoded"), poller.exchange_to_decoded.all));
+            tally.times(poller.name + " exchange_to_decoded", poller.exchange_to_decoded.all));
     }
     Histogram::Snapshot handled;
     for (const CoreSnapshot& core : counters.cores) {
-        handled.add(tally.times(named(core.name, "receive_to_actor"), core.receive_to_actor.all));
+        handled.add(tally.times(core.name + " receive_to_actor", core.receive_to_actor.all));
     }
     return {{"exchange_to_decoded", times_of(decoded)}, {"receive_to_actor", times_of(handled)}};
 }

@@ -8,10 +8,10 @@
 #include "actors/telemetry/explain/row_tables.h"
 #include "actors/telemetry/log/codes.h"
 #include "actors/topology/feed_keys.h"
+#include "config/joined.h"
 #include "config/nearest.h"
 
 #include <algorithm>
-#include <array>
 #include <iterator>
 #include <utility>
 
@@ -29,31 +29,33 @@ std::vector<KeyDoc> documented_keys() {
     return docs;
 }
 
+Explanation explained(std::string kind, std::string_view name, std::string_view sentence,
+                      std::vector<Fact> facts, std::string metric = "") {
+    return {std::move(kind),  std::string{name}, std::string{sentence}, std::move(facts), {},
+            std::move(metric)};
+}
+
 std::string prefixed(std::string_view name) {
     return std::string{metric_prefix}.append(name);
 }
 
 /// The values of a metric's label `reason`, as "a, b"; empty if it has no such label.
-std::string reasons_of(Metric metric, const std::vector<RowTable>& tables) {
-    std::string words;
-    for (const RowTable& table : tables) {
-        if (std::find(table.by_reason.begin(), table.by_reason.end(), metric) !=
-            table.by_reason.end()) {
-            for (const Row& row : table.rows) {
-                words.append(words.empty() ? "" : ", ").append(row.name);
-            }
+std::string reasons_of(Metric metric, const std::vector<ReasonTable>& tables) {
+    std::vector<std::string_view> words;
+    for (const ReasonTable& table : tables) {
+        if (std::ranges::count(table.metrics, metric) != 0) {
+            std::ranges::transform(table.rows, std::back_inserter(words), &Row::name);
         }
     }
-    return words;
+    return joined(words);
 }
 
-void add_metrics(std::vector<Explanation>& out, const std::vector<RowTable>& tables) {
+void add_metrics(std::vector<Explanation>& out, const std::vector<ReasonTable>& tables) {
     for (std::size_t i = 0; i < Metric_count; ++i) {
         const MetricRow& row = Metric_rows[i];
         const std::string name = prefixed(row.name);
-        Explanation one{
-            "metric", name, std::string{row.sentence}, {{"type", std::string{word_of(row.kind)}}},
-            {},       name};
+        Explanation one = explained("metric", name, row.sentence,
+                                    {{"type", std::string{word_of(row.kind)}}}, name);
         if (std::string reasons = reasons_of(static_cast<Metric>(i), tables); !reasons.empty()) {
             one.facts.push_back({"reasons", std::move(reasons)});
         }
@@ -61,65 +63,49 @@ void add_metrics(std::vector<Explanation>& out, const std::vector<RowTable>& tab
     }
 }
 
-Explanation counter_of(const RowTable& table, const Row& row) {
+Explanation counter_of(const ActorTable& table, const Row& row) {
     const std::string metric =
         prefixed(table.gauges ? row_name(table.subject, row) : metric_name(table.subject, row));
-    return {"counter",
-            std::string{row.name},
-            std::string{row.sentence},
-            {{"counts", std::string{row.unit}},
-             {"of", std::string{table.of}},
-             {"metric", metric},
-             {"type", table.gauges || can_fall(table.subject, row) ? "gauge" : "counter"}},
-            {},
-            metric};
+    return explained("counter", row.name, row.sentence,
+                     {{"counts", std::string{row.unit}},
+                      {"of", std::string{table.of}},
+                      {"metric", metric},
+                      {"type", table.gauges || can_fall(table.subject, row) ? "gauge" : "counter"}},
+                     metric);
 }
 
-Explanation reason_of(const RowTable& table, const Row& row) {
-    Explanation one{"reason",
-                    std::string{row.name},
-                    std::string{row.sentence},
-                    {{"counts", std::string{row.unit}}, {"of", std::string{table.of}}},
-                    {},
-                    ""};
-    std::string metrics;
-    for (const Metric metric : table.by_reason) {
-        metrics.append(metrics.empty() ? "" : ", ").append(prefixed(row_of(metric).name));
-    }
-    one.facts.push_back({"metric", metrics + ", label reason"});
-    return one;
+Explanation reason_of(const ReasonTable& table, const Row& row) {
+    const auto word = [](Metric metric) { return prefixed(row_of(metric).name); };
+    return explained("reason", row.name, row.sentence,
+                     {{"counts", std::string{row.unit}},
+                      {"of", std::string{table.of}},
+                      {"metric", joined(table.metrics, ", ", word) + ", label reason"}});
 }
 
-/// Adds the rows of the tables of counters, or those of the tables of reasons.
-void add_rows(std::vector<Explanation>& out, const std::vector<RowTable>& tables, bool reasons) {
-    for (const RowTable& table : tables) {
-        if (table.subject.empty() != reasons) {
-            continue;
-        }
+template <class Table>
+void add_rows(std::vector<Explanation>& out, const std::vector<Table>& tables,
+              Explanation (*explanation)(const Table&, const Row&)) {
+    for (const Table& table : tables) {
         for (const Row& row : table.rows) {
-            out.push_back(reasons ? reason_of(table, row) : counter_of(table, row));
+            out.push_back(explanation(table, row));
         }
     }
 }
 
 void add_codes(std::vector<Explanation>& out) {
     for (const LogRow& row : LogCode_rows) {
-        out.push_back({"log code",
-                       std::string{row.code},
-                       std::string{row.sentence},
-                       {{"level", std::string{word_of(row.level)}}},
-                       {},
-                       ""});
+        out.push_back(explained("log code", row.code, row.sentence,
+                                {{"level", std::string{word_of(row.level)}}}));
     }
 }
 
 /// All explanations except those of keys.
 std::vector<Explanation> names_of_running() {
-    const std::vector<RowTable> tables = row_tables();
+    const std::vector<ReasonTable> reasons = reason_tables();
     std::vector<Explanation> out;
-    add_metrics(out, tables);
-    add_rows(out, tables, false);
-    add_rows(out, tables, true);
+    add_metrics(out, reasons);
+    add_rows(out, counter_tables(), counter_of);
+    add_rows(out, reasons, reason_of);
     add_codes(out);
     std::vector<Explanation> alerts = alert_explanations();
     std::move(alerts.begin(), alerts.end(), std::back_inserter(out));
@@ -176,7 +162,7 @@ std::vector<std::string> near_explanations(std::string_view asked) {
     std::vector<std::string> near = near_keys(documented_keys(), asked);
     std::vector<std::string> names;
     const auto know = [&names](const std::string& name) {
-        if (!name.empty() && std::find(names.begin(), names.end(), name) == names.end()) {
+        if (!name.empty() && std::ranges::count(names, name) == 0) {
             names.push_back(name);
         }
     };

@@ -23,74 +23,67 @@
 #include "nic/packet/drops.h"
 #include "nic/port.h"
 
+#include <algorithm>
+#include <iterator>
+
 namespace pinstrike::actors {
 
-std::vector<RowTable> row_tables() {
-    std::vector<RowTable> tables{
-        {"a port", nic::PortCount_rows, "port", {}},
-        {"a port: why a packet is dropped",
-         nic::Drop_rows,
-         "",
-         {Metric::port_dropped_packets_total}},
-        {"a stream of a line", feed::StreamCount_rows, "stream", {}},
-        {"a line", feed::LineCount_rows, "line", {}},
-        {"a ring", RingCount_rows, "ring", {}},
-        {"a core", CoreCount_rows, "core", {}},
-        {"recovery", feed::RecoveryCount_rows, "recovery", {}},
-        {"recovery: why a source did not deliver requested messages",
-         feed::Refusal_rows,
-         "",
-         {Metric::recovery_refused_requests_total, Metric::peer_client_refused_requests_total}},
-        {"history", feed::HistoryCount_rows, "history", {}},
-        {"the recorder", RecorderCount_rows, "recorder", {}},
-        {"the recorder: why a packet is not recorded",
-         MissingReason_rows,
-         "",
-         {Metric::recorder_missing_packets_total}},
-        {"peers: serving requests", peer::ServerCount_rows, "peer_server", {}},
-        {"peers: why requests and connections are refused",
-         peer::PeerRefusal_rows,
-         "",
-         {Metric::peer_server_refusals_total, Metric::peer_client_refusals_total}},
-        {"peers: how connections end",
-         peer::SessionEnd_rows,
-         "",
-         {Metric::peer_server_ends_total, Metric::peer_client_ends_total}},
-        {"peers: requests to one", peer::ClientCount_rows, "peer_client", {}},
-        {"peers: why a block is dropped",
-         peer::PeerDrop_rows,
-         "",
-         {Metric::peer_client_dropped_blocks_total}},
-        {"peers: receiving the state of series", peer::StateCount_rows, "peer_state", {}},
-        {"the day's list of series", SeriesRow_rows, "series_map", {}},
-        {"the log", LogCount_rows, "log", {}},
-        {"the config", ReloadCount_rows, "config", {}},
-        {"the metrics endpoint", EndpointCount_rows, "endpoint", {}},
-        {"the gateway", MarketCount_rows, "gateway", {}},
-        {"the Kafka producer", MarketCount_rows, "kafka", {}},
-        {"a topic of the Kafka producer", kafka::KafkaCount_rows, "kafka_topic", {}},
-        {"sessions of the gateway that have ended",
-         gateway::SessionCount_rows,
-         "gateway_session",
-         {}},
-        {"all sessions of a user of the gateway", gateway::SessionCount_rows, "gateway_user", {}},
-        {"the gateway: why sessions ended",
-         gateway::SessionEnding_rows,
-         "",
-         {Metric::gateway_ended_sessions_total}},
-        {"the serving side of a bridge", bridge::ServeCount_rows, "bridge_serve", {}},
-        {"the joining side of a bridge", bridge::JoinCount_rows, "bridge_join", {}},
+std::vector<ActorTable> counter_tables() {
+    std::vector<ActorTable> tables{
+        {"a port", "port", nic::PortCount_rows},
+        {"a stream of a line", "stream", feed::StreamCount_rows},
+        {"a line", "line", feed::LineCount_rows},
+        {"a ring", "ring", RingCount_rows},
+        {"a core", "core", CoreCount_rows},
+        {"recovery", "recovery", feed::RecoveryCount_rows},
+        {"history", "history", feed::HistoryCount_rows},
+        {"the recorder", "recorder", RecorderCount_rows},
+        {"peers: serving requests", "peer_server", peer::ServerCount_rows},
+        {"peers: requests to one", "peer_client", peer::ClientCount_rows},
+        {"peers: receiving the state of series", "peer_state", peer::StateCount_rows},
+        {"the day's list of series", "series_map", SeriesRow_rows},
+        {"the log", "log", LogCount_rows},
+        {"the config", "config", ReloadCount_rows},
+        {"the metrics endpoint", "endpoint", EndpointCount_rows},
+        {"the gateway", "gateway", MarketCount_rows},
+        {"the Kafka producer", "kafka", MarketCount_rows},
+        {"a topic of the Kafka producer", "kafka_topic", kafka::KafkaCount_rows},
+        {"sessions of the gateway that have ended", "gateway_session", gateway::SessionCount_rows},
+        {"all sessions of a user of the gateway", "gateway_user", gateway::SessionCount_rows},
+        {"the serving side of a bridge", "bridge_serve", bridge::ServeCount_rows},
+        {"the joining side of a bridge", "bridge_join", bridge::JoinCount_rows},
     };
     for (const ActorKind* kind : actor_kinds()) {
-        for (const ActorTable& table : kind->tables()) {
-            tables.push_back({table.of, table.rows, table.subject, {}, table.gauges});
-        }
+        std::ranges::copy(kind->tables(), std::back_inserter(tables));
     }
+    return tables;
+}
+
+std::vector<ReasonTable> reason_tables() {
+    using enum Metric;
+    std::vector<ReasonTable> tables{
+        {"a port: why a packet is dropped", nic::Drop_rows, {port_dropped_packets_total}},
+        {"recovery: why a source did not deliver requested messages",
+         feed::Refusal_rows,
+         {recovery_refused_requests_total, peer_client_refused_requests_total}},
+        {"the recorder: why a packet is not recorded",
+         MissingReason_rows,
+         {recorder_missing_packets_total}},
+        {"peers: why requests and connections are refused",
+         peer::PeerRefusal_rows,
+         {peer_server_refusals_total, peer_client_refusals_total}},
+        {"peers: how connections end",
+         peer::SessionEnd_rows,
+         {peer_server_ends_total, peer_client_ends_total}},
+        {"peers: why a block is dropped", peer::PeerDrop_rows, {peer_client_dropped_blocks_total}},
+        {"the gateway: why sessions ended",
+         gateway::SessionEnding_rows,
+         {gateway_ended_sessions_total}},
+    };
     feed::for_each_venue([&tables]<class Codec>() {
         tables.push_back({"a line: why a block is refused, or accepted with a remark",
                           Codec::reject_rows,
-                          "",
-                          {Metric::line_rejected_blocks_total}});
+                          {line_rejected_blocks_total}});
     });
     return tables;
 }

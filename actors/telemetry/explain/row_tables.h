@@ -3,6 +3,7 @@
 // All tables of counters and reasons, for `explain`.
 #pragma once
 
+#include "actors/core/actor_report.h"
 #include "actors/telemetry/metrics/metric_rows.h"
 #include "config/rows.h"
 
@@ -12,16 +13,17 @@
 
 namespace pinstrike::actors {
 
-/// A table of counters, where each row is a metric (metric_name), or a table of reasons, where each
-/// row is a value of the label `reason` of other metrics.
-struct RowTable {
-    std::string_view of;  ///< the object that the rows count for, such as "a line"
+/// A table of counters, where each row is a metric (metric_name): `of` names the object that they
+/// count for, such as "a line".
+[[nodiscard]] std::vector<ActorTable> counter_tables();
+
+/// A table of reasons, where each row is a value of the label `reason` of other metrics.
+struct ReasonTable {
+    std::string_view of;
     std::span<const Row> rows;
-    std::string_view subject;       ///< counters only: prefix of their metrics
-    std::vector<Metric> by_reason;  ///< reasons only: the metrics with these reasons
-    bool gauges = false;            ///< counters only: they are gauges
+    std::vector<Metric> metrics;
 };
 
-[[nodiscard]] std::vector<RowTable> row_tables();
+[[nodiscard]] std::vector<ReasonTable> reason_tables();
 
 }  // namespace pinstrike::actors

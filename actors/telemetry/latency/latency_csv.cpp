@@ -4,22 +4,13 @@
 
 #include <fmt/format.h>
 
+#include <array>
+#include <cstddef>
+
 namespace pinstrike::actors {
 namespace {
 
-const char* samples_of(LatencyRow::Kind kind) {
-    switch (kind) {
-        case LatencyRow::Kind::all:
-            return "all";
-        case LatencyRow::Kind::without_preemption:
-            return "without_preemption";
-        case LatencyRow::Kind::by_time:
-            return "by_time";
-        case LatencyRow::Kind::preemption:
-            break;
-    }
-    return "preemption";
-}
+constexpr std::array kind_words{"all", "without_preemption", "by_time", "preemption"};
 
 /// Quoting by RFC 4180, because names come from configs and may contain any character.
 std::string quoted(const std::string& text) {
@@ -43,9 +34,9 @@ std::string latency_csv(const LatencyReading& reading) {
     out += ",max_ns\n";
     for (const LatencyRow& row : latency_rows(reading)) {
         const bool counted = row.kind != LatencyRow::Kind::by_time;
-        out +=
-            fmt::format("{},{},{},{},{}", quoted(row.stage), quoted(row.thread), quoted(row.actor),
-                        samples_of(row.kind), counted ? fmt::format("{}", row.taken.count) : "");
+        out += fmt::format("{},{},{},{},{}", quoted(row.stage), quoted(row.thread),
+                           quoted(row.actor), kind_words[static_cast<std::size_t>(row.kind)],
+                           counted ? fmt::format("{}", row.taken.count) : "");
         for (const Percentile& percentile : percentiles) {
             const auto value = percentile_ns(row, percentile);
             out += value ? fmt::format(",{}", *value) : ",";

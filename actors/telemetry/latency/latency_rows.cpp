@@ -1,8 +1,6 @@
 // path: cold
 #include "actors/telemetry/latency/latency_rows.h"
 
-#include <utility>
-
 namespace pinstrike::actors {
 namespace {
 

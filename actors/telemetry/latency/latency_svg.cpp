@@ -38,9 +38,7 @@ std::string time_text(double ns) {
 class Plot {
   public:
     explicit Plot(std::vector<LatencyRow> rows) : rows_(std::move(rows)) {
-        rows_.erase(std::remove_if(rows_.begin(), rows_.end(),
-                                   [](const LatencyRow& row) { return row.taken.count == 0; }),
-                    rows_.end());
+        std::erase_if(rows_, [](const LatencyRow& row) { return row.taken.count == 0; });
         double lowest = 1e12;
         double highest = 1;
         for (const LatencyRow& row : rows_) {

@@ -101,16 +101,7 @@ LatencyReading since(const LatencyReading& now, const LatencyReading& before) {
 }
 
 Histogram::Snapshot without_preemption(const StageReading& stage) {
-    Histogram::Snapshot rest;
-    for (std::size_t i = 0; i < Histogram::buckets_count; ++i) {
-        rest.buckets[i] = less(stage.all.buckets[i], stage.preempted.buckets[i]);
-        rest.count += rest.buckets[i];
-        if (rest.buckets[i] != 0) {
-            rest.highest_ns = std::min(Histogram::upper_bound(i) - 1, stage.all.highest_ns);
-        }
-    }
-    rest.sum_ns = less(stage.all.sum_ns, stage.preempted.sum_ns);
-    return rest;
+    return since(stage.all, stage.preempted);
 }
 
 Histogram::Snapshot wait_for_poll(const LoopReading& loop) {

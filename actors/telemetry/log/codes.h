@@ -6,9 +6,8 @@
 #pragma once
 
 #include "config/log_level.h"
+#include "config/rows.h"
 
-#include <array>
-#include <cstddef>
 #include <string_view>
 
 namespace pinstrike::actors {
@@ -219,20 +218,9 @@ struct LogRow {
     std::string_view sentence;
 };
 
-#define PINSTRIKE_LOG_ENUM(code, level, burst, sentence) code,
 #define PINSTRIKE_LOG_ROW(code, level, burst, sentence) \
     LogRow{#code, LogLevel::level, burst, sentence},
-#define PINSTRIKE_LOG_ONE(code, level, burst, sentence) +1
 
-enum class LogCode : unsigned char { PINSTRIKE_LOG_CODES(PINSTRIKE_LOG_ENUM) };
-
-inline constexpr std::size_t LogCode_count = 0 PINSTRIKE_LOG_CODES(PINSTRIKE_LOG_ONE);
-
-inline constexpr std::array<LogRow, LogCode_count> LogCode_rows{
-    {PINSTRIKE_LOG_CODES(PINSTRIKE_LOG_ROW)}};
-
-constexpr const LogRow& row_of(LogCode code) {
-    return LogCode_rows[static_cast<std::size_t>(code)];
-}
+PINSTRIKE_TABLE(LogCode, LogRow, PINSTRIKE_LOG_CODES, PINSTRIKE_LOG_ROW)
 
 }  // namespace pinstrike::actors

@@ -9,6 +9,9 @@
 // class does not.
 #pragma once
 
+#include "actors/host/service/datagram_socket.h"
+#include "nic/file_descriptor.h"
+
 #include <string>
 #include <string_view>
 
@@ -19,20 +22,17 @@ class JournalWriter {
     static constexpr const char* usual_socket = "/run/systemd/journal/socket";
 
     /// Connects. If no journal listens, takes() is false. To be made before rights are dropped.
-    explicit JournalWriter(const std::string& socket = usual_socket);
-    ~JournalWriter();
+    explicit JournalWriter(const std::string& socket = usual_socket)
+        : socket_(connected_datagram_socket(socket)) {}
 
-    JournalWriter(const JournalWriter&) = delete;
-    JournalWriter& operator=(const JournalWriter&) = delete;
-
-    [[nodiscard]] bool takes() const { return socket_ >= 0; }
+    [[nodiscard]] bool takes() const { return socket_.valid(); }
 
     /// The texts must not contain newlines. False: the journal's socket is full or gone.
     [[nodiscard]] bool write(int priority, std::string_view code, std::string_view subject,
                              std::string_view message) const;
 
   private:
-    int socket_ = -1;
+    nic::FileDescriptor socket_;
 };
 
 }  // namespace pinstrike::actors

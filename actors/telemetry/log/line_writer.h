@@ -4,7 +4,6 @@
 // the pipe is closed or not read, the text is lost.
 #pragma once
 
-#include <cstdint>
 #include <string_view>
 
 namespace pinstrike::actors {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 
 namespace pinstrike::actors {
 
@@ -48,11 +49,7 @@ class RateLimit {
     /// Entries held back since the last one that was written.
     [[nodiscard]] std::uint64_t held() const { return held_; }
 
-    [[nodiscard]] std::uint64_t take_held() {
-        const std::uint64_t held = held_;
-        held_ = 0;
-        return held;
-    }
+    [[nodiscard]] std::uint64_t take_held() { return std::exchange(held_, 0); }
 
   private:
     static constexpr std::int64_t shortest_ns = 1'000'000'000;

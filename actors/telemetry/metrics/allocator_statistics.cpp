@@ -2,6 +2,7 @@
 #include "actors/telemetry/metrics/allocator_statistics.h"
 
 #include <cstddef>
+#include <cstdint>
 
 // The linker finds this only in executables with jemalloc.
 extern "C" [[gnu::weak]] int mallctl(const char* name, void* old_value, std::size_t* old_bytes,
@@ -26,17 +27,17 @@ std::uint64_t read(const char* name) {
 
 }  // namespace
 
-std::optional<AllocatorStatistics> read_allocator() {
+void add_allocator_statistics(Families& out) {
     if (::mallctl == nullptr) {
-        return std::nullopt;
+        return;
     }
     refresh();
-    return AllocatorStatistics{.allocated = read("stats.allocated"),
-                               .active = read("stats.active"),
-                               .metadata = read("stats.metadata"),
-                               .resident = read("stats.resident"),
-                               .mapped = read("stats.mapped"),
-                               .retained = read("stats.retained")};
+    out.value(Metric::allocator_allocated_bytes, {}, read("stats.allocated"));
+    out.value(Metric::allocator_active_bytes, {}, read("stats.active"));
+    out.value(Metric::allocator_metadata_bytes, {}, read("stats.metadata"));
+    out.value(Metric::allocator_resident_bytes, {}, read("stats.resident"));
+    out.value(Metric::allocator_mapped_bytes, {}, read("stats.mapped"));
+    out.value(Metric::allocator_retained_bytes, {}, read("stats.retained"));
 }
 
 }  // namespace pinstrike::actors

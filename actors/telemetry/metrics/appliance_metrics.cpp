@@ -6,66 +6,25 @@
 #include "config/version.h"
 
 #include <string>
-#include <utility>
 
 namespace pinstrike::actors {
 
 namespace {
 
-double seconds(std::uint64_t ns) {
-    return static_cast<double>(ns) * 1e-9;
-}
-
-double number(std::uint64_t count) {
-    return static_cast<double>(count);
-}
-
-/// Every row of a table with its count.
-template <class Rows, class Counts>
-void add_rows(Families& out, std::string_view subject, const Rows& rows, const Counts& count_of,
-              const Labels& labels) {
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-        out.row(subject, rows[i], labels, count_of(i));
-    }
-}
-
-/// The same for the counters of a table.
-template <class Enum, std::size_t Count>
-void add_counts(Families& out, std::string_view subject, const std::array<Row, Count>& rows,
-                const RowTotals<Enum, Count>& totals, const Labels& labels) {
-    add_rows(
-        out, subject, rows, [&](std::size_t i) { return totals[static_cast<Enum>(i)]; }, labels);
-}
-
-template <class Enum, std::size_t Count>
-void add_reasons(Families& out, Metric metric, const std::array<Row, Count>& rows,
-                 const RowTotals<Enum, Count>& totals, const Labels& labels) {
-    out.reasons(metric, rows, labels, [&](std::size_t i) { return totals[static_cast<Enum>(i)]; });
-}
-
 // ---------------------------------------------------------------- ports
 
 void add_device(Families& out, const nic::DeviceStatistics& device, const Labels& labels) {
-    if (device.missed) {
-        out.value(Metric::device_missed_packets_total, labels, number(*device.missed));
-    }
-    if (device.no_buffer) {
-        out.value(Metric::device_no_buffer_packets_total, labels, number(*device.no_buffer));
-    }
-    if (device.errors) {
-        out.value(Metric::port_errors_total, labels, number(*device.errors));
-    }
-    if (device.link_up) {
-        out.value(Metric::port_link_up, labels, *device.link_up ? 1 : 0);
-    }
+    out.value(Metric::device_missed_packets_total, labels, device.missed);
+    out.value(Metric::device_no_buffer_packets_total, labels, device.no_buffer);
+    out.value(Metric::port_errors_total, labels, device.errors);
+    out.value(Metric::port_link_up, labels, device.link_up);
 }
 
 void add_port(Families& out, const QueueSnapshot& queue, const std::string& thread) {
     const Labels labels{{"port", queue.name}, {"thread", thread}};
-    add_counts(out, "port", nic::PortCount_rows, queue.counts, labels);
-    out.value(Metric::port_handed_packets_total, labels, number(queue.to_lines));
-    out.reasons(Metric::port_dropped_packets_total, nic::Drop_rows, labels,
-                [&](std::size_t drop) { return queue.dropped[drop]; });
+    out.rows("port", nic::PortCount_rows, queue.counts, labels);
+    out.value(Metric::port_handed_packets_total, labels, queue.to_lines);
+    out.reasons(Metric::port_dropped_packets_total, nic::Drop_rows, queue.dropped, labels);
     add_device(out, queue.device, labels);
 }
 
@@ -74,42 +33,40 @@ void add_port(Families& out, const QueueSnapshot& queue, const std::string& thre
 void add_stream(Families& out, const LineSnapshot& line, std::size_t stream, Labels labels) {
     labels.push_back({"stream", stream == 0 ? "A" : "B"});
     if (line.watched) {
-        out.value(Metric::stream_state, labels, static_cast<double>(line.states[stream]));
+        out.value(Metric::stream_state, labels, line.states[stream]);
     }
     out.value(Metric::stream_last_packet_timestamp_seconds, labels,
-              static_cast<double>(line.heard_ns[stream]) * 1e-9);
+              seconds_of(line.heard_ns[stream]));
     out.histogram(Metric::stream_lead_seconds, labels, line.skews[stream]);
-    add_counts(out, "stream", feed::StreamCount_rows, line.streams[stream], labels);
+    out.rows("stream", feed::StreamCount_rows, line.streams[stream], labels);
 }
 
 void add_line(Families& out, const LineSnapshot& line, std::span<const Row> reject_rows) {
     const Labels labels{{"line", std::to_string(line.line)}};
-    add_counts(out, "line", feed::LineCount_rows, line.counts, labels);
-    out.value(Metric::line_retransmission_packets_total, labels,
-              number(line.retransmission_packets));
+    out.rows("line", feed::LineCount_rows, line.counts, labels);
+    out.value(Metric::line_retransmission_packets_total, labels, line.retransmission_packets);
     if (line.watched) {
-        out.value(Metric::line_down, labels, line.down ? 1 : 0);
+        out.value(Metric::line_down, labels, line.down);
     }
     for (std::size_t stream = 0; stream < feed::streams_count; ++stream) {
         if (line.received[stream]) {
             add_stream(out, line, stream, labels);
         }
     }
-    out.reasons(Metric::line_rejected_blocks_total, reject_rows, labels,
-                [&](std::size_t row) { return line.rejected[row]; });
+    out.reasons(Metric::line_rejected_blocks_total, reject_rows, line.rejected, labels);
 }
 
 // ---------------------------------------------------------------- threads and rings
 
 void add_loop(Families& out, const LoopSnapshot& loop, const std::string& name) {
     const Labels labels{{"thread", name}};
-    const double busy = seconds(loop.busy_ns);
-    const double idle = seconds(loop.idle_ns);
-    out.value(Metric::loop_steps_total, labels, number(loop.steps));
+    const double busy = seconds_of(loop.busy_ns);
+    const double idle = seconds_of(loop.idle_ns);
+    out.value(Metric::loop_steps_total, labels, loop.steps);
     out.value(Metric::loop_busy_seconds_total, labels, busy);
     out.value(Metric::loop_idle_seconds_total, labels, idle);
     out.value(Metric::loop_busy_ratio, labels, busy + idle > 0 ? busy / (busy + idle) : 0);
-    out.value(Metric::loop_longest_step_seconds, labels, seconds(loop.longest_step_ns));
+    out.value(Metric::loop_longest_step_seconds, labels, seconds_of(loop.longest_step_ns));
     out.histogram(Metric::loop_stop_seconds, labels, loop.preemptions);
 }
 
@@ -122,9 +79,9 @@ void add_stage(Families& out, const char* stage, const std::string& thread,
 
 void add_ring(Families& out, const RingSnapshot& ring) {
     const Labels labels{{"ring", ring.from + ":" + ring.to}};
-    add_counts(out, "ring", RingCount_rows, ring.counts, labels);
-    out.value(Metric::ring_high_water_records, labels, number(ring.high_water_records));
-    out.value(Metric::ring_capacity_records, labels, number(ring.capacity_records));
+    out.rows("ring", RingCount_rows, ring.counts, labels);
+    out.value(Metric::ring_high_water_records, labels, ring.high_water_records);
+    out.value(Metric::ring_capacity_records, labels, ring.capacity_records);
 }
 
 void add_poller(Families& out, const PollerSnapshot& poller, bool recording) {
@@ -141,26 +98,24 @@ void add_poller(Families& out, const PollerSnapshot& poller, bool recording) {
     }
     if (recording) {
         const Labels thread{{"thread", poller.name}};
-        out.value(Metric::recorder_packets_total, thread, number(poller.recorded));
-        out.value(Metric::recorder_not_recorded_packets_total, thread, number(poller.not_recorded));
-        out.value(Metric::recorder_filtered_packets_total, thread, number(poller.filtered));
+        out.value(Metric::recorder_packets_total, thread, poller.recorded);
+        out.value(Metric::recorder_not_recorded_packets_total, thread, poller.not_recorded);
+        out.value(Metric::recorder_filtered_packets_total, thread, poller.filtered);
     }
     const Labels labels{{"core", poller.name}};
     if (poller.notes_dropped) {
-        out.value(Metric::recovery_dropped_notes_total, labels, number(*poller.notes_dropped));
-        out.value(Metric::recovery_taken_blocks_total, labels, number(poller.repairs_taken));
+        out.value(Metric::recovery_dropped_notes_total, labels, *poller.notes_dropped);
+        out.value(Metric::recovery_taken_blocks_total, labels, poller.repairs_taken);
     }
-    if (poller.history_skipped) {
-        out.value(Metric::history_skipped_blocks_total, labels, number(*poller.history_skipped));
-    }
+    out.value(Metric::history_skipped_blocks_total, labels, poller.history_skipped);
 }
 
 // ---------------------------------------------------------------- cores and actors
 
 void add_actor(Families& out, const ActorSnapshot& actor, const std::string& core) {
     const Labels labels{{"core", core}, {"actor", actor.name}};
-    out.value(Metric::actor_events_total, labels, number(actor.events));
-    out.value(Metric::actor_batches_total, labels, number(actor.batches));
+    out.value(Metric::actor_events_total, labels, actor.events);
+    out.value(Metric::actor_batches_total, labels, actor.batches);
     out.histogram(Metric::actor_waiting_seconds, labels, actor.waiting.all);
     out.histogram(Metric::actor_service_seconds, labels, actor.service);
     for (const ActorFigures& figures : actor.figures) {
@@ -173,8 +128,8 @@ void add_actor(Families& out, const ActorSnapshot& actor, const std::string& cor
 void add_core(Families& out, const CoreSnapshot& core) {
     const Labels labels{{"core", core.name}};
     add_loop(out, core, core.name);
-    add_counts(out, "core", CoreCount_rows, core.counts, labels);
-    out.value(Metric::core_sleeps_total, labels, number(core.sleeps));
+    out.rows("core", CoreCount_rows, core.counts, labels);
+    out.value(Metric::core_sleeps_total, labels, core.sleeps);
     add_stage(out, "receive_to_actor", core.name, core.receive_to_actor);
     for (const ActorSnapshot& actor : core.actors) {
         add_actor(out, actor, core.name);
@@ -183,13 +138,12 @@ void add_core(Families& out, const CoreSnapshot& core) {
 
 void add_published(Families& out, const PublishedSnapshot& published,
                    const std::vector<CoreSnapshot>& cores) {
-    out.value(Metric::published_bytes, {}, number(published.bytes));
-    out.value(Metric::published_start_timestamp_seconds, {},
-              static_cast<double>(published.start_ns) * 1e-9);
-    out.value(Metric::published_reader_wakeups_total, {}, number(published.wakeups));
+    out.value(Metric::published_bytes, {}, published.bytes);
+    out.value(Metric::published_start_timestamp_seconds, {}, seconds_of(published.start_ns));
+    out.value(Metric::published_reader_wakeups_total, {}, published.wakeups);
     for (std::size_t i = 0; i < published.stream_records.size(); ++i) {
         out.value(Metric::published_stream_records_total, {{"core", cores[i].name}},
-                  number(published.stream_records[i]));
+                  published.stream_records[i]);
     }
 }
 
@@ -197,63 +151,60 @@ void add_published(Families& out, const PublishedSnapshot& published,
 
 void add_recovery(Families& out, const RecoverySnapshot& recovery) {
     if (recovery.has_thread) {
-        out.value(Metric::recovery_running, {}, recovery.failure.empty() ? 1 : 0);
+        out.value(Metric::recovery_running, {}, recovery.failure.empty());
     }
     if (!recovery.counts) {
         return;
     }
-    add_counts(out, "recovery", feed::RecoveryCount_rows, *recovery.counts, {});
+    out.rows("recovery", feed::RecoveryCount_rows, *recovery.counts);
     for (const auto& [source, refused] : recovery.sources) {
-        add_reasons(out, Metric::recovery_refused_requests_total, feed::Refusal_rows, refused,
+        out.reasons(Metric::recovery_refused_requests_total, feed::Refusal_rows, refused,
                     {{"source", source}});
     }
 }
 
 void add_recorder(Families& out, const RecorderSnapshot& recorder) {
-    add_counts(out, "recorder", RecorderCount_rows, recorder.counts, {});
-    out.value(Metric::recorder_running, {}, recorder.failure.empty() ? 1 : 0);
-    out.value(Metric::recorder_failing, {}, recorder.error != 0 ? 1 : 0);
-    out.value(Metric::recorder_disk_full, {}, is_full(recorder.error) ? 1 : 0);
-    add_reasons(out, Metric::recorder_missing_packets_total, MissingReason_rows, recorder.missing,
-                {});
-    out.value(Metric::recorder_longest_write_seconds, {}, seconds(recorder.longest_write_ns));
-    out.value(Metric::recorder_longest_pause_seconds, {}, seconds(recorder.longest_pause_ns));
-    out.value(Metric::recorder_snapshot_timestamp_seconds, {}, seconds(recorder.snapshot_ns));
+    out.rows("recorder", RecorderCount_rows, recorder.counts);
+    out.value(Metric::recorder_running, {}, recorder.failure.empty());
+    out.value(Metric::recorder_failing, {}, recorder.error != 0);
+    out.value(Metric::recorder_disk_full, {}, is_full(recorder.error));
+    out.reasons(Metric::recorder_missing_packets_total, MissingReason_rows, recorder.missing);
+    out.value(Metric::recorder_longest_write_seconds, {}, seconds_of(recorder.longest_write_ns));
+    out.value(Metric::recorder_longest_pause_seconds, {}, seconds_of(recorder.longest_pause_ns));
+    out.value(Metric::recorder_snapshot_timestamp_seconds, {}, seconds_of(recorder.snapshot_ns));
     out.value(Metric::recorder_snapshot_interval_seconds, {},
-              static_cast<double>(recorder.snapshot_interval_ns) * 1e-9);
-    out.value(Metric::recorder_snapshot_series, {}, number(recorder.snapshot_series));
-    out.value(Metric::recorder_recovery_succeeded, {}, number(recorder.recoveries));
-    out.value(Metric::recorder_recovery_failed, {}, number(recorder.recoveries_failed));
-    out.value(Metric::recorder_recovered_series, {}, number(recorder.recovered_series));
+              seconds_of(recorder.snapshot_interval_ns));
+    out.value(Metric::recorder_snapshot_series, {}, recorder.snapshot_series);
+    out.value(Metric::recorder_recovery_succeeded, {}, recorder.recoveries);
+    out.value(Metric::recorder_recovery_failed, {}, recorder.recoveries_failed);
+    out.value(Metric::recorder_recovered_series, {}, recorder.recovered_series);
 }
 
 void add_history(Families& out, const HistorySnapshot& history) {
-    add_counts(out, "history", feed::HistoryCount_rows, history.counts, {});
-    out.value(Metric::history_blocks, {}, number(history.blocks));
-    out.value(Metric::history_bytes, {}, number(history.used_bytes));
-    out.value(Metric::history_oldest_timestamp_seconds, {},
-              static_cast<double>(history.oldest_ts_ns) * 1e-9);
+    out.rows("history", feed::HistoryCount_rows, history.counts);
+    out.value(Metric::history_blocks, {}, history.blocks);
+    out.value(Metric::history_bytes, {}, history.used_bytes);
+    out.value(Metric::history_oldest_timestamp_seconds, {}, seconds_of(history.oldest_ts_ns));
 }
 
 void add_peer_server(Families& out, const PeerServerSnapshot& server) {
-    add_counts(out, "peer_server", peer::ServerCount_rows, server.counts, {});
-    out.value(Metric::peer_server_open_connections, {}, number(server.connections));
-    add_reasons(out, Metric::peer_server_refusals_total, peer::PeerRefusal_rows, server.refusals,
-                {});
-    add_reasons(out, Metric::peer_server_ends_total, peer::SessionEnd_rows, server.ends, {});
+    out.rows("peer_server", peer::ServerCount_rows, server.counts);
+    out.value(Metric::peer_server_open_connections, {}, server.connections);
+    out.reasons(Metric::peer_server_refusals_total, peer::PeerRefusal_rows, server.refusals);
+    out.reasons(Metric::peer_server_ends_total, peer::SessionEnd_rows, server.ends);
 }
 
 void add_peer_client(Families& out, const PeerClientSnapshot& client) {
     const Labels labels{{"peer", client.peer}};
-    add_counts(out, "peer_client", peer::ClientCount_rows, client.counts, labels);
-    out.value(Metric::peer_client_connected, labels, client.connected ? 1 : 0);
-    add_reasons(out, Metric::peer_client_dropped_blocks_total, peer::PeerDrop_rows, client.drops,
+    out.rows("peer_client", peer::ClientCount_rows, client.counts, labels);
+    out.value(Metric::peer_client_connected, labels, client.connected);
+    out.reasons(Metric::peer_client_dropped_blocks_total, peer::PeerDrop_rows, client.drops,
                 labels);
-    add_reasons(out, Metric::peer_client_refused_requests_total, feed::Refusal_rows,
+    out.reasons(Metric::peer_client_refused_requests_total, feed::Refusal_rows,
                 client.refused_requests, labels);
-    add_reasons(out, Metric::peer_client_refusals_total, peer::PeerRefusal_rows, client.refusals,
+    out.reasons(Metric::peer_client_refusals_total, peer::PeerRefusal_rows, client.refusals,
                 labels);
-    add_reasons(out, Metric::peer_client_ends_total, peer::SessionEnd_rows, client.ends, labels);
+    out.reasons(Metric::peer_client_ends_total, peer::SessionEnd_rows, client.ends, labels);
 }
 
 void add_peers(Families& out, const PeersSnapshot& peers) {
@@ -264,8 +215,8 @@ void add_peers(Families& out, const PeersSnapshot& peers) {
         add_peer_server(out, *peers.server);
     }
     if (peers.state) {
-        add_counts(out, "peer_state", peer::StateCount_rows, *peers.state, {});
-        out.value(Metric::peer_state_whole, {}, peers.state_whole ? 1 : 0);
+        out.rows("peer_state", peer::StateCount_rows, *peers.state);
+        out.value(Metric::peer_state_whole, {}, peers.state_whole);
     }
     for (const PeerClientSnapshot& client : peers.clients) {
         add_peer_client(out, client);
@@ -274,48 +225,27 @@ void add_peers(Families& out, const PeersSnapshot& peers) {
 
 // ---------------------------------------------------------------- the program
 
-void add_allocator(Families& out) {
-    const auto statistics = read_allocator();
-    if (!statistics) {
-        return;
-    }
-    const auto bytes = [&out](Metric metric, std::uint64_t value) {
-        out.value(metric, {}, static_cast<double>(value));
-    };
-    bytes(Metric::allocator_allocated_bytes, statistics->allocated);
-    bytes(Metric::allocator_active_bytes, statistics->active);
-    bytes(Metric::allocator_metadata_bytes, statistics->metadata);
-    bytes(Metric::allocator_resident_bytes, statistics->resident);
-    bytes(Metric::allocator_mapped_bytes, statistics->mapped);
-    bytes(Metric::allocator_retained_bytes, statistics->retained);
-}
-
 void add_program(Families& out, const CounterSnapshot& counters) {
     out.value(Metric::build_info, {{"version", version}, {"compiler", __VERSION__}}, 1);
     out.value(Metric::running_seconds, {}, counters.seconds);
-    out.value(Metric::clock_error_seconds, {}, seconds(counters.clock_error_ns));
+    out.value(Metric::clock_error_seconds, {}, seconds_of(counters.clock_error_ns));
     if (counters.clock_tick_ns) {
         out.value(Metric::clock_tick_seconds, {}, *counters.clock_tick_ns * 1e-9);
     }
-    out.value(Metric::clock_tsc, {}, counters.clock_tick_ns ? 1 : 0);
-    out.value(Metric::clock_steps_total, {}, number(counters.clock_steps));
-    add_counts(out, "config", ReloadCount_rows, counters.reloads, {});
-    out.value(Metric::config_reload_refused, {}, counters.reload_refused ? 1 : 0);
-    out.value(Metric::admin_untaken_connections_total, {}, number(counters.admin_untaken));
+    out.value(Metric::clock_tsc, {}, counters.clock_tick_ns.has_value());
+    out.value(Metric::clock_steps_total, {}, counters.clock_steps);
+    out.rows("config", ReloadCount_rows, counters.reloads);
+    out.value(Metric::config_reload_refused, {}, counters.reload_refused);
+    out.value(Metric::admin_untaken_connections_total, {}, counters.admin_untaken);
     if (counters.series_map) {
-        add_rows(out, "series_map", SeriesRow_rows,
-                 [&](std::size_t i) { return (*counters.series_map)[i]; }, {});
+        out.rows("series_map", SeriesRow_rows, *counters.series_map);
     }
-    out.value(Metric::hot_allocations_total, {}, number(counters.hot_allocations));
-    if (counters.reverse_path_drops) {
-        out.value(Metric::reverse_path_dropped_packets_total, {},
-                  number(*counters.reverse_path_drops));
-    }
+    out.value(Metric::hot_allocations_total, {}, counters.hot_allocations);
+    out.value(Metric::reverse_path_dropped_packets_total, {}, counters.reverse_path_drops);
     for (const RefusedCalls& calls : counters.calls) {
-        out.value(Metric::thread_refused_calls_total, {{"thread", calls.thread}},
-                  number(calls.count));
+        out.value(Metric::thread_refused_calls_total, {{"thread", calls.thread}}, calls.count);
     }
-    add_allocator(out);
+    add_allocator_statistics(out);
 }
 
 }  // namespace
@@ -325,7 +255,7 @@ std::vector<prometheus::MetricFamily> appliance_metrics(const CounterSnapshot& c
                                                         const EndpointCounters* endpoint) {
     Families out(counters.feed);
     add_program(out, counters);
-    add_counts(out, "log", LogCount_rows, RowTotals{log}, {});
+    out.rows("log", LogCount_rows, RowTotals{log});
     for (const PollerSnapshot& poller : counters.pollers) {
         add_poller(out, poller, counters.recorder.has_value());
     }
@@ -337,13 +267,12 @@ std::vector<prometheus::MetricFamily> appliance_metrics(const CounterSnapshot& c
     }
     if (counters.recorder) {
         add_recorder(out, *counters.recorder);
-        out.value(Metric::recorder_missed_before_start_messages, {},
-                  number(missed_before_start(counters)));
+        out.value(Metric::recorder_missed_before_start_messages, {}, missed_before_start(counters));
     }
     add_recovery(out, counters.recovery);
     add_peers(out, counters.peers);
     if (endpoint != nullptr) {
-        add_counts(out, "endpoint", EndpointCount_rows, RowTotals{*endpoint}, {});
+        out.rows("endpoint", EndpointCount_rows, RowTotals{*endpoint});
     }
     return out.take();
 }

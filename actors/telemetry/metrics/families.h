@@ -12,9 +12,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace pinstrike::actors {
@@ -24,15 +27,11 @@ using Labels = std::vector<Label>;
 
 /// The help text of a family with a reason label: "what, by reason. name: sentence; name:
 /// sentence".
-template <class Rows>
-[[nodiscard]] std::string reasons_help(std::string_view what, const Rows& rows) {
-    std::string help{what};
-    help += ", by reason.";
-    for (const Row& row : rows) {
-        help.append(" ").append(row.name).append(": ").append(row.sentence).append(";");
-    }
-    help.back() = '.';
-    return help;
+[[nodiscard]] std::string reasons_help(std::string_view what, std::span<const Row> rows);
+
+template <class Number>
+[[nodiscard]] double seconds_of(Number ns) {
+    return static_cast<double>(ns) * 1e-9;
 }
 
 class Families {
@@ -40,7 +39,18 @@ class Families {
     explicit Families(std::string feed) : feed_(std::move(feed)) {}
 
     /// A counter or a gauge, according to the table.
-    void value(Metric metric, Labels labels, double value);
+    template <class Number>
+    void value(Metric metric, Labels labels, Number value) {
+        add_value(metric, std::move(labels), static_cast<double>(value));
+    }
+
+    /// Nothing if the value is unknown.
+    template <class Number>
+    void value(Metric metric, Labels labels, const std::optional<Number>& known) {
+        if (known) {
+            value(metric, std::move(labels), *known);
+        }
+    }
 
     /// In seconds, with the buckets of bucket_bounds_ns.
     void histogram(Metric which, Labels labels, const Histogram::Snapshot& taken);
@@ -48,21 +58,16 @@ class Families {
     /// A row of a table of counters, named by metric_name, with its sentence as help.
     void row(std::string_view subject, const Row& row, Labels labels, std::uint64_t value);
 
+    /// All rows of such a table.
+    void rows(std::string_view subject, std::span<const Row> rows,
+              std::span<const std::uint64_t> counts, const Labels& labels = {});
+
     /// A row of an actor's table.
     void row(const ActorTable& table, std::size_t row, Labels labels, std::uint64_t value);
 
     /// A counter for each row of a table of reasons, named by the label `reason`.
-    template <class Rows, class Counts>
-    void reasons(Metric metric, const Rows& rows, const Labels& labels, const Counts& count_of) {
-        const MetricRow& own = row_of(metric);
-        const std::string help = reasons_help(own.sentence, rows);
-        for (std::size_t i = 0; i < rows.size(); ++i) {
-            Labels with_reason = labels;
-            with_reason.push_back({"reason", std::string{rows[i].name}});
-            set(add(own.name, help, own.kind, std::move(with_reason)), own.kind,
-                static_cast<double>(count_of(i)));
-        }
-    }
+    void reasons(Metric metric, std::span<const Row> rows, std::span<const std::uint64_t> counts,
+                 const Labels& labels = {});
 
     /// Returns all families so far and clears the list.
     [[nodiscard]] std::vector<prometheus::MetricFamily> take();
@@ -73,9 +78,11 @@ class Families {
     static constexpr unsigned bounds_count = 15;
 
   private:
+    void add_value(Metric metric, Labels labels, double value);
     prometheus::ClientMetric& add(std::string_view name, std::string_view help, MetricKind kind,
                                   Labels labels);
-    static void set(prometheus::ClientMetric& metric, MetricKind kind, double value);
+    void add(std::string_view name, std::string_view help, MetricKind kind, Labels labels,
+             double value);
 
     std::string feed_;
     std::vector<prometheus::MetricFamily> families_;

@@ -13,8 +13,6 @@
 #include <algorithm>
 #include <exception>
 #include <list>
-#include <memory>
-#include <string_view>
 #include <thread>
 #include <utility>
 
@@ -86,7 +84,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
     HttpAnswer made(const std::string& target) {
         try {
-            return answer_(target.substr(0, target.find('?')));
+            return answer_(target.substr(0, target.find('?')), counters_);
         } catch (const std::exception& fault) {
             counters_.bump(EndpointCount::failed);
             return {500, std::string{"no answer could be made: "} + fault.what() + '\n'};
@@ -110,9 +108,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
     bool asks_ = true;
 };
 
-}  // namespace
-
-class HttpServer::Loop {
+/// The server, whose header includes nothing of Boost.
+class Loop final : public HttpServer {
   public:
     Loop(const std::string& host, std::uint16_t port, Answer answer) : answer_(std::move(answer)) {
         Tcp::resolver resolver(io_);
@@ -127,17 +124,14 @@ class HttpServer::Loop {
         thread_ = std::thread([this] { run(); });
     }
 
-    ~Loop() {
+    ~Loop() override {
         io_.stop();
         thread_.join();
     }
 
-    Loop(const Loop&) = delete;
-    Loop& operator=(const Loop&) = delete;
+    [[nodiscard]] std::uint16_t port() const override { return port_; }
 
-    [[nodiscard]] std::uint16_t port() const { return port_; }
-
-    [[nodiscard]] const EndpointCounters& counters() const { return counters_; }
+    [[nodiscard]] const EndpointCounters& counters() const override { return counters_; }
 
   private:
     void run() {
@@ -212,15 +206,12 @@ class HttpServer::Loop {
     std::thread thread_;
 };
 
-HttpServer::HttpServer(std::unique_ptr<Loop> loop) : loop_(std::move(loop)) {}
-
-HttpServer::~HttpServer() = default;
+}  // namespace
 
 std::unique_ptr<HttpServer> HttpServer::open(const std::string& host, std::uint16_t port,
                                              Answer answer, Problem& complaint) {
     try {
-        return std::unique_ptr<HttpServer>(
-            new HttpServer(std::make_unique<Loop>(host, port, std::move(answer))));
+        return std::make_unique<Loop>(host, port, std::move(answer));
     } catch (const boost::system::system_error& fault) {
         // An error of a name server may be temporary.
         const bool by_kernel = fault.code().category() == boost::system::system_category();
@@ -231,14 +222,6 @@ std::unique_ptr<HttpServer> HttpServer::open(const std::string& host, std::uint1
         complaint.remedy = Remedy::retry;
     }
     return nullptr;
-}
-
-std::uint16_t HttpServer::port() const {
-    return loop_->port();
-}
-
-const EndpointCounters& HttpServer::counters() const {
-    return loop_->counters();
 }
 
 }  // namespace pinstrike::actors

@@ -48,7 +48,8 @@ class HttpServer {
     static constexpr std::chrono::milliseconds answer_within{8000};
 
     /// Returns the answer to a GET of the path, without its query. Runs on the server's thread.
-    using Answer = std::function<HttpAnswer(const std::string& path)>;
+    using Answer =
+        std::function<HttpAnswer(const std::string& path, const EndpointCounters& counters)>;
 
     /// Listens, and answers on its own thread, which inherits the caller's CPU. Null, with the
     /// reason in `complaint` (a Problem without a key), if it cannot listen.
@@ -56,21 +57,17 @@ class HttpServer {
                                                           std::uint16_t port, Answer answer,
                                                           Problem& complaint);
     /// Closes all connections.
-    ~HttpServer();
+    virtual ~HttpServer() = default;
 
     HttpServer(const HttpServer&) = delete;
     HttpServer& operator=(const HttpServer&) = delete;
 
-    [[nodiscard]] std::uint16_t port() const;
+    [[nodiscard]] virtual std::uint16_t port() const = 0;
 
-    [[nodiscard]] const EndpointCounters& counters() const;
+    [[nodiscard]] virtual const EndpointCounters& counters() const = 0;
 
-  private:
-    class Loop;
-
-    explicit HttpServer(std::unique_ptr<Loop> loop);
-
-    std::unique_ptr<Loop> loop_;
+  protected:
+    HttpServer() = default;
 };
 
 }  // namespace pinstrike::actors

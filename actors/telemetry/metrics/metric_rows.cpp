@@ -1,7 +1,10 @@
 // path: cold
 #include "actors/telemetry/metrics/metric_rows.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <array>
 #include <utility>
 
 namespace pinstrike::actors {
@@ -10,14 +13,7 @@ namespace {
 
 /// Whether `word` is one of the words in the name, which underscores separate.
 bool has_word(std::string_view name, std::string_view word) {
-    while (!name.empty()) {
-        const std::size_t end = std::min(name.find('_'), name.size());
-        if (name.substr(0, end) == word) {
-            return true;
-        }
-        name.remove_prefix(std::min(end + 1, name.size()));
-    }
-    return false;
+    return fmt::format("_{}_", name).find(fmt::format("_{}_", word)) != std::string::npos;
 }
 
 /// Subject and name of the rows that can decrease.
@@ -41,7 +37,7 @@ std::string row_name(std::string_view subject, const Row& row) {
 }
 
 bool can_fall(std::string_view subject, const Row& row) {
-    return std::find(falling.begin(), falling.end(), std::pair{subject, row.name}) != falling.end();
+    return std::ranges::count(falling, std::pair{subject, row.name}) != 0;
 }
 
 std::string metric_name(std::string_view subject, const Row& row) {

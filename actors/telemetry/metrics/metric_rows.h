@@ -8,7 +8,6 @@
 #include "actors/core/actor_report.h"
 #include "config/rows.h"
 
-#include <array>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -221,20 +220,9 @@ struct MetricRow {
     std::string_view sentence;
 };
 
-#define PINSTRIKE_METRIC_ENUM(name, kind, sentence) name,
 #define PINSTRIKE_METRIC_ROW(name, kind, sentence) MetricRow{#name, MetricKind::kind, sentence},
-#define PINSTRIKE_METRIC_ONE(name, kind, sentence) +1
 
-enum class Metric : unsigned char { PINSTRIKE_METRICS(PINSTRIKE_METRIC_ENUM) };
-
-inline constexpr std::size_t Metric_count = 0 PINSTRIKE_METRICS(PINSTRIKE_METRIC_ONE);
-
-inline constexpr std::array<MetricRow, Metric_count> Metric_rows{
-    {PINSTRIKE_METRICS(PINSTRIKE_METRIC_ROW)}};
-
-constexpr const MetricRow& row_of(Metric metric) {
-    return Metric_rows[static_cast<std::size_t>(metric)];
-}
+PINSTRIKE_TABLE(Metric, MetricRow, PINSTRIKE_METRICS, PINSTRIKE_METRIC_ROW)
 
 /// "counter", "gauge", "histogram"
 [[nodiscard]] std::string_view word_of(MetricKind kind);

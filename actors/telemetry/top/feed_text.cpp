@@ -1,12 +1,13 @@
 // path: cold
 #include "actors/telemetry/top/feed_text.h"
 
+#include "config/joined.h"
 #include "config/units.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
+#include <initializer_list>
 
 namespace pinstrike::actors::top {
 namespace {
@@ -16,14 +17,10 @@ using nlohmann::json;
 const json nothing;
 
 /// "counter 1   counter 2"
-template <std::size_t Count>
-std::string counts_text(const json& of, const std::array<const char*, Count>& counts) {
-    std::string text;
-    for (const char* count : counts) {
-        text +=
-            fmt::format("{}{} {}", text.empty() ? "" : "   ", count, admin::count_text(of, count));
-    }
-    return text;
+std::string counts_text(const Readings& readings, std::initializer_list<const char*> counts) {
+    return joined(counts, "   ", [&](const char* count) {
+        return fmt::format("{} {}", count, admin::count_text(readings.now.at("status"), count));
+    });
 }
 
 }  // namespace
@@ -41,13 +38,11 @@ std::string rates_text(const Readings& readings) {
 }
 
 std::string totals_text(const Readings& readings) {
-    return counts_text(readings.now.at("status"),
-                       std::array{"delivered", "packets", "gaps", "repaired"});
+    return counts_text(readings, {"delivered", "packets", "gaps", "repaired"});
 }
 
 std::string losses_text(const Readings& readings) {
-    return counts_text(readings.now.at("status"),
-                       std::array{"lost", "refused", "dropped", "missed"});
+    return counts_text(readings, {"lost", "refused", "dropped", "missed"});
 }
 
 std::string lines_up_text(const Readings& readings) {
@@ -67,7 +62,7 @@ std::string latency_text(const Readings& readings) {
     std::string text = "p50 p99:";
     for (const auto& [stage, times] : readings.now.at("latency").items()) {
         std::string words = stage;
-        std::replace(words.begin(), words.end(), '_', ' ');
+        std::ranges::replace(words, '_', ' ');
         text += fmt::format("  {} {} {}", words, admin::time_text(times, "p50_ns"),
                             admin::time_text(times, "p99_ns"));
     }

@@ -1,7 +1,6 @@
 // path: cold
 #include "actors/topology/plan/plan.h"
 
-#include "config/memory_sizes.h"
 #include "config/units.h"
 #include "nic/port_kind.h"
 
@@ -52,19 +51,12 @@ Port port_of(const FeedConfig& config, const Topology& topology, const Machine& 
 using PanelKey = std::pair<unsigned, unsigned>;  // package, NUMA node
 
 void place_cpu(const MachineCpu& cpu, const std::vector<Thread>& threads, Panel& panel) {
-    if (panel.cores.empty() ||
-        std::none_of(panel.cores.begin(), panel.cores.end(),
-                     [&](const Core& core) { return core.index == cpu.core; })) {
-        panel.cores.push_back({cpu.core, {}});
+    auto core = std::ranges::find(panel.cores, cpu.core, &Core::index);
+    if (core == panel.cores.end()) {
+        core = panel.cores.insert(core, {cpu.core, {}});
     }
-    const auto core = std::find_if(panel.cores.begin(), panel.cores.end(),
-                                   [&](const Core& one) { return one.index == cpu.core; });
-    Cpu placed{cpu.index, {}};
-    for (const Thread& thread : threads) {
-        if (thread.cpu == cpu.index) {
-            placed.threads.push_back(thread);
-        }
-    }
+    Cpu placed{cpu.index, threads};
+    std::erase_if(placed.threads, [&](const Thread& thread) { return thread.cpu != cpu.index; });
     core->cpus.push_back(std::move(placed));
 }
 
@@ -76,30 +68,21 @@ std::vector<Panel> panels_of(const Machine& machine, const std::vector<Thread>& 
         panel.name = fmt::format("package {}, NUMA node {}", cpu.package, cpu.numa_node);
         place_cpu(cpu, threads, panel);
     }
-    std::vector<bool> placed(ports.size());
-    std::vector<Panel> panels;
-    for (auto& [place, panel] : by_place) {
-        for (std::size_t i = 0; i < ports.size(); ++i) {
-            if (!placed[i] && ports[i].numa_node == place.second) {
-                panel.ports.push_back(i);
-                placed[i] = true;
-            }
-        }
-        panels.push_back(std::move(panel));
-    }
     Panel nowhere;
     for (std::size_t i = 0; i < ports.size(); ++i) {
-        if (!placed[i]) {
-            nowhere.ports.push_back(i);
-        }
+        const auto place = std::ranges::find_if(
+            by_place, [&](const auto& each) { return each.first.second == ports[i].numa_node; });
+        (place == by_place.end() ? nowhere : place->second).ports.push_back(i);
     }
-    for (const Thread& thread : threads) {
-        if (machine.find(thread.cpu) == nullptr) {
-            nowhere.threads.push_back(thread);
-        }
-    }
+    nowhere.threads = threads;
+    std::erase_if(nowhere.threads,
+                  [&](const Thread& thread) { return machine.find(thread.cpu) != nullptr; });
+    std::vector<Panel> panels;
     if (!nowhere.ports.empty() || !nowhere.threads.empty()) {
-        panels.insert(panels.begin(), std::move(nowhere));
+        panels.push_back(std::move(nowhere));
+    }
+    for (auto& [place, panel] : by_place) {
+        panels.push_back(std::move(panel));
     }
     return panels;
 }
@@ -129,24 +112,19 @@ Plan make_plan(const FeedConfig& config, const Machine& machine, const std::stri
     for (const RingPlan& ring : topology.rings) {
         const auto from = node_of(machine, threads, ring.from);
         const auto to = node_of(machine, threads, ring.to);
-        plan.rings.push_back(
-            {ring.from, ring.to, ring.slots, ring.bytes, from && to && *from != *to});
+        plan.rings.push_back({ring, from && to && *from != *to});
     }
     for (const auto& [node, pages] : hugepages_needed(config, topology)) {
         plan.hugepages += fmt::format("{}{} {}", plan.hugepages.empty() ? "" : ", ",
                                       node < 0 ? "any" : fmt::format("node{}", node), pages);
     }
     if (topology.published_bytes != 0) {
-        plan.published = fmt::format(
-            "{:.1f} MiB, {}",
-            static_cast<double>(topology.published_bytes) / static_cast<double>(mebibyte),
-            topology.published_on_hugepages ? "hugetlbfs" : "shm");
+        plan.published = memory_text(topology.published_bytes) +
+                         (topology.published_on_hugepages ? ", hugetlbfs" : ", shm");
     }
     if (topology.record_bytes != 0) {
-        plan.recorder =
-            fmt::format("{:.1f} MiB, writes to {}",
-                        static_cast<double>(topology.record_bytes) / static_cast<double>(mebibyte),
-                        config.record.folder_of(config.name));
+        plan.recorder = fmt::format("{}, writes to {}", memory_text(topology.record_bytes),
+                                    config.record.folder_of(config.name));
     }
     TopologyFindings findings = check_topology(topology, config, machine);
     plan.problems = std::move(findings.problems);

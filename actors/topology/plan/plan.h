@@ -59,11 +59,7 @@ struct Panel {
     std::vector<Thread> threads;  ///< threads without a CPU, or with one that the machine lacks
 };
 
-struct Ring {
-    std::string from;
-    std::string to;
-    std::size_t slots = 0;
-    std::size_t bytes = 0;
+struct Ring : RingPlan {
     bool crosses = false;  ///< from one NUMA node to another
 };
 

@@ -38,21 +38,13 @@ struct Box {
 
 /// Colours that colour-blind readers can distinguish (Okabe and Ito, 2008).
 std::string_view fill_of(Role role) {
-    switch (role) {
-        case Role::poller:
-            return "#0072B2";
-        case Role::core:
-            return "#009E73";
-        case Role::control:
-            break;
-    }
-    return "#D55E00";
+    return role == Role::poller ? "#0072B2" : role == Role::core ? "#009E73" : "#D55E00";
 }
 
 class Picture {
   public:
     explicit Picture(const Plan& plan) : plan_(plan) {
-        text({margin, 30}, plan.title, 18, "start", "black");
+        text({margin, 30}, plan.title, 18, "black");
         legend();
         panels();
         ways();
@@ -81,12 +73,11 @@ class Picture {
         boxes_ += rectangle_text(box, fill, stroke);
     }
 
-    void text(Point at, std::string_view words, int size, std::string_view anchor,
-              std::string_view fill) {
+    void text(Point at, std::string_view words, int size, std::string_view fill) {
         texts_ += fmt::format(
-            "<text x=\"{:.1f}\" y=\"{:.1f}\" font-size=\"{}\" text-anchor=\"{}\" "
+            "<text x=\"{:.1f}\" y=\"{:.1f}\" font-size=\"{}\" text-anchor=\"start\" "
             "fill=\"{}\">{}</text>\n",
-            at.x, at.y, size, anchor, fill, xml_escaped(words));
+            at.x, at.y, size, fill, xml_escaped(words));
     }
 
     /// Cuts text that does not fit a box. The lists show it in full.
@@ -101,7 +92,7 @@ class Picture {
                                          {Role::core, "actor core"},
                                          {Role::control, "control"}}) {
             rectangle({x, top, 14, 14}, fill_of(role), "none");
-            text({x + 20, top + 12}, name, 12, "start", "black");
+            text({x + 20, top + 12}, name, 12, "black");
             x += 110;
         }
         for (const auto& [colour, dashes, name] :
@@ -111,7 +102,7 @@ class Picture {
                 "<line x1=\"{:.0f}\" y1=\"51\" x2=\"{:.0f}\" y2=\"51\" stroke=\"{}\" "
                 "stroke-width=\"2\" stroke-dasharray=\"{}\"/>\n",
                 x, x + 24, colour, dashes);
-            text({x + 30, top + 12}, name, 12, "start", "black");
+            text({x + 30, top + 12}, name, 12, "black");
             x += 90;
         }
     }
@@ -160,8 +151,7 @@ class Picture {
             places ? draw_places(panel, inside, columns_of(panel)) + gap : inside.y;
         panels_ += rectangle_text({at.x, at.y, width, lower - at.y}, "#f4f4f4", "#999999");
         text({at.x + gap, at.y + 22},
-             panel.name.empty() ? "on no node, or on an unknown one" : panel.name, 14, "start",
-             "black");
+             panel.name.empty() ? "on no node, or on an unknown one" : panel.name, 14, "black");
         return lower;
     }
 
@@ -172,8 +162,8 @@ class Picture {
              cut(fmt::format("{}  ({} {})", port.name,
                              port.streams.size() == 1 ? "stream" : "streams", port.streams),
                  34),
-             13, "start", "black");
-        text({at.x + 10, at.y + 35}, cut(port.source, 38), 11, "start", "#444444");
+             13, "black");
+        text({at.x + 10, at.y + 35}, cut(port.source, 38), 11, "#444444");
         port_places_[index] = {at.x, at.y, port_width, port_height};
     }
 
@@ -197,7 +187,7 @@ class Picture {
             rectangle(box, "#ffffff", "#bbbbbb");
             text({at.x + 8, at.y + 15},
                  thread.cpu < 0 ? "not pinned" : fmt::format("cpu {}: does not exist", thread.cpu),
-                 11, "start", "#CC0000");
+                 11, "#CC0000");
             draw_thread(thread, {at.x + 6, at.y + core_head, core_width - 12, cpu_height});
             next(box.height);
         }
@@ -207,14 +197,13 @@ class Picture {
     double draw_core(const Core& core, Point at) {
         const double height = core_head + static_cast<double>(core.cpus.size()) * cpu_height + 6;
         rectangle({at.x, at.y, core_width, height}, "#ffffff", "#bbbbbb");
-        text({at.x + 8, at.y + 15}, fmt::format("core {}", core.index), 11, "start", "#666666");
+        text({at.x + 8, at.y + 15}, fmt::format("core {}", core.index), 11, "#666666");
         double y = at.y + core_head;
         for (const Cpu& cpu : core.cpus) {
             const Box box{at.x + 6, y, core_width - 12, cpu_height - 3};
             if (cpu.threads.empty()) {
                 rectangle(box, "#e8e8e8", "none");
-                text({box.x + 6, box.y + 15}, fmt::format("cpu {}", cpu.index), 11, "start",
-                     "#888888");
+                text({box.x + 6, box.y + 15}, fmt::format("cpu {}", cpu.index), 11, "#888888");
             } else {
                 draw_thread(cpu.threads.front(), box, fmt::format("cpu {}: ", cpu.index),
                             cpu.threads.size() > 1 ? " +" : "");
@@ -230,7 +219,7 @@ class Picture {
     void draw_thread(const Thread& thread, const Box& box, const std::string& before = "",
                      const std::string& behind = "") {
         rectangle(box, fill_of(thread.role), "none");
-        text({box.x + 6, box.y + 15}, cut(before + thread.name + behind, 19), 12, "start", "white");
+        text({box.x + 6, box.y + 15}, cut(before + thread.name + behind, 19), 12, "white");
         thread_places_[thread.name] = box;
     }
 
@@ -273,10 +262,10 @@ class Picture {
             return;
         }
         bottom_ += 2 * list_row;
-        text({margin, bottom_}, head, 14, "start", "black");
+        text({margin, bottom_}, head, 14, "black");
         for (const std::string& line : lines) {
             bottom_ += list_row;
-            text({margin + 14, bottom_}, line, 12, "start", "#333333");
+            text({margin + 14, bottom_}, line, 12, "#333333");
             // A letter of 12 px is about 6.6 px wide.
             width_ = std::max(width_, margin + 14 + 6.6 * static_cast<double>(line.size()));
         }

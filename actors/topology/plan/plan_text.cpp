@@ -1,6 +1,6 @@
 // path: cold
 #include "actors/topology/plan/plan.h"
-#include "config/memory_sizes.h"
+#include "config/joined.h"
 #include "config/units.h"
 
 #include <fmt/format.h>
@@ -11,16 +11,11 @@ namespace pinstrike::actors::plan {
 namespace {
 
 std::string threads_text(const std::vector<Thread>& threads) {
-    std::string text;
-    for (const Thread& thread : threads) {
-        text += (text.empty() ? "" : ", ") + thread.name;
-    }
-    return text.empty() ? "-" : text;
+    return threads.empty() ? "-" : joined(threads, ", ", &Thread::name);
 }
 
 bool is_used(const Core& core) {
-    return std::any_of(core.cpus.begin(), core.cpus.end(),
-                       [](const Cpu& cpu) { return !cpu.threads.empty(); });
+    return std::ranges::any_of(core.cpus, [](const Cpu& cpu) { return !cpu.threads.empty(); });
 }
 
 std::string core_text(const Core& core) {
@@ -35,13 +30,9 @@ std::string core_text(const Core& core) {
 /// One row for each core that runs a thread, and one row for all other cores.
 std::string cores_text(const std::vector<Core>& cores) {
     std::string text;
-    for (const Core& core : cores) {
-        if (is_used(core)) {
-            text += core_text(core);
-        }
-    }
     std::size_t free_cores = 0;
     for (const Core& core : cores) {
+        text += is_used(core) ? core_text(core) : "";
         free_cores += is_used(core) ? 0U : 1U;
     }
     return text + (free_cores == 0
@@ -101,10 +92,10 @@ std::vector<std::string> ring_lines(const Plan& plan) {
             }
         }
         if (count != 0) {
-            lines.push_back(fmt::format(
-                "{} -> {}   {} records, {:.1f} MiB{}{}", ring.from, targets, grouped(ring.slots),
-                static_cast<double>(ring.bytes) / static_cast<double>(mebibyte),
-                count > 1 ? " each" : "", ring.crosses ? ", between NUMA nodes" : ""));
+            lines.push_back(fmt::format("{} -> {}   {} records, {}{}{}", ring.from, targets,
+                                        grouped(ring.slots), memory_text(ring.bytes),
+                                        count > 1 ? " each" : "",
+                                        ring.crosses ? ", between NUMA nodes" : ""));
         }
     }
     return lines;

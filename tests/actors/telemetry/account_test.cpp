@@ -48,7 +48,7 @@ LineSnapshot balanced_line() {
 }
 
 void drop(QueueSnapshot& queue, nic::Drop reason, std::uint64_t packets) {
-    queue.dropped[static_cast<std::size_t>(reason)] = packets;
+    queue.dropped[reason] = packets;
 }
 
 QueueSnapshot balanced_queue() {
@@ -204,7 +204,8 @@ TEST(Account, NamesWhatDoesNotBalance) {
     const Mistake mistakes[] = {
         {"port a0: packets = dropped",
          [](Counters& c) { ++queue(c).counts[nic::PortCount::packets]; }},
-        {"port a0: packets = dropped", [](Counters& c) { ++queue(c).dropped[1]; }},
+        {"port a0: packets = dropped",
+         [](Counters& c) { ++queue(c).dropped[static_cast<nic::Drop>(1)]; }},
         {"ports and lines", [](Counters& c) { ++line(c).streams[0][StreamCount::packets]; }},
         {"line 4 stream A: messages",
          [](Counters& c) { ++line(c).streams[0][StreamCount::messages]; }},

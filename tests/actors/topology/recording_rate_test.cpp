@@ -43,18 +43,19 @@ TEST(RecordingText, states_a_day_and_what_limits_it) {
               std::string::npos)
         << day;
     EXPECT_EQ(day.find("kept"), std::string::npos);
-    const auto kept = [&](const std::optional<RecordingSpace>& space) {
-        const std::string text = recording_text(config, 1e6, space);
+    const auto kept = [&](const std::optional<RecordingDisk>& disk) {
+        const std::string text = recording_text(config, 1e6, disk);
         const std::size_t at = text.find("for about ");
         return at == std::string::npos ? text : text.substr(at + 10);
     };
-    EXPECT_EQ(kept(RecordingSpace{day_bytes, day_bytes}),
+    EXPECT_EQ(kept(RecordingDisk{"", "", day_bytes, 0, day_bytes}),
               "2.0 days, because of the disk's size and record.free\n");
     config.record.free_bytes = day_bytes / 2;
-    EXPECT_EQ(kept(RecordingSpace{day_bytes, day_bytes}),
+    EXPECT_EQ(kept(RecordingDisk{"", "", day_bytes, 0, day_bytes}),
               "1.5 days, because of the disk's size and record.free\n");
     config.record.keep_ns = day_ns;
-    EXPECT_EQ(kept(RecordingSpace{day_bytes, day_bytes}), "1.0 days, because of record.keep\n");
+    EXPECT_EQ(kept(RecordingDisk{"", "", day_bytes, 0, day_bytes}),
+              "1.0 days, because of record.keep\n");
     config.record.keep_bytes = day_bytes / 2;
     EXPECT_EQ(kept(std::nullopt), "0.5 days, because of record.keep_bytes\n");
 }

@@ -19,7 +19,7 @@ std::string check_of(std::string_view id) {
 TEST(Table, RowsAreComplete) {
     std::set<std::string> ids;
     std::set<std::string_view> reasons;
-    for (const CheckRow& row : check_rows) {
+    for (const CheckRow& row : Check_rows) {
         if (row.id.empty()) {
             EXPECT_FALSE(ids.empty() || (row.wanted.empty() && row.why.empty()));
         } else {
@@ -92,7 +92,7 @@ TEST(Table, EachCheckCanBeGoodAndBad) {
     }
     // `doctor` cannot judge these, or (start) the command line finds them.
     const std::set<std::string> never_judged{"config", "firmware", "membership"};
-    for (const CheckRow& row : check_rows) {
+    for (const CheckRow& row : Check_rows) {
         const std::string check = check_of(row.id);
         if (row.id.empty() || check == "start") {
             continue;

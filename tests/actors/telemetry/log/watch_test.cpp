@@ -150,7 +150,7 @@ TEST(Watch, framesOfTheNetworkItselfAreNoWarning) {
     Watched watched;
     for (const nic::Drop drop : {nic::Drop::arp, nic::Drop::igmp, nic::Drop::link_control,
                                  nic::Drop::ipv6_control, nic::Drop::routing}) {
-        ++watched.queue().dropped[static_cast<std::size_t>(drop)];
+        ++watched.queue().dropped[drop];
     }
     EXPECT_THAT(watched.look(), ElementsAre(is(LogCode::packets_ignored, "port nic-a", "5 pack")));
 }
@@ -273,10 +273,10 @@ TEST(Watch, aLinkIsReportedOncePerPortAndFlapsAreSeen) {
 
 TEST(Watch, reportsDropsAndRejectsByReason) {
     Watched watched;
-    watched.queue().dropped[static_cast<std::size_t>(nic::Drop::fragment)] = 2;
-    watched.queue().dropped[static_cast<std::size_t>(nic::Drop::unknown_group)] = 9;
+    watched.queue().dropped[nic::Drop::fragment] = 2;
+    watched.queue().dropped[nic::Drop::unknown_group] = 9;
     watched.queue().unknown_groups = {{{{0xEF01'0404}, 31004}, {0xA245'2C04}, 9}};
-    watched.queue().dropped[static_cast<std::size_t>(nic::Drop::arp)] = 1;
+    watched.queue().dropped[nic::Drop::arp] = 1;
     watched.line().rejected[static_cast<std::size_t>(feed::opra::BlockReject::checksum_bad)] = 3;
     EXPECT_THAT(
         watched.look(),
@@ -288,7 +288,7 @@ TEST(Watch, reportsDropsAndRejectsByReason) {
             is(LogCode::packets_ignored, "port nic-a", "1 packet, 1 since the start: arp 1"),
             is(LogCode::blocks_rejected, "line 3",
                "3 blocks, 3 since the start: checksum_bad 3 (the block checksum does not agree")));
-    watched.queue().dropped[static_cast<std::size_t>(nic::Drop::fragment)] = 3;
+    watched.queue().dropped[nic::Drop::fragment] = 3;
     const std::vector<LogEntry> entries = watched.look();
     ASSERT_EQ(entries.size(), 1U);
     EXPECT_EQ(entries[0].text.find("239.1.4.4"), std::string::npos) << "nothing new goes there";
@@ -366,7 +366,10 @@ TEST(Watch, tellsOfAllocationsAndClockSteps) {
 
 TEST(Watch, reportsWhatRecoveryAndTheHistoryCouldNotDo) {
     Watched watched;
-    watched.snapshot.recovery = {.abandoned = 7, .untracked = 1, .not_kept = 2};
+    RecoveryTotals& counts = watched.snapshot.recovery.counts.emplace();
+    counts[feed::RecoveryCount::abandoned] = 7;
+    counts[feed::RecoveryCount::untracked] = 1;
+    watched.snapshot.recovery.not_kept = 2;
     EXPECT_THAT(
         watched.look(),
         ElementsAre(is(LogCode::recovery_short, "recovery",
@@ -374,9 +377,9 @@ TEST(Watch, reportsWhatRecoveryAndTheHistoryCouldNotDo) {
                        "(recovery.ranges_max)"),
                     is(LogCode::history_short, "history", "2 blocks not kept, 2 since the start")));
     EXPECT_THAT(watched.look(), IsEmpty());
-    watched.snapshot.recovery.never_asked = 3;
+    counts[feed::RecoveryCount::never_asked] = 3;
     watched.snapshot.recovery.notes_dropped = 1;
-    watched.snapshot.recovery.repairs_dropped = 1;
+    counts[feed::RecoveryCount::repairs_dropped] = 1;
     EXPECT_THAT(watched.look(),
                 ElementsAre(is(LogCode::recovery_short, "recovery", "1 hole not noted, 1 block")));
 }

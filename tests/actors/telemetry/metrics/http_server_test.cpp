@@ -38,7 +38,7 @@ constexpr std::size_t long_answer = 8U << 20;  // more than the kernel's buffers
 constexpr double held_up_s = 30;
 constexpr double patience_s = 120;
 
-HttpAnswer answer(const std::string& path) {
+HttpAnswer answer(const std::string& path, const EndpointCounters& /*counters*/) {
     if (path == "/metrics") {
         return {200, "a 1\n"};
     }
