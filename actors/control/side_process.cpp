@@ -48,10 +48,11 @@ bool SideProcess::open(Problems& problems) {
     if (parts_.metrics_address.empty()) {
         return true;
     }
-    const Endpoint at = endpoint_of(parts_.metrics_address);
+    const nic::Group at = endpoint_of(parts_.metrics_address);
     Problem complaint;
     server_ = HttpServer::open(
-        at.host, at.port, [this](const std::string& path) { return answer(path); }, complaint);
+        nic::text_of(at.address), at.port, [this](const std::string& path) { return answer(path); },
+        complaint);
     if (server_ == nullptr) {
         add_problem(problems, "",
                     fmt::format("metrics_address: cannot listen at {}: {}", parts_.metrics_address,

@@ -1,9 +1,9 @@
 // path: cold
 #include "actors/gateway/socket_server.h"
 
+#include "actors/peer/tcp.h"
 #include "config/check.h"
 
-#include <arpa/inet.h>
 #include <fmt/format.h>
 #include <liburing.h>
 #include <netinet/in.h>
@@ -27,14 +27,8 @@ std::uint64_t tag_of(Operation operation, std::uint32_t connection) {
 }
 
 std::string address_of(int descriptor) {
-    sockaddr_in peer{};
-    socklen_t size = sizeof peer;
-    std::array<char, INET_ADDRSTRLEN> text{};
-    if (::getpeername(descriptor, reinterpret_cast<sockaddr*>(&peer), &size) != 0 ||  // tidy: libc
-        ::inet_ntop(AF_INET, &peer.sin_addr, text.data(), text.size()) == nullptr) {
-        return "unknown";
-    }
-    return text.data();
+    const nic::Group client = peer::remote_address(descriptor);
+    return client == nic::Group{} ? "unknown" : nic::text_of(client.address);
 }
 
 /// Whether a close resets the connection.
@@ -60,18 +54,11 @@ void set_dead_peer_limits(int descriptor) {
 }
 
 /// Whether a socket listens at an address.
-bool listens_at(int descriptor, const std::string& host, std::uint16_t port) {
+bool listens_at(int descriptor, const nic::Group& at) {
     int accepts = 0;
     socklen_t size = sizeof accepts;
-    sockaddr_in own{};
-    socklen_t own_size = sizeof own;
-    in_addr wanted{};
     return ::getsockopt(descriptor, SOL_SOCKET, SO_ACCEPTCONN, &accepts, &size) == 0 &&
-           accepts == 1 &&
-           ::getsockname(descriptor, reinterpret_cast<sockaddr*>(&own), &own_size) ==  // tidy: libc
-               0 &&
-           own.sin_family == AF_INET && ::inet_pton(AF_INET, host.c_str(), &wanted) == 1 &&
-           own.sin_addr.s_addr == wanted.s_addr && ntohs(own.sin_port) == port;
+           accepts == 1 && peer::local_address(descriptor) == at;
 }
 
 }  // namespace
@@ -107,14 +94,11 @@ SocketServer::~SocketServer() {
             ::close(connection->descriptor);
         }
     }
-    if (listener_ >= 0) {
-        ::close(listener_);
-    }
 }
 
-std::unique_ptr<SocketServer> SocketServer::open(const std::string& host, std::uint16_t port,
-                                                 int inherited, std::size_t connections_max,
-                                                 SocketEvents& events, Problems& problems) {
+std::unique_ptr<SocketServer> SocketServer::open(const nic::Group& at, int inherited,
+                                                 std::size_t connections_max, SocketEvents& events,
+                                                 Problems& problems) {
     std::unique_ptr<SocketServer> server{new SocketServer{events, connections_max}};
     const int error = -::io_uring_queue_init(ring_entries, &server->ring_->ring, 0);
     if (error != 0) {
@@ -126,50 +110,34 @@ std::unique_ptr<SocketServer> SocketServer::open(const std::string& host, std::u
         return nullptr;
     }
     server->ring_->open = true;
-    if (!server->listen(host, port, inherited, problems)) {
+    if (!server->listen(at, inherited, problems)) {
         return nullptr;
     }
     server->arm_accept();
     return server;
 }
 
-bool SocketServer::listen(const std::string& host, std::uint16_t port, int inherited,
-                          Problems& problems) {
+bool SocketServer::listen(const nic::Group& at, int inherited, Problems& problems) {
     constexpr int backlog = 1024;
-    if (inherited >= 0 && listens_at(inherited, host, port)) {
-        listener_ = inherited;
-        port_ = port;
-        return true;
+    listener_ = nic::FileDescriptor{inherited};
+    if (!listener_.valid() || !listens_at(inherited, at)) {
+        listener_ = nic::FileDescriptor{};  // the new one may need its port
+        listener_ = peer::listen_at(at, backlog, 0);
     }
-    if (inherited >= 0) {
-        ::close(inherited);
-    }
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_port = htons(port);
-    const int on = 1;
-    socklen_t size = sizeof address;
-    auto* const named = reinterpret_cast<sockaddr*>(&address);  // tidy: libc
-    listener_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    const bool good =
-        listener_ >= 0 && ::inet_pton(AF_INET, host.c_str(), &address.sin_addr) == 1 &&
-        ::setsockopt(listener_, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) == 0 &&
-        ::bind(listener_, named, sizeof address) == 0 && ::listen(listener_, backlog) == 0 &&
-        ::getsockname(listener_, named, &size) == 0;
-    if (!good) {
+    if (!listener_.valid()) {
         add_problem(
             problems, "",
-            fmt::format("address: cannot listen at {}:{}: {}", host, port, std::strerror(errno)),
+            fmt::format("address: cannot listen at {}: {}", nic::text_of(at), std::strerror(errno)),
             Remedy::retry);
         return false;
     }
-    port_ = ntohs(address.sin_port);
+    port_ = peer::local_address(listener()).port;
     return true;
 }
 
 void SocketServer::arm_accept() {
     io_uring_sqe& sqe = ring_->entry();
-    ::io_uring_prep_multishot_accept(&sqe, listener_, nullptr, nullptr, SOCK_CLOEXEC);
+    ::io_uring_prep_multishot_accept(&sqe, listener(), nullptr, nullptr, SOCK_CLOEXEC);
     sqe.user_data = tag_of(Operation::accept, 0);
     accepting_ = true;
 }
@@ -178,7 +146,7 @@ void SocketServer::stop_accepting(bool kept) {
     constexpr std::int64_t turn_ns = 1'000'000;
     stopped_ = true;
     if (!kept) {
-        ::shutdown(listener_, SHUT_RDWR);
+        ::shutdown(listener(), SHUT_RDWR);
     }
     io_uring_sqe& sqe = ring_->entry();
     ::io_uring_prep_cancel64(&sqe, tag_of(Operation::accept, 0), 0);

@@ -4,20 +4,15 @@
 #pragma once
 
 #include "config/form.h"
+#include "nic/packet/address.h"
 
-#include <cstdint>
 #include <string>
 #include <vector>
 
 namespace pinstrike::actors {
 
-struct Endpoint {
-    std::string host;
-    std::uint16_t port = 0;
-};
-
 /// "127.0.0.1:13000", a valid address of a config.
-[[nodiscard]] Endpoint endpoint_of(const std::string& address);
+[[nodiscard]] nic::Group endpoint_of(const std::string& address);
 
 /// An IPv4 address and port.
 [[nodiscard]] Form<std::string> endpoint_form(const std::string& example);
