@@ -120,11 +120,11 @@ void ClientSession::on_frame(const Frame& frame, feed::RepairAnswers& answers) {
         return on_answer(frame, answers);
     }
     if (!challenged_ && frame.type == FrameType::challenge) {
-        const auto challenge = parse_challenge(frame.body);
+        const auto challenge = parse<Challenge>(frame.body);
         return challenge ? on_challenge(*challenge) : refuse(PeerRefusal::malformed);
     }
     if (challenged_ && frame.type == FrameType::welcome) {
-        const auto welcome = parse_welcome(frame.body);
+        const auto welcome = parse<Welcome>(frame.body);
         return welcome ? on_welcome(*welcome) : refuse(PeerRefusal::malformed);
     }
     refuse(PeerRefusal::malformed);
@@ -160,7 +160,7 @@ void ClientSession::on_answer(const Frame& frame, feed::RepairAnswers& answers) 
             return on_block(*block, answers);
         }
     } else if (frame.type == FrameType::done) {
-        if (const auto done = parse_done(frame.body)) {
+        if (const auto done = parse<Done>(frame.body)) {
             return on_done(*done, answers);
         }
     } else if (on_state(frame)) {
@@ -174,20 +174,13 @@ void ClientSession::on_answer(const Frame& frame, feed::RepairAnswers& answers) 
 bool ClientSession::on_state(const Frame& frame) {
     const auto current = [this](std::uint64_t id) { return taker_ != nullptr && id == state_id_; };
     if (frame.type == FrameType::state_end) {
-        const auto end = parse_state_end(frame.body);
+        const auto end = parse<StateEnd>(frame.body);
         if (end && current(end->id)) {
             end_state(StateOutcome::whole);
         }
         return end.has_value();
     }
-    std::optional<StateFrame> state;
-    if (frame.type == FrameType::state_series) {
-        state = parse_state_series(frame.body);
-    } else if (frame.type == FrameType::state_lost) {
-        state = parse_state_lost(frame.body);
-    } else if (frame.type == FrameType::state_place) {
-        state = parse_state_place(frame.body);
-    }
+    const auto state = parse_state(frame);
     if (!state || !current(state->id)) {
         return state.has_value();
     }

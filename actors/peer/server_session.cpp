@@ -77,7 +77,7 @@ void ServerSession::on_frame(const Frame& frame, std::int64_t now_ns) {
                        : refuse_connection(PeerRefusal::malformed);
     }
     const auto request =
-        frame.type == FrameType::request ? parse_request(frame.body) : std::nullopt;
+        frame.type == FrameType::request ? parse<feed::RepairRequest>(frame.body) : std::nullopt;
     if (!request || request->id == 0) {
         return refuse_connection(PeerRefusal::malformed);
     }
@@ -181,7 +181,7 @@ void ServerSession::send_state(std::int64_t now_ns) {
             case StateGiver::Next::nothing_yet:
                 return;
             case StateGiver::Next::end:
-                put(writer_, StateEnd{giving_->id, giving_->series});
+                writer_.put(FrameType::state_end, StateEnd{giving_->id, giving_->series});
                 counters_.counts.bump(ServerCount::state_served);
                 leave_state();
                 break;
