@@ -193,7 +193,7 @@ std::optional<std::int64_t> time_of(std::string_view text) {
                                                      : std::nullopt;
 }
 
-std::string read_start(const Pairs& pairs, SubscribeRequest& request) {
+std::string read_start(const Pairs& pairs, Request& request) {
     const auto found = pairs.find("start");
     request.has_start = found.has_value();
     const auto time = found ? time_of(*found) : std::optional<std::int64_t>{0};
@@ -201,34 +201,16 @@ std::string read_start(const Pairs& pairs, SubscribeRequest& request) {
     return time ? "" : wrong("start", found, "nanoseconds since 1970, or a time as of ISO 8601");
 }
 
-Parsed<Request> parse_subscription(const Pairs& pairs) {
-    SubscribeRequest request;
-    bool is_last = true;
-    std::string error = read_schema(pairs, request.schema);
-    error = error.empty() ? read_start(pairs, request) : error;
-    error = error.empty() ? read_symbols(pairs, request.list) : error;
-    error = error.empty() ? read_flag(pairs, "snapshot", request.snapshot) : error;
-    error = error.empty() ? read_flag(pairs, "is_last", is_last) : error;
-    request.is_last = is_last;
-    if (const auto id = pairs.find("id"); error.empty() && id) {
-        const auto value = number_of(*id);
-        error = value ? "" : wrong("id", id, "a number below 2^32");
-        request.id = value.value_or(0);
-    }
-    if (error.empty() && request.has_start && request.snapshot) {
-        error = "found start and snapshot, expected one of them at most";
-    }
-    return error.empty() ? Parsed<Request>{std::move(request), ""} : Parsed<Request>{{}, error};
+std::string read_id(const Pairs& pairs, std::uint32_t& into) {
+    const auto found = pairs.find("id");
+    const auto value = found ? number_of(*found) : std::optional{into};
+    into = value.value_or(0);
+    return value ? "" : wrong("id", found, "a number below 2^32");
 }
 
-Parsed<Request> parse_unsubscription(const Pairs& pairs) {
-    UnsubscribeRequest request;
-    bool is_last = true;
-    std::string error = read_schema(pairs, request.schema);
-    error = error.empty() ? read_symbols(pairs, request.list) : error;
-    error = error.empty() ? read_flag(pairs, "is_last", is_last) : error;
-    request.is_last = is_last;
-    return error.empty() ? Parsed<Request>{std::move(request), ""} : Parsed<Request>{{}, error};
+template <class T>
+Parsed<T> result_of(T value, const std::string& error) {
+    return error.empty() ? Parsed<T>{std::move(value), ""} : Parsed<T>{{}, error};
 }
 
 }  // namespace
@@ -248,17 +230,30 @@ Parsed<LoginRequest> parse_login(std::string_view line) {
     check(read_flag(pairs, "ts_out", request.ts_out));
     check(read_heartbeat(pairs, request.heartbeat_seconds));
     check(read_slow_reader(pairs, request.slow_reader));
-    return error.empty() ? Parsed<LoginRequest>{std::move(request), ""}
-                         : Parsed<LoginRequest>{{}, error};
+    return result_of(std::move(request), error);
 }
 
 Parsed<Request> parse_request(std::string_view line) {
     const Pairs pairs{line};
+    Request request;
     if (pairs.first_key() == "start_session") {
-        return {StartRequest{}, ""};
+        request.kind = Request::Kind::start;
+        return {request, ""};
     }
-    return pairs.first_key() == "unsubscribe" ? parse_unsubscription(pairs)
-                                              : parse_subscription(pairs);
+    const bool adds = pairs.first_key() != "unsubscribe";
+    request.kind = adds ? Request::Kind::subscribe : Request::Kind::unsubscribe;
+    std::string error;
+    const auto check = [&error](std::string found) { error = error.empty() ? found : error; };
+    check(read_schema(pairs, request.schema));
+    check(adds ? read_start(pairs, request) : "");
+    check(read_symbols(pairs, request.list));
+    check(adds ? read_flag(pairs, "snapshot", request.snapshot) : "");
+    check(read_flag(pairs, "is_last", request.is_last));
+    check(adds ? read_id(pairs, request.id) : "");
+    check(request.has_start && request.snapshot
+              ? "found start and snapshot, expected one of them at most"
+              : "");
+    return result_of(std::move(request), error);
 }
 
 std::string protocol_text(std::string_view text, std::size_t bytes_max) {

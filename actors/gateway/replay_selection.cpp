@@ -8,7 +8,7 @@ namespace pinstrike::actors::gateway {
 using feed::dbn::Schema;
 using feed::dbn::SymbolType;
 
-void ReplaySelection::add(const SubscribeRequest& request) {
+void ReplaySelection::add(const Request& request) {
     OfSchema& wanted = by_schema_[static_cast<std::size_t>(request.schema)];
     wanted.start_ns = std::min(wanted.start_ns.value_or(request.start_ns), request.start_ns);
     wanted.known.clear();

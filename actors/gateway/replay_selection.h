@@ -26,7 +26,7 @@ class ReplaySelection {
         : market_(market), subscriptions_(subscriptions) {}
 
     /// Adds a request. Of several ones of a schema, the earliest start counts for all.
-    void add(const SubscribeRequest& request);
+    void add(const Request& request);
 
     /// What a replay has to bring.
     [[nodiscard]] std::vector<ReplayWanted> wanted() const;

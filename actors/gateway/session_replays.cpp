@@ -12,12 +12,12 @@ namespace pinstrike::actors::gateway {
 using feed::dbn::Schema;
 using Phase = SessionReplay::Phase;
 
-bool is_recorded(const SubscribeRequest& request) {
+bool is_recorded(const Request& request) {
     return request.has_start && request.schema != Schema::definition &&
            request.schema != Schema::statistics;
 }
 
-void SessionReplays::add(const SubscribeRequest& request) {
+void SessionReplays::add(const Request& request) {
     if (replays_.empty() || replays_.back()->phase() != Phase::waiting) {
         replays_.push_back(std::make_unique<SessionReplay>(SessionReplay::Setup{
             host_.market(), host_.replays().feed(), static_cast<ReplayClient&>(*this),

@@ -20,7 +20,7 @@
 namespace pinstrike::actors::gateway {
 
 /// Whether the recording answers a request: state answers others with a start.
-[[nodiscard]] bool is_recorded(const SubscribeRequest& request);
+[[nodiscard]] bool is_recorded(const Request& request);
 
 class SessionReplays final : private ReplayClient {
   public:
@@ -35,7 +35,7 @@ class SessionReplays final : private ReplayClient {
 
     /// A replay for a request, which starts with the next step. Requests that come before that
     /// belong to the same one.
-    void add(const SubscribeRequest& request);
+    void add(const Request& request);
 
     /// Why the session has to end.
     struct End {
