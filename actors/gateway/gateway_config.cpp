@@ -4,7 +4,6 @@
 #include "actors/gateway/client_keys.h"
 #include "actors/market/reader_keys.h"
 #include "actors/threads/placement_forms.h"
-#include "config/places.h"
 #include "config/units.h"
 #include "config/yaml.h"
 
@@ -81,14 +80,8 @@ const Section<GatewayConfig>& gateway_section() {
 
 std::optional<GatewayConfig> load_gateway_config(const std::string& path, Problems& problems) {
     const std::size_t before = problems.size();
-    const auto text = read_text(path, problems);
-    const auto root = text ? parse_yaml(*text, path, problems) : std::nullopt;
     GatewayConfig config;
-    if (root) {
-        Places places{path};
-        Reader reader{problems, places};
-        read_section(gateway_section(), *root, "", config, reader);
-    }
+    static_cast<void>(read_file(gateway_section(), path, config, problems));
     config.keys = beside(path, config.keys);
     config.access_log = beside(path, config.access_log);
     config.record = beside(path, config.record);

@@ -5,7 +5,6 @@
 #include "actors/peer/secret_file.h"
 #include "actors/threads/placement_forms.h"
 #include "config/joined.h"
-#include "config/places.h"
 #include "config/time_units.h"
 #include "config/units.h"
 #include "config/yaml.h"
@@ -146,15 +145,9 @@ const Section<KafkaConfig>& kafka_section() {
 
 std::optional<KafkaConfig> load_kafka_config(const std::string& path, Problems& problems) {
     const std::size_t before = problems.size();
-    const auto text = read_text(path, problems);
-    const auto root = text ? parse_yaml(*text, path, problems) : std::nullopt;
     KafkaConfig config;
-    if (root) {
-        Places places{path};
-        Reader reader{problems, places};
-        if (read_section(kafka_section(), *root, "", config, reader)) {
-            check_topics(config, path, problems);
-        }
+    if (read_file(kafka_section(), path, config, problems)) {
+        check_topics(config, path, problems);
     }
     config.properties = beside(path, config.properties);
     return problems.size() == before ? std::optional{config} : std::nullopt;

@@ -4,6 +4,9 @@
 #pragma once
 
 #include "config/form.h"
+#include "config/places.h"
+#include "config/section.h"
+#include "config/yaml.h"
 #include "nic/packet/address.h"
 
 #include <string>
@@ -21,6 +24,17 @@ namespace pinstrike::actors {
 
 /// The path of a file.
 [[nodiscard]] Form<std::string> file_form();
+
+/// Reads a file with the keys of a section. False, with problems.
+template <class Config>
+[[nodiscard]] bool read_file(const Section<Config>& section, const std::string& path, Config& into,
+                             Problems& problems) {
+    const auto text = read_text(path, problems);
+    const auto root = text ? parse_yaml(*text, path, problems) : std::nullopt;
+    Places places{path};
+    Reader reader{problems, places};
+    return root && read_section(section, *root, "", into, reader);
+}
 
 /// A path that a config names, relative to the working directory. An empty one stays empty.
 [[nodiscard]] std::string beside(const std::string& config, const std::string& path);
