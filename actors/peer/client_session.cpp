@@ -26,14 +26,11 @@ ClientSession::ClientSession(const Identity& identity, const SessionLimits& limi
                              const BlockReader& read_block, ClientCounters& counters,
                              const Nonce& nonce, std::span<const std::byte> channel,
                              std::int64_t now_ns)
-    : PeerSession(identity, limits, now_ns),
+    : PeerSession(identity, limits, counters.ends, channel, now_ns),
       read_block_(read_block),
-      counters_(counters),
-      channel_(channel.begin(), channel.end()) {
-    handshake_.channel = channel_;
+      counters_(counters) {
     handshake_.client_nonce = nonce;
     handshake_.client_instance = identity.instance;
-    handshake_.feed = identity.feed;
     counters_.counts.bump(ClientCount::connections);
 }
 
@@ -70,17 +67,9 @@ void ClientSession::receive(std::span<const std::byte> bytes, std::int64_t now_n
     if (ended()) {
         return;
     }
-    received_ns_ = now_ns;
-    reader_.push(bytes);
-    Frame frame;
-    auto result = FrameReader::Result::frame;
-    while (!ended() && (result = reader_.next(frame)) == FrameReader::Result::frame) {
-        on_frame(frame, answers);
-    }
-    if (result == FrameReader::Result::malformed) {
-        refuse(PeerRefusal::malformed);
-    } else if (result == FrameReader::Result::wrong_version) {
-        refuse(PeerRefusal::wrong_version);
+    const auto on_each = [&](const Frame& frame) { on_frame(frame, answers); };
+    if (const auto why = read_frames(bytes, now_ns, on_each)) {
+        refuse(*why);
     }
     if (ended()) {
         fail_all(answers);
@@ -261,10 +250,7 @@ void ClientSession::refuse(PeerRefusal why) {
 
 void ClientSession::finish(SessionEnd end, std::optional<PeerRefusal> why) {
     end_state(StateOutcome::broken);
-    if (!ended()) {
-        end_with(end, why);
-        counters_.ends.bump(end);
-    }
+    end_with(end, why);
 }
 
 void ClientSession::fail(std::uint64_t id, feed::Refusal reason, feed::RepairAnswers& answers) {

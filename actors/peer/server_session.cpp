@@ -14,16 +14,13 @@ constexpr std::size_t state_records_each_step = 8192;
 ServerSession::ServerSession(const Identity& identity, const SessionLimits& limits,
                              feed::History& history, ServerCounters& counters, const Nonce& nonce,
                              std::span<const std::byte> channel, std::int64_t now_ns)
-    : PeerSession(identity, limits, now_ns),
+    : PeerSession(identity, limits, counters.ends, channel, now_ns),
       history_(history),
       counters_(counters),
-      channel_(channel.begin(), channel.end()),
       requests_(limits.requests_per_second, 1, now_ns),
       messages_(limits.messages_per_second, feed::repair_messages_max, now_ns),
       series_(limits.state_series_per_second, 1, now_ns) {
-    handshake_.channel = channel_;
     handshake_.server = {nonce, identity.instance};
-    handshake_.feed = identity.feed;
     writer_.put(handshake_.server);
     counters_.counts.bump(ServerCount::connections);
 }
@@ -32,21 +29,9 @@ void ServerSession::receive(std::span<const std::byte> bytes, std::int64_t now_n
     if (ended()) {
         return;
     }
-    received_ns_ = now_ns;
-    reader_.push(bytes);
-    Frame frame;
-    while (!ended()) {
-        switch (reader_.next(frame)) {
-            case FrameReader::Result::frame:
-                on_frame(frame, now_ns);
-                break;
-            case FrameReader::Result::incomplete:
-                return;
-            case FrameReader::Result::malformed:
-                return refuse_connection(PeerRefusal::malformed);
-            case FrameReader::Result::wrong_version:
-                return refuse_connection(PeerRefusal::wrong_version);
-        }
+    const auto on_each = [&](const Frame& frame) { on_frame(frame, now_ns); };
+    if (const auto why = read_frames(bytes, now_ns, on_each)) {
+        refuse_connection(*why);
     }
 }
 
@@ -226,10 +211,7 @@ void ServerSession::refuse_request(const feed::RepairRequest& request, PeerRefus
 
 void ServerSession::finish(SessionEnd end, std::optional<PeerRefusal> why) {
     leave_state();
-    if (!ended()) {
-        end_with(end, why);
-        counters_.ends.bump(end);
-    }
+    end_with(end, why);
 }
 
 }  // namespace pinstrike::actors::peer

@@ -89,7 +89,6 @@ class ServerSession final : public PeerSession {
 
     feed::History& history_;
     ServerCounters& counters_;
-    std::vector<std::byte> channel_;
     Budget requests_;
     Budget messages_;
     Budget series_;
