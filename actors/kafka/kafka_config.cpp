@@ -104,9 +104,7 @@ Section<KafkaConfig> make_section() {
              "How long a message waits for its acknowledgement before it counts as failed or "
              "uncertain.")
         .key("compression", &KafkaConfig::compression,
-             choice<Compression>({{"none", Compression::none, "as they are"},
-                                  {"lz4", Compression::lz4, "fast"},
-                                  {"zstd", Compression::zstd, "smaller, and slower"}}),
+             word_of({{"none", "as they are"}, {"lz4", "fast"}, {"zstd", "smaller, and slower"}}),
              "Compression of what is sent to the brokers.")
         .key("properties", &KafkaConfig::properties, or_word<std::string>("none", "", file_form()),
              "File of further properties of librdkafka, a line NAME=VALUE each, for TLS, SASL and "
