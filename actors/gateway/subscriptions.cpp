@@ -138,7 +138,7 @@ std::optional<std::vector<std::string>> Subscriptions::roots_of_all() const {
 }
 
 void Subscriptions::add_symbol(Schema schema, SymbolType type, const std::string& symbol) {
-    Followed& followed = followed_[index(schema)];
+    NamedSeries& followed = followed_[index(schema)];
     Interests& interests = market_.interests();
     if (type == SymbolType::parent) {
         const std::string root = root_of_parent(symbol);
@@ -195,7 +195,7 @@ Selection Subscriptions::remove(Schema schema, const SymbolList& list) {
     if (list.all) {
         return remove_schema(schema);
     }
-    Followed& followed = followed_[index(schema)];
+    NamedSeries& followed = followed_[index(schema)];
     Interests& interests = market_.interests();
     std::vector<InstrumentId> ids;
     std::set<std::string> raw;
@@ -220,7 +220,7 @@ Selection Subscriptions::remove(Schema schema, const SymbolList& list) {
     ids.insert(ids.end(), of_symbols.begin(), of_symbols.end());
     Selection gone;
     for (const InstrumentId id : ids) {
-        if (!names(followed, id)) {
+        if (!followed.names(market_.instruments(), id)) {
             interests.remove(receiver_, schema, id);
             if (!followed.everything) {
                 gone.ids.push_back(id);
@@ -231,7 +231,7 @@ Selection Subscriptions::remove(Schema schema, const SymbolList& list) {
 }
 
 Selection Subscriptions::remove_schema(Schema schema) {
-    Followed& followed = followed_[index(schema)];
+    NamedSeries& followed = followed_[index(schema)];
     Interests& interests = market_.interests();
     if (!followed.empty()) {
         for (const std::string& root : followed.roots) {
@@ -248,13 +248,10 @@ Selection Subscriptions::remove_schema(Schema schema) {
     return gone;
 }
 
-/// Whether one of the names is the series': two subscriptions may have the same one.
-bool Subscriptions::names(const Followed& followed, InstrumentId id) const {
-    const Instruments& instruments = market_.instruments();
-    return followed.numbers.contains(id) ||
-           (!followed.roots.empty() &&
-            followed.roots.contains(name_of(instruments.key_of(id)).root)) ||
-           (!followed.symbols.empty() && followed.symbols.contains(instruments.symbol_of(id)));
+bool NamedSeries::names(const Instruments& instruments, InstrumentId id) const {
+    return numbers.contains(id) ||
+           (!roots.empty() && roots.contains(name_of(instruments.key_of(id)).root)) ||
+           (!symbols.empty() && symbols.contains(instruments.symbol_of(id)));
 }
 
 void Subscriptions::remove_all() {
@@ -265,7 +262,7 @@ void Subscriptions::remove_all() {
 }
 
 Selection Subscriptions::all_of(Schema schema, const CoreSeries* only) {
-    const Followed& followed = followed_[index(schema)];
+    const NamedSeries& followed = followed_[index(schema)];
     Selection selection;
     selection.everything = followed.everything;
     if (followed.everything && only != nullptr) {
