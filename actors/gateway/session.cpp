@@ -207,10 +207,9 @@ void Session::start() {
 }
 
 void Session::apply(const Request& request) {
-    request.kind == Request::Kind::subscribe ? subscribe(request) : unsubscribe(request);
-}
-
-void Session::subscribe(const Request& request) {
+    if (request.kind == Request::Kind::unsubscribe) {
+        return unsubscribe(request);
+    }
     put_objections(request.list);
     const Selection selection = subscriptions_->add(request.schema, request.list);
     if (is_recorded(request)) {

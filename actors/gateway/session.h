@@ -114,7 +114,6 @@ class Session final : private RecordReceiver {
     void start();
     void put_metadata();
     void apply(const Request& request);
-    void subscribe(const Request& request);
     void unsubscribe(const Request& request);
     void put_objections(const SymbolList& list);
     [[nodiscard]] std::string objection_to(const Request& request) const;

@@ -133,7 +133,7 @@ void SessionReplay::handle(const ReplayFrame& frame, std::int64_t now_ns) {
             return put(frame);
         case Kind::interval_end:
             if (phase_ == Phase::replaying || is_interval_before_join(frame)) {
-                setup_.client.put_interval_end(frame.schema, frame.time_ns);
+                setup_.client.output.put_interval_end(frame.schema, frame.time_ns);
             }
             return;
         case Kind::place:
@@ -240,7 +240,7 @@ void SessionReplay::send_kept() {
     for (std::size_t i = 0; i < kept_each_step && !kept_.empty() && setup_.client.has_room(); ++i) {
         const KeptRecords::Entry entry = kept_.front();
         if (entry.id == 0) {
-            setup_.client.put_interval_end(entry.schema, entry.end_ns);
+            setup_.client.output.put_interval_end(entry.schema, entry.end_ns);
         } else {
             setup_.client.put_kept(entry.schema, entry.id, entry.record);
         }
