@@ -4,8 +4,6 @@
 #include "actors/market/reader_keys.h"
 #include "actors/peer/peer_keys.h"
 #include "actors/threads/placement_forms.h"
-#include "config/limits.h"
-#include "config/units.h"
 #include "config/yaml.h"
 
 #include <fmt/format.h>

@@ -4,7 +4,6 @@
 #include "actors/gateway/client_keys.h"
 #include "actors/market/reader_keys.h"
 #include "actors/threads/placement_forms.h"
-#include "config/units.h"
 #include "config/yaml.h"
 
 #include <fmt/format.h>

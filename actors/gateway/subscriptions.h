@@ -11,7 +11,6 @@
 #include "feed/dbn/schema.h"
 
 #include <array>
-#include <cstdint>
 #include <optional>
 #include <set>
 #include <string>

@@ -4,9 +4,7 @@
 #include "actors/market/reader_keys.h"
 #include "actors/peer/secret_file.h"
 #include "actors/threads/placement_forms.h"
-#include "config/joined.h"
 #include "config/time_units.h"
-#include "config/units.h"
 #include "config/yaml.h"
 
 #include <fmt/format.h>

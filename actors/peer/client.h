@@ -7,7 +7,6 @@
 
 #include "actors/peer/channel.h"
 #include "actors/peer/client_session.h"
-#include "actors/peer/peer_config.h"
 #include "actors/peer/peer_event.h"
 #include "actors/peer/state_transfer.h"
 #include "config/counter.h"

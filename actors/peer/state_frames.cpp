@@ -3,9 +3,6 @@
 
 #include "config/check.h"
 
-#include <algorithm>
-#include <array>
-
 namespace pinstrike::actors::peer {
 
 template <>

@@ -6,7 +6,6 @@
 
 #include "actors/core/state_record.h"
 #include "actors/peer/frames.h"
-#include "actors/peer/limits.h"
 
 #include <cstddef>
 #include <cstdint>
