@@ -57,13 +57,6 @@ std::string wrong(std::string_view key, std::optional<std::string_view> found,
                        expected);
 }
 
-std::optional<std::uint32_t> number_of(std::string_view text) {
-    std::uint32_t value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    return error == std::errc{} && end == text.data() + text.size() ? std::optional{value}
-                                                                    : std::nullopt;
-}
-
 /// Reads "0" or "1"; an absent key leaves `into` as it is. Returns the error, or nothing.
 std::string read_flag(const Pairs& pairs, std::string_view key, bool& into) {
     const auto found = pairs.find(key);
@@ -214,6 +207,13 @@ Parsed<T> result_of(T value, const std::string& error) {
 }
 
 }  // namespace
+
+std::optional<std::uint32_t> number_of(std::string_view text) {
+    std::uint32_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    return error == std::errc{} && end == text.data() + text.size() ? std::optional{value}
+                                                                    : std::nullopt;
+}
 
 Parsed<LoginRequest> parse_login(std::string_view line) {
     const Pairs pairs{line};

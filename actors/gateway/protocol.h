@@ -59,6 +59,9 @@ struct Parsed {
     std::string error;
 };
 
+/// A decimal number below 2^32: an instrument id as a symbol, or the id of a request.
+[[nodiscard]] std::optional<std::uint32_t> number_of(std::string_view text);
+
 [[nodiscard]] Parsed<LoginRequest> parse_login(std::string_view line);
 [[nodiscard]] Parsed<Request> parse_request(std::string_view line);
 

@@ -114,7 +114,8 @@ struct ReplayProcesses::Process {
 
 class ReplayProcesses::Source final : public ReplaySource {
   public:
-    explicit Source(std::shared_ptr<Process> process) : process_(std::move(process)) {}
+    Source(std::shared_ptr<Process> process, std::shared_ptr<void> kept)
+        : process_(std::move(process)), kept_(std::move(kept)) {}
 
     ~Source() override { process_->stop(); }
 
@@ -136,6 +137,7 @@ class ReplayProcesses::Source final : public ReplaySource {
 
   private:
     std::shared_ptr<Process> process_;
+    std::shared_ptr<void> kept_;
 };
 
 ReplayProcesses::ReplayProcesses(std::vector<std::string> command) : command_(std::move(command)) {
@@ -147,7 +149,8 @@ ReplayProcesses::~ReplayProcesses() {
     running_->changed.wait(lock, [this] { return running_->count == 0; });
 }
 
-std::unique_ptr<ReplaySource> ReplayProcesses::start(std::string input) {
+std::unique_ptr<ReplaySource> ReplayProcesses::start(std::string input,
+                                                     std::shared_ptr<void> kept) {
     {
         const std::lock_guard lock{running_->mutex};
         ++running_->count;
@@ -157,7 +160,7 @@ std::unique_ptr<ReplaySource> ReplayProcesses::start(std::string input) {
                  processors = processors_] {
         run(process, running, command, text, processors);
     }}.detach();
-    return std::make_unique<Source>(std::move(process));
+    return std::make_unique<Source>(std::move(process), std::move(kept));
 }
 
 std::size_t ReplayProcesses::running() const {

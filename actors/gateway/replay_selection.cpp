@@ -27,7 +27,7 @@ void ReplaySelection::add(const Request& request) {
         if (request.list.type == SymbolType::parent) {
             wanted.series.roots.insert(root_of_parent(symbol));
         } else if (request.list.type == SymbolType::instrument_id) {
-            wanted.series.numbers.insert(number_of_symbol(symbol).value_or(0));
+            wanted.series.numbers.insert(number_of(symbol).value_or(0));
         } else {
             wanted.series.symbols.insert(symbol);
         }

@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <optional>
 #include <string_view>
@@ -35,13 +34,6 @@ std::string root_of_parent(std::string_view symbol) {
                                  : std::string_view{}};
 }
 
-std::optional<InstrumentId> number_of_symbol(std::string_view text) {
-    InstrumentId id = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), id);
-    return error == std::errc{} && end == text.data() + text.size() ? std::optional{id}
-                                                                    : std::nullopt;
-}
-
 std::string Subscriptions::objection_to(const std::string& symbol, SymbolType type) {
     if (symbol.size() >= feed::dbn::symbol_bytes) {
         return fmt::format("Failed to resolve symbol {}: expected at most {} characters",
@@ -63,7 +55,7 @@ std::string Subscriptions::objection_to(const std::string& symbol, SymbolType ty
         }
         root = name->root;
     } else {
-        const auto id = number_of_symbol(symbol);
+        const auto id = number_of(symbol);
         if (!id || market_.instruments().find(*id) == nullptr) {
             return failed("the instrument id of a series of this day");
         }
@@ -145,7 +137,7 @@ void Subscriptions::add_symbol(Schema schema, SymbolType type, const std::string
         roots_.insert(root);
         add_root(schema, root);
     } else if (type == SymbolType::instrument_id) {
-        const InstrumentId id = number_of_symbol(symbol).value_or(0);
+        const InstrumentId id = number_of(symbol).value_or(0);
         schemas_.insert(schema);
         numbers_.insert(id);
         followed.numbers.insert(id);
@@ -176,7 +168,7 @@ Selection Subscriptions::add(Schema schema, const SymbolList& list) {
             const auto ids = market_.instruments().of_root(root_of_parent(symbol));
             selection.ids.insert(selection.ids.end(), ids.begin(), ids.end());
         } else if (list.type == SymbolType::instrument_id) {
-            selection.ids.push_back(number_of_symbol(symbol).value_or(0));
+            selection.ids.push_back(number_of(symbol).value_or(0));
         } else {
             raw.insert(symbol);
         }
@@ -208,7 +200,7 @@ Selection Subscriptions::remove(Schema schema, const SymbolList& list) {
                 ids.insert(ids.end(), of_root.begin(), of_root.end());
             }
         } else if (list.type == SymbolType::instrument_id) {
-            if (const auto id = number_of_symbol(symbol); id && followed.numbers.erase(*id) != 0) {
+            if (const auto id = number_of(symbol); id && followed.numbers.erase(*id) != 0) {
                 ids.push_back(*id);
             }
         } else if (followed.symbols.erase(symbol) != 0) {

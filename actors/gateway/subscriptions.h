@@ -30,9 +30,6 @@ struct Selection {
 /// "AAPL.OPT" as "AAPL"; empty: no parent symbol.
 [[nodiscard]] std::string root_of_parent(std::string_view symbol);
 
-/// An instrument id as a symbol.
-[[nodiscard]] std::optional<InstrumentId> number_of_symbol(std::string_view text);
-
 /// Series of one schema, as a client named them.
 struct NamedSeries {
     bool everything = false;
