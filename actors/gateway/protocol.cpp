@@ -57,17 +57,21 @@ std::string wrong(std::string_view key, std::optional<std::string_view> found,
                        expected);
 }
 
-/// Reads "0" or "1"; an absent key leaves `into` as it is. Returns the error, or nothing.
-std::string read_flag(const Pairs& pairs, std::string_view key, bool& into) {
+/// Checks that a key, if it is there, has one of two values. `is_second`: it has the second; an
+/// absent key leaves it as it is.
+std::string read_either(const Pairs& pairs, std::string_view key, std::string_view first,
+                        std::string_view second, bool& is_second) {
     const auto found = pairs.find(key);
-    if (!found) {
-        return "";
+    if (found && *found != first && *found != second) {
+        return wrong(key, found,
+                     first == second ? std::string{first} : fmt::format("{} or {}", first, second));
     }
-    if (*found != "0" && *found != "1") {
-        return wrong(key, found, "0 or 1");
-    }
-    into = *found == "1";
+    is_second = found ? *found == second : is_second;
     return "";
+}
+
+std::string read_flag(const Pairs& pairs, std::string_view key, bool& into) {
+    return read_either(pairs, key, "0", "1", into);
 }
 
 std::string read_slow_reader(const Pairs& pairs, SlowReader& into) {
@@ -92,18 +96,6 @@ std::string read_heartbeat(const Pairs& pairs, unsigned& seconds) {
             fmt::format("a number from {} to {}", heartbeat_seconds_min, heartbeat_seconds_max));
     }
     seconds = *value;
-    return "";
-}
-
-/// Checks that a key, if it is there, has one of two values. `is_second`: it has the second.
-std::string read_either(const Pairs& pairs, std::string_view key, std::string_view first,
-                        std::string_view second, bool& is_second) {
-    const auto found = pairs.find(key);
-    if (found && *found != first && *found != second) {
-        return wrong(key, found,
-                     first == second ? std::string{first} : fmt::format("{} or {}", first, second));
-    }
-    is_second = found && *found == second;
     return "";
 }
 

@@ -21,12 +21,6 @@ using feed::dbn::Schema;
 /// Series whose state is sent in one step, so that a step is short.
 constexpr std::size_t states_each_step = 512;
 
-/// Whether there is a present state of a series that replaces records of it.
-bool has_values(Schema schema) {
-    return schema == Schema::cmbp_1 || schema == Schema::mbp_1 || schema == Schema::cbbo_1s ||
-           schema == Schema::cbbo_1m;
-}
-
 std::size_t names_count(const std::vector<Request>& requests) {
     std::size_t count = 0;
     for (const Request& request : requests) {

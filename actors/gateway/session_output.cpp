@@ -63,9 +63,7 @@ void SessionOutput::start(const OutputSettings& settings, std::int64_t now_ns) {
 
 /// Values that a later record replaces may be left out; others never.
 bool SessionOutput::is_skippable(Schema schema) const {
-    const bool replaced = schema == Schema::cmbp_1 || schema == Schema::cbbo_1s ||
-                          schema == Schema::cbbo_1m || schema == Schema::mbp_1;
-    return replaced && settings_.slow_reader == SlowReader::skip;
+    return has_values(schema) && settings_.slow_reader == SlowReader::skip;
 }
 
 bool SessionOutput::is_above_rate() {

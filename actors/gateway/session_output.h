@@ -43,6 +43,13 @@ enum class SystemCode : std::uint8_t {
 [[nodiscard]] feed::dbn::SystemRecord system_record(SystemCode code, std::string_view text,
                                                     std::int64_t event_ns);
 
+/// Whether there is a present state of a series that replaces records of it.
+[[nodiscard]] constexpr bool has_values(feed::dbn::Schema schema) {
+    using feed::dbn::Schema;
+    return schema == Schema::cmbp_1 || schema == Schema::mbp_1 || schema == Schema::cbbo_1s ||
+           schema == Schema::cbbo_1m;
+}
+
 struct OutputSettings {
     bool ts_out = false;
     bool zstd = false;

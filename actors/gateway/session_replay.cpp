@@ -46,14 +46,6 @@ void SessionReplay::fail(std::uint8_t code, std::string text) {
     kept_.clear();
 }
 
-void SessionReplay::receive(Schema schema, InstrumentId id, std::span<const std::byte> record) {
-    keep(schema, id, record, 0);
-}
-
-void SessionReplay::interval_ended(Schema schema, std::int64_t end_ns) {
-    keep(schema, 0, {}, end_ns);
-}
-
 void SessionReplay::keep(Schema schema, InstrumentId id, std::span<const std::byte> record,
                          std::int64_t end_ns) {
     if (phase_ != Phase::joining && phase_ != Phase::emptying) {

@@ -89,10 +89,9 @@ class SessionReplay {
 
     void begin(std::unique_ptr<ReplaySource> source);
 
-    // The live feed, of what belongs to the replay.
-
-    void receive(feed::dbn::Schema schema, InstrumentId id, std::span<const std::byte> record);
-    void interval_ended(feed::dbn::Schema schema, std::int64_t end_ns);
+    /// A live record that belongs to the replay. `id` 0: the end of an interval at `end_ns`.
+    void keep(feed::dbn::Schema schema, InstrumentId id, std::span<const std::byte> record,
+              std::int64_t end_ns);
 
     /// Live events are missing: what was kept is dropped, and comes from the recording.
     void live_missed();
@@ -145,8 +144,6 @@ class SessionReplay {
     [[nodiscard]] bool is_interval_before_join(const ReplayFrame& frame) const;
     void try_to_join(std::int64_t now_ns);
     void try_to_end(std::int64_t now_ns);
-    void keep(feed::dbn::Schema schema, InstrumentId id, std::span<const std::byte> record,
-              std::int64_t end_ns);
     void send_kept();
     void fail(std::uint8_t code, std::string text);
 

@@ -73,7 +73,7 @@ void SessionReplays::report_joined(SessionReplay& replay) {
 bool SessionReplays::receive(Schema schema, InstrumentId id, std::span<const std::byte> record) {
     for (const auto& replay : replays_) {
         if (replay->selection().has(schema, id)) {
-            replay->receive(schema, id, record);
+            replay->keep(schema, id, record, 0);
             return true;
         }
     }
@@ -83,7 +83,7 @@ bool SessionReplays::receive(Schema schema, InstrumentId id, std::span<const std
 bool SessionReplays::interval_ended(Schema schema, std::int64_t end_ns) {
     SessionReplay* const replay = find(schema);
     if (replay != nullptr) {
-        replay->interval_ended(schema, end_ns);
+        replay->keep(schema, 0, {}, end_ns);
     }
     return replay != nullptr;
 }

@@ -92,12 +92,12 @@ void ServerSession::on_proof(const Proof& proof) {
 void ServerSession::on_request(const feed::RepairRequest& request, std::int64_t now_ns) {
     counters_.counts.bump(ServerCount::requests);
     if (const auto reason = objection(request, now_ns)) {
-        return refuse_request(request, *reason);
+        return refuse_request({request.id, *reason, history_.kept(request.line)});
     }
     history_.expire(now_ns);
     const auto blocks = history_.find(request);
     if (blocks.empty()) {
-        return refuse_request(request, PeerRefusal::not_kept);
+        return refuse_request({request.id, PeerRefusal::not_kept, history_.kept(request.line)});
     }
     std::uint32_t sent = 0;
     for (const feed::KeptBlock& block : blocks) {
@@ -135,11 +135,7 @@ std::optional<PeerRefusal> ServerSession::objection(const feed::RepairRequest& r
 void ServerSession::on_state_request(const StateRequest& request, std::int64_t now_ns) {
     counters_.counts.bump(ServerCount::state_requests);
     if (const auto why = state_objection(now_ns)) {
-        counters_.refusals.bump(*why);
-        if (writer_.waiting().size() > 2 * limits_.queue_bytes_max) {
-            return finish(SessionEnd::refused, PeerRefusal::over_budget);
-        }
-        return writer_.put(Refused{request.id, *why, std::nullopt});
+        return refuse_request({request.id, *why, std::nullopt});
     }
     giving_.emplace(Giving{request.id, {request.lines.begin(), request.lines.end()}, 0});
 }
@@ -201,12 +197,12 @@ void ServerSession::refuse_connection(PeerRefusal reason) {
 
 /// Refuses a request. Ends the connection instead if the peer keeps sending requests without
 /// reading the answers.
-void ServerSession::refuse_request(const feed::RepairRequest& request, PeerRefusal reason) {
-    counters_.refusals.bump(reason);
+void ServerSession::refuse_request(const Refused& refused) {
+    counters_.refusals.bump(refused.reason);
     if (writer_.waiting().size() > 2 * limits_.queue_bytes_max) {
         return finish(SessionEnd::refused, PeerRefusal::over_budget);
     }
-    writer_.put(Refused{request.id, reason, history_.kept(request.line)});
+    writer_.put(refused);
 }
 
 void ServerSession::finish(SessionEnd end, std::optional<PeerRefusal> why) {

@@ -83,7 +83,7 @@ class ServerSession final : public PeerSession {
     void send_state(const StateRecord& record, std::int64_t now_ns);
     void leave_state();
     void refuse_connection(PeerRefusal reason);
-    void refuse_request(const feed::RepairRequest& request, PeerRefusal reason);
+    void refuse_request(const Refused& refused);
     void finish(SessionEnd end, std::optional<PeerRefusal> why);
 
     feed::History& history_;
