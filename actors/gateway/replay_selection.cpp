@@ -6,7 +6,6 @@
 namespace pinstrike::actors::gateway {
 
 using feed::dbn::Schema;
-using feed::dbn::SymbolType;
 
 void ReplaySelection::add(const Request& request) {
     OfSchema& wanted = by_schema_[static_cast<std::size_t>(request.schema)];
@@ -21,15 +20,8 @@ void ReplaySelection::add(const Request& request) {
         return;
     }
     for (const std::string& symbol : request.list.symbols) {
-        if (!subscriptions_.objection_to(symbol, request.list.type).empty()) {
-            continue;
-        }
-        if (request.list.type == SymbolType::parent) {
-            wanted.series.roots.insert(root_of_parent(symbol));
-        } else if (request.list.type == SymbolType::instrument_id) {
-            wanted.series.numbers.insert(number_of(symbol).value_or(0));
-        } else {
-            wanted.series.symbols.insert(symbol);
+        if (subscriptions_.objection_to(symbol, request.list.type).empty()) {
+            wanted.series.add(request.list.type, symbol);
         }
     }
 }

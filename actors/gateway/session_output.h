@@ -20,12 +20,10 @@ namespace pinstrike::actors::gateway {
 /// Codes of error records.
 enum class ErrorCode : std::uint8_t {
     key_deactivated = 2,
-    connection_limit = 3,
     symbol_failed = 4,
     invalid_subscription = 5,
     internal = 6,
     skipped = 7,
-    aged_out = 8,
 };
 
 /// Codes of system records.

@@ -89,11 +89,6 @@ SocketServer::SocketServer(SocketEvents& events, std::size_t connections_max)
 
 SocketServer::~SocketServer() {
     ring_.reset();  // cancels what is open, so that no buffer is written any more
-    for (const auto& connection : connections_) {
-        if (connection != nullptr) {
-            ::close(connection->descriptor);
-        }
-    }
 }
 
 std::unique_ptr<SocketServer> SocketServer::open(const nic::Group& at, int inherited,
@@ -160,7 +155,7 @@ void SocketServer::stop_accepting(bool kept) {
 void SocketServer::arm_receive(std::uint32_t connection) {
     Connection& at = *connections_[connection];
     io_uring_sqe& sqe = ring_->entry();
-    ::io_uring_prep_recv(&sqe, at.descriptor, at.in.data(), at.in.size(), 0);
+    ::io_uring_prep_recv(&sqe, at.descriptor.get(), at.in.data(), at.in.size(), 0);
     sqe.user_data = tag_of(Operation::receive, connection);
     at.receiving = true;
 }
@@ -169,7 +164,7 @@ void SocketServer::send(std::uint32_t connection, std::span<const std::byte> byt
     Connection& at = *connections_[connection];
     PINSTRIKE_CHECK(!at.sending && !bytes.empty());
     io_uring_sqe& sqe = ring_->entry();
-    ::io_uring_prep_send(&sqe, at.descriptor, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    ::io_uring_prep_send(&sqe, at.descriptor.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
     sqe.user_data = tag_of(Operation::send, connection);
     at.sending = true;
 }
@@ -182,15 +177,15 @@ void SocketServer::resume(std::uint32_t connection) {
 }
 
 void SocketServer::finish(std::uint32_t connection) {
-    set_reset(connections_[connection]->descriptor, false);
-    ::shutdown(connections_[connection]->descriptor, SHUT_WR);
+    set_reset(connections_[connection]->descriptor.get(), false);
+    ::shutdown(connections_[connection]->descriptor.get(), SHUT_WR);
 }
 
 /// Open operations end when the socket is shut down, and the socket is closed after the last one.
 void SocketServer::abort(std::uint32_t connection) {
     Connection& at = *connections_[connection];
     at.ending = true;
-    ::shutdown(at.descriptor, SHUT_RDWR);
+    ::shutdown(at.descriptor.get(), SHUT_RDWR);
     aborted_.push_back(connection);
 }
 
@@ -200,7 +195,6 @@ void SocketServer::close_if_idle(std::uint32_t connection) {
     }
     const Connection& at = *connections_[connection];
     if (at.ending && !at.receiving && !at.sending) {
-        ::close(at.descriptor);
         connections_[connection] = nullptr;
         free_.push_back(connection);
         events_.closed(connection);
@@ -271,7 +265,7 @@ void SocketServer::on_accept(int result, bool more) {
     const std::uint32_t connection = free_.back();
     free_.pop_back();
     connections_[connection].reset(new Connection);  // its buffer needs no zeros
-    connections_[connection]->descriptor = result;
+    connections_[connection]->descriptor = nic::FileDescriptor{result};
     const int on = 1;
     set_reset(result, true);
     set_dead_peer_limits(result);
@@ -289,7 +283,7 @@ void SocketServer::on_receive(std::uint32_t connection, int result) {
     if (result > 0 && !at.ending) {
         events_.received(connection, std::span{at.in}.first(static_cast<std::size_t>(result)));
     } else if (result <= 0 && !at.ending) {
-        set_reset(at.descriptor, result != 0);  // 0: the client ended it, and may still read
+        set_reset(at.descriptor.get(), result != 0);  // 0: the client ended it, and may still read
         abort(connection);
     }
     if (!at.ending && events_.takes_more(connection)) {

@@ -95,7 +95,7 @@ class SocketServer {
 
   private:
     struct Connection {
-        int descriptor = -1;
+        nic::FileDescriptor descriptor;
         bool receiving = false;
         bool sending = false;
         bool ending = false;

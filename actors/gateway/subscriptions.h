@@ -37,6 +37,8 @@ struct NamedSeries {
     std::set<std::string> symbols;
     std::set<InstrumentId> numbers;
 
+    void add(feed::dbn::SymbolType type, const std::string& symbol);
+
     [[nodiscard]] bool empty() const {
         return !everything && roots.empty() && symbols.empty() && numbers.empty();
     }
@@ -104,6 +106,8 @@ class Subscriptions {
     void add_everything(feed::dbn::Schema schema);
     void add_root(feed::dbn::Schema schema, const std::string& root);
     [[nodiscard]] std::vector<InstrumentId> ids_of(const std::set<std::string>& symbols);
+    [[nodiscard]] std::vector<InstrumentId> ids_of(const NamedSeries& named,
+                                                   const std::vector<InstrumentId>& of_symbols);
 
     RecordReceiver& receiver_;
     Market& market_;
