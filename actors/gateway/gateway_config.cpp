@@ -3,6 +3,7 @@
 
 #include "actors/gateway/client_keys.h"
 #include "actors/market/reader_keys.h"
+#include "actors/peer/peer_keys.h"
 #include "actors/threads/placement_forms.h"
 #include "config/yaml.h"
 
@@ -12,7 +13,7 @@ namespace pinstrike::actors::gateway {
 namespace {
 
 Section<GatewayConfig> make_section() {
-    const Form<std::string> file = file_form();
+    const Form<std::string> file = peer::file_form();
     Section<GatewayConfig> section{"a gateway"};
     section
         .key("feed", &GatewayConfig::feed, name_text(),

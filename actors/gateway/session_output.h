@@ -36,11 +36,6 @@ enum class SystemCode : std::uint8_t {
     unsubscribed = 5,
 };
 
-[[nodiscard]] feed::dbn::ErrorRecord error_record(ErrorCode code, std::string_view text,
-                                                  std::int64_t now_ns);
-[[nodiscard]] feed::dbn::SystemRecord system_record(SystemCode code, std::string_view text,
-                                                    std::int64_t event_ns);
-
 /// Whether there is a present state of a series that replaces records of it.
 [[nodiscard]] constexpr bool has_values(feed::dbn::Schema schema) {
     using feed::dbn::Schema;

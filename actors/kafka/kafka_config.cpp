@@ -2,6 +2,7 @@
 #include "actors/kafka/kafka_config.h"
 
 #include "actors/market/reader_keys.h"
+#include "actors/peer/peer_keys.h"
 #include "actors/peer/secret_file.h"
 #include "actors/threads/placement_forms.h"
 #include "config/time_units.h"
@@ -104,7 +105,8 @@ Section<KafkaConfig> make_section() {
         .key("compression", &KafkaConfig::compression,
              word_of({{"none", "as they are"}, {"lz4", "fast"}, {"zstd", "smaller, and slower"}}),
              "Compression of what is sent to the brokers.")
-        .key("properties", &KafkaConfig::properties, or_word<std::string>("none", "", file_form()),
+        .key("properties", &KafkaConfig::properties,
+             or_word<std::string>("none", "", peer::file_form()),
              "File of further properties of librdkafka, a line NAME=VALUE each, for TLS, SASL and "
              "the like. Readable by its owner alone; relative to the folder of this config.")
         .key("metrics_address", &KafkaConfig::metrics_address,

@@ -35,11 +35,6 @@ Form<std::vector<std::string>> roots_form() {
     return list_of(text_like("a root such as SPXW", "^[A-Z0-9]{1,5}$", is_root), "a list of roots");
 }
 
-Form<std::string> file_form() {
-    return text_like("the path of a file", "^.+$",
-                     [](const std::string& text) { return !text.empty(); });
-}
-
 std::string beside(const std::string& config, const std::string& path) {
     const std::filesystem::path given{path};
     return path.empty() || given.is_absolute()

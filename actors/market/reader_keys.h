@@ -22,9 +22,6 @@ namespace pinstrike::actors {
 
 [[nodiscard]] Form<std::vector<std::string>> roots_form();
 
-/// The path of a file.
-[[nodiscard]] Form<std::string> file_form();
-
 /// Reads a file with the keys of a section. False, with problems.
 template <class Config>
 [[nodiscard]] bool read_file(const Section<Config>& section, const std::string& path, Config& into,
