@@ -38,20 +38,18 @@ nic::FileDescriptor listen_at(const nic::Group& at, int backlog, int flags) {
     nic::FileDescriptor socket = new_socket(flags);
     Name name{at};
     const int on = 1;
-    const bool good =
-        socket.valid() &&
-        ::setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) == 0 &&
-        ::bind(socket.get(), name.generic(), name.bytes) == 0 &&
-        ::listen(socket.get(), backlog) == 0;
+    const bool good = socket.valid() &&
+                      ::setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) == 0 &&
+                      ::bind(socket.get(), name.generic(), name.bytes) == 0 &&
+                      ::listen(socket.get(), backlog) == 0;
     return good ? std::move(socket) : nic::FileDescriptor{};
 }
 
 nic::FileDescriptor connect_to(const nic::Group& at) {
     nic::FileDescriptor socket = new_socket(SOCK_NONBLOCK);
     Name name{at};
-    const bool good = socket.valid() &&
-                      (::connect(socket.get(), name.generic(), name.bytes) == 0 ||
-                       errno == EINPROGRESS);
+    const bool good = socket.valid() && (::connect(socket.get(), name.generic(), name.bytes) == 0 ||
+                                         errno == EINPROGRESS);
     return good ? std::move(socket) : nic::FileDescriptor{};
 }
 
