@@ -8,7 +8,6 @@
 #include "actors/runtime/mailbox_actor.h"
 #include "actors/runtime/timer.h"
 
-#include <cstdint>
 #include <string_view>
 
 namespace pinstrike::actors::bridge {

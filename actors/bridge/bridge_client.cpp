@@ -1,13 +1,10 @@
 // path: cold
 #include "actors/bridge/bridge_client.h"
 
-#include "actors/market/reader_keys.h"
+#include "actors/peer/tcp.h"
 #include "config/time_units.h"
 
-#include <arpa/inet.h>
 #include <poll.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
@@ -22,24 +19,17 @@ constexpr std::int64_t open_within_ns = 5 * second_ns;
 
 }  // namespace
 
-BridgeClient::BridgeClient(JoinConfig config, NoteBridge note)
-    : note_(std::move(note)), joiner_(std::move(config), counters_, note_) {}
-
-BridgeClient::~BridgeClient() = default;
-
 bool BridgeClient::open(const std::string& address, const peer::TlsConfig& tls,
                         Problems& problems) {
-    const Endpoint at = endpoint_of(address);
-    address_ = address;
-    name_.sin_family = AF_INET;
-    name_.sin_port = htons(at.port);
-    const bool whole = at.host + ':' + std::to_string(at.port) == address;  // the port has 16 bits
-    if (::inet_pton(AF_INET, at.host.c_str(), &name_.sin_addr) != 1 || at.port == 0 || !whole) {
+    const auto at = nic::parse_group(address);
+    if (!at) {
         add_problem(problems, "",
                     "\"" + address + "\" is no IPv4 address and port such as 192.0.2.7:9480");
         return false;
     }
-    tls_ = peer::TlsCertificates::open(tls, "tls", problems);
+    address_ = address;
+    at_ = *at;
+    tls_ = peer::open_tls(tls, "tls", problems);
     return tls_ != nullptr;
 }
 
@@ -53,9 +43,9 @@ std::size_t BridgeClient::step(std::int64_t now_ns) {
     }
     done += joiner_.step(now_ns);
     if (socket_ != nullptr) {
-        using State = peer::TlsSocket::State;
+        using State = peer::Channel::State;
         const State state = socket_->state();
-        const bool broken = state == State::closed || state == State::failed;
+        const bool broken = socket_->is_over();
         const bool late =
             state == State::opening && (now_ns - times_.since_ns > open_within_ns || leaves_);
         if (broken && joined_) {
@@ -79,24 +69,19 @@ std::size_t BridgeClient::step(std::int64_t now_ns) {
 }
 
 void BridgeClient::connect(std::int64_t now_ns) {
-    const int descriptor = ::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    const auto* const generic = reinterpret_cast<const sockaddr*>(&name_);  // tidy: sockets' API
-    if (descriptor < 0 ||
-        (::connect(descriptor, generic, sizeof name_) != 0 && errno != EINPROGRESS)) {
+    nic::FileDescriptor socket = peer::connect_to(at_);
+    if (!socket.valid()) {
         note_failure(std::strerror(errno));
         times_.connect_due_ns = now_ns + connect_every_ns;
-        if (descriptor >= 0) {
-            ::close(descriptor);
-        }
         return;
     }
-    socket_ = std::make_unique<peer::TlsSocket>(descriptor, *tls_, false);
+    socket_ = std::make_unique<peer::Channel>(std::move(socket), tls_.get(), false);
     times_.since_ns = now_ns;
     times_.ended_ns = 0;
 }
 
 void BridgeClient::move_bytes(std::int64_t now_ns, std::size_t& done) {
-    if (socket_->advance() != peer::TlsSocket::State::open) {
+    if (socket_->advance() != peer::Channel::State::open) {
         return;
     }
     if (!joined_) {

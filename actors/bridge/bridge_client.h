@@ -7,10 +7,10 @@
 #include "actors/bridge/bridge_counts.h"
 #include "actors/bridge/bridge_note.h"
 #include "actors/bridge/joiner.h"
-#include "actors/peer/tls_socket.h"
+#include "actors/peer/channel.h"
+#include "actors/peer/tls.h"
 #include "config/problem.h"
-
-#include <netinet/in.h>
+#include "nic/packet/address.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -21,8 +21,9 @@ namespace pinstrike::actors::bridge {
 
 class BridgeClient {
   public:
-    BridgeClient(JoinConfig config, NoteBridge note);
-    ~BridgeClient();
+    BridgeClient(JoinConfig config, NoteBridge note)
+        : note_(std::move(note)), joiner_(std::move(config), counters_, note_) {}
+
     BridgeClient(const BridgeClient&) = delete;
     BridgeClient& operator=(const BridgeClient&) = delete;
 
@@ -75,9 +76,9 @@ class BridgeClient {
     NoteBridge note_;
     Joiner joiner_;
     std::string address_;
-    sockaddr_in name_{};
-    std::unique_ptr<peer::TlsCertificates> tls_;
-    std::unique_ptr<peer::TlsSocket> socket_;
+    nic::Group at_;
+    peer::TlsCertificates tls_;
+    std::unique_ptr<peer::Channel> socket_;
     bool joined_ = false;  ///< the joiner has the connection
     bool leaves_ = false;
     bool sent_last_frame_ = false;  ///< by leave(); the other side closes the connection

@@ -4,9 +4,6 @@
 #include "actors/market/reader_keys.h"
 #include "actors/peer/peer_keys.h"
 #include "actors/threads/placement_forms.h"
-#include "config/limits.h"
-#include "config/places.h"
-#include "config/units.h"
 #include "config/yaml.h"
 
 #include <fmt/format.h>
@@ -80,14 +77,8 @@ const Section<BridgeConfig>& bridge_section() {
 
 std::optional<BridgeConfig> load_bridge_config(const std::string& path, Problems& problems) {
     const std::size_t before = problems.size();
-    const auto text = read_text(path, problems);
-    const auto root = text ? parse_yaml(*text, path, problems) : std::nullopt;
     BridgeConfig config;
-    if (root) {
-        Places places{path};
-        Reader reader{problems, places};
-        read_section(bridge_section(), *root, "", config, reader);
-    }
+    static_cast<void>(read_file(bridge_section(), path, config, problems));
     if (config.underlyings.size() > roots_max) {
         add_problem(problems, path,
                     fmt::format("underlyings: found {} roots, expected at most {}, or none for all",

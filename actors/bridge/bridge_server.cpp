@@ -2,14 +2,11 @@
 #include "actors/bridge/bridge_server.h"
 
 #include "actors/market/reader_keys.h"
+#include "actors/peer/tcp.h"
 #include "config/time_units.h"
 
-#include <arpa/inet.h>
 #include <fmt/format.h>
-#include <netinet/in.h>
 #include <poll.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -26,29 +23,14 @@ constexpr std::int64_t accept_every_ns = ms_ns;
 
 }  // namespace
 
-BridgeServer::~BridgeServer() {
-    if (listener_ >= 0) {
-        ::close(listener_);
-    }
-}
-
 bool BridgeServer::open(const std::string& address, const peer::TlsConfig& tls,
                         Problems& problems) {
-    tls_ = peer::TlsCertificates::open(tls, "tls", problems);
+    tls_ = peer::open_tls(tls, "tls", problems);
     if (tls_ == nullptr) {
         return false;
     }
-    const Endpoint at = endpoint_of(address);
-    sockaddr_in name{};
-    name.sin_family = AF_INET;
-    name.sin_port = htons(at.port);
-    ::inet_pton(AF_INET, at.host.c_str(), &name.sin_addr);
-    listener_ = ::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    const int on = 1;
-    ::setsockopt(listener_, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-    const auto* const generic = reinterpret_cast<const sockaddr*>(&name);  // tidy: sockets' API
-    if (listener_ < 0 || ::bind(listener_, generic, sizeof name) != 0 ||
-        ::listen(listener_, 16) != 0) {
+    listener_ = peer::listen_at(endpoint_of(address), 16);
+    if (!listener_.valid()) {
         add_problem(problems, "",
                     fmt::format("listen: cannot listen at {}: {}", address, std::strerror(errno)),
                     remedy_of(errno));
@@ -59,10 +41,7 @@ bool BridgeServer::open(const std::string& address, const peer::TlsConfig& tls,
 }
 
 std::uint16_t BridgeServer::port() const {
-    sockaddr_in name{};
-    socklen_t bytes = sizeof name;
-    ::getsockname(listener_, reinterpret_cast<sockaddr*>(&name), &bytes);  // tidy: sockets' API
-    return ntohs(name.sin_port);
+    return peer::local_address(listener_.get()).port;
 }
 
 std::size_t BridgeServer::step(std::int64_t now_ns) {
@@ -88,33 +67,27 @@ std::size_t BridgeServer::accept(std::int64_t now_ns) {
         return 0;
     }
     accept_due_ns_ = now_ns + accept_every_ns;
-    sockaddr_in from{};
-    socklen_t bytes = sizeof from;
-    const int descriptor = ::accept4(listener_,
-                                     reinterpret_cast<sockaddr*>(&from),  // tidy: sockets' API
-                                     &bytes, SOCK_NONBLOCK | SOCK_CLOEXEC);
-    if (descriptor < 0) {
+    nic::Group from;
+    nic::FileDescriptor socket = peer::accept_from(listener_.get(), from);
+    if (!socket.valid()) {
         return 0;
     }
-    std::string text(INET_ADDRSTRLEN, '\0');
-    ::inet_ntop(AF_INET, &from.sin_addr, text.data(), INET_ADDRSTRLEN);
-    text = fmt::format("{}:{}", text.c_str(), ntohs(from.sin_port));
+    std::string text = nic::text_of(from);
     counters_.bump(ServeCount::connections);
     if (connections_.size() >= connections_max_) {
         counters_.bump(ServeCount::refused);
         note_(BridgeNote::refused, text,
               fmt::format("{} connections are open (connections_max)", connections_.size()));
-        ::close(descriptor);
         return 1;
     }
-    connections_.push_back(
-        std::make_unique<Connection>(descriptor, *tls_, std::move(text), feed_, counters_, now_ns));
+    connections_.push_back(std::make_unique<Connection>(std::move(socket), tls_, std::move(text),
+                                                        feed_, counters_, now_ns));
     return 1;
 }
 
 std::size_t BridgeServer::step(Connection& connection, std::int64_t now_ns) {
-    using State = peer::TlsSocket::State;
-    peer::TlsSocket& socket = connection.socket;
+    using State = peer::Channel::State;
+    peer::Channel& socket = connection.socket;
     ServeSession& session = connection.session;
     if (socket.advance() == State::opening) {
         return 0;
@@ -140,7 +113,7 @@ std::size_t BridgeServer::step(Connection& connection, std::int64_t now_ns) {
         session.sent(sent);
         done += sent;
     }
-    if (socket.state() == State::closed || socket.state() == State::failed) {
+    if (socket.is_over()) {
         session.lose(socket.state() == State::closed ? "the joining host closed the connection"
                                                      : socket.fault());
     }
@@ -153,13 +126,10 @@ std::size_t BridgeServer::step(Connection& connection, std::int64_t now_ns) {
 bool BridgeServer::is_over(const Connection& connection, std::int64_t now_ns) const {
     const ServeSession& session = connection.session;
     if (session.end() == ServeSession::End::none) {
-        const auto state = connection.socket.state();
-        const bool failed =
-            state == peer::TlsSocket::State::failed || state == peer::TlsSocket::State::closed;
-        return failed ||
+        return connection.socket.is_over() ||
                (!connection.greeted && (now_ns - connection.since_ns > greet_within_ns || leaves_));
     }
-    const bool broken = connection.socket.state() != peer::TlsSocket::State::open;
+    const bool broken = connection.socket.state() != peer::Channel::State::open;
     const bool flushed = session.output().empty() && !session.sent_last_frame();
     return session.end() == ServeSession::End::down || flushed || broken ||
            now_ns - connection.ended_ns > leave_within_ns;
@@ -215,7 +185,7 @@ void BridgeServer::take_gauges() {
 /// Bytes that come on a connection whose session has ended are not wanted, so nothing waits for
 /// them.
 void BridgeServer::wait(std::int64_t timeout_ns) {
-    std::vector<pollfd> waits{{leaves_ ? -1 : listener_, POLLIN, 0}};
+    std::vector<pollfd> waits{{leaves_ ? -1 : listener_.get(), POLLIN, 0}};
     for (const auto& connection : connections_) {
         const bool reads = connection->session.end() == ServeSession::End::none;
         const bool writes =

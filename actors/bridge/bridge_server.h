@@ -7,8 +7,10 @@
 #include "actors/bridge/bridge_counts.h"
 #include "actors/bridge/bridge_note.h"
 #include "actors/bridge/serve_session.h"
-#include "actors/peer/tls_socket.h"
+#include "actors/peer/channel.h"
+#include "actors/peer/tls.h"
 #include "config/problem.h"
+#include "nic/file_descriptor.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -23,7 +25,6 @@ class BridgeServer {
     BridgeServer(std::string feed, std::size_t connections_max, NoteBridge note)
         : feed_(std::move(feed)), connections_max_(connections_max), note_(std::move(note)) {}
 
-    ~BridgeServer();
     BridgeServer(const BridgeServer&) = delete;
     BridgeServer& operator=(const BridgeServer&) = delete;
 
@@ -56,14 +57,14 @@ class BridgeServer {
 
   private:
     struct Connection {
-        Connection(int descriptor, const peer::TlsCertificates& tls, std::string from,
-                   std::string feed, ServeCounters& counters, std::int64_t now_ns)
-            : socket(descriptor, tls, true),
+        Connection(nic::FileDescriptor descriptor, const peer::TlsCertificates& tls,
+                   std::string from, std::string feed, ServeCounters& counters, std::int64_t now_ns)
+            : socket(std::move(descriptor), tls.get(), true),
               session(std::move(feed), counters),
               address(std::move(from)),
               since_ns(now_ns) {}
 
-        peer::TlsSocket socket;
+        peer::Channel socket;
         ServeSession session;
         std::string address;
         std::int64_t since_ns;
@@ -82,8 +83,8 @@ class BridgeServer {
     std::string feed_;
     std::size_t connections_max_;
     NoteBridge note_;
-    std::unique_ptr<peer::TlsCertificates> tls_;
-    int listener_ = -1;
+    peer::TlsCertificates tls_;
+    nic::FileDescriptor listener_;
     std::int64_t accept_due_ns_ = 0;
     std::vector<std::unique_ptr<Connection>> connections_;
     bool leaves_ = false;

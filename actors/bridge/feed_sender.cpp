@@ -341,25 +341,21 @@ std::size_t FeedSender::put_ready() {
         return 0;
     }
     for (const auto& core : cores_) {
-        put_ready(*core);
+        PINSTRIKE_CHECK(core->lines.empty());
+        FrameHeader header;
+        header.type = FrameType::ready;
+        header.core = core->cursor.core().index;
+        header.position = core->cursor.position();
+        const StampClock& clock = core->cursor.clock();
+        header.stamp = clock.stamp();
+        header.base_ms = clock.base_ms();
+        header.ms = clock.ms();
+        const bool put = outlet_.writer.put(header);
+        PINSTRIKE_CHECK(put);
+        core->left_out = 0;
+        core->stage = Stage::current;
     }
     return cores_.size();
-}
-
-void FeedSender::put_ready(Core& core) {
-    PINSTRIKE_CHECK(core.stage == Stage::catching_up && core.lines.empty());
-    FrameHeader header;
-    header.type = FrameType::ready;
-    header.core = core.cursor.core().index;
-    header.position = core.cursor.position();
-    const StampClock& clock = core.cursor.clock();
-    header.stamp = clock.stamp();
-    header.base_ms = clock.base_ms();
-    header.ms = clock.ms();
-    const bool put = outlet_.writer.put(header);
-    PINSTRIKE_CHECK(put);
-    core.left_out = 0;
-    core.stage = Stage::current;
 }
 
 void FeedSender::put_ids() {

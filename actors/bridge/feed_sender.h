@@ -89,7 +89,6 @@ class FeedSender {
     std::size_t put_stamped(Core& core);
     std::size_t put_events(Core& core);
     std::size_t put_ready();
-    void put_ready(Core& core);
     void put_ids();
     void put_event_at(const Core& core, const feed::Event& event, std::uint64_t stamp);
     bool begin_again();

@@ -7,7 +7,7 @@
 #include "actors/gateway/gateway_config.h"
 #include "actors/host/check_report.h"
 #include "actors/kafka/kafka_config.h"
-#include "actors/peer/tls_socket.h"
+#include "actors/peer/tls.h"
 #include "actors/topology/feed_keys.h"
 #include "actors/topology/load_config.h"
 #include "actors/topology/topology.h"
@@ -73,7 +73,7 @@ Exit check_bridge(const std::string& path) {
     const auto config = actors::bridge::load_bridge_config(path, problems);
     if (config) {
         fmt::print("{}", to_yaml(write_section(actors::bridge::bridge_section(), *config)));
-        static_cast<void>(actors::peer::TlsCertificates::open(config->tls, "tls", problems));
+        static_cast<void>(actors::peer::open_tls(config->tls, "tls", problems));
     }
     std::fflush(stdout);
     print_problems(problems);

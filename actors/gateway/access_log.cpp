@@ -1,6 +1,7 @@
 // path: cold
 #include "actors/gateway/access_log.h"
 
+#include "config/joined.h"
 #include "config/time_units.h"
 #include "config/units.h"
 
@@ -72,6 +73,10 @@ void add_line(const nlohmann::json& line, const std::string& month, UsageByUser&
     user.bytes += bytes;
 }
 
+std::string schemas_text(const Usage& user) {
+    return joined(std::vector<std::string>(user.schemas.begin(), user.schemas.end()), " ");
+}
+
 std::string underlyings_text(const Usage& user) {
     return user.all_underlyings ? "all" : std::to_string(user.underlyings_max);
 }
@@ -93,20 +98,13 @@ std::string to_line(const AccessEntry& entry) {
     line["from"] = time_text(entry.from_ns);
     line["to"] = time_text(entry.to_ns);
     line["schemas"] = entry.schemas;
+    line["underlyings"] = "all";
     if (entry.underlyings) {
         line["underlyings"] = *entry.underlyings;
-    } else {
-        line["underlyings"] = "all";
     }
     line["records"] = entry.records;
     line["bytes"] = entry.bytes;
     return line.dump() + '\n';
-}
-
-AccessLog::~AccessLog() {
-    if (descriptor_ >= 0) {
-        ::close(descriptor_);
-    }
 }
 
 bool AccessLog::open(Problems& problems) {
@@ -114,17 +112,15 @@ bool AccessLog::open(Problems& problems) {
         return true;
     }
     constexpr mode_t mode = S_IRUSR | S_IWUSR | S_IRGRP;
-    const int opened = ::open(path_.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, mode);
-    if (opened < 0) {
+    nic::FileDescriptor opened{
+        ::open(path_.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, mode)};
+    if (!opened.valid()) {
         add_problem(problems, path_,
                     fmt::format("access_log: cannot write: {}", std::strerror(errno)),
                     remedy_of(errno));
         return false;
     }
-    if (descriptor_ >= 0) {
-        ::close(descriptor_);
-    }
-    descriptor_ = opened;
+    file_ = std::move(opened);
     return true;
 }
 
@@ -137,7 +133,7 @@ bool AccessLog::add(const AccessEntry& entry) {
     if (is_broken_) {
         line.insert(line.begin(), '\n');
     }
-    const ssize_t written = ::write(descriptor_, line.data(), line.size());
+    const ssize_t written = ::write(file_.get(), line.data(), line.size());
     const bool whole = written == static_cast<ssize_t>(line.size());
     is_broken_ = written > 0 ? !whole : is_broken_;
     return whole;
@@ -169,14 +165,10 @@ std::string usage_table(const UsageByUser& usage) {
     std::string text = fmt::format("{:<16} {:>8} {:>10} {:>12} {:>16} {:>12}  {}\n", "user",
                                    "sessions", "hours", "underlyings", "records", "MiB", "schemas");
     for (const auto& [name, user] : usage) {
-        std::string schemas;
-        for (const std::string& schema : user.schemas) {
-            schemas.append(schemas.empty() ? "" : " ").append(schema);
-        }
         text += fmt::format("{:<16} {:>8} {:>10.2f} {:>12} {:>16} {:>12.1f}  {}\n", name,
                             user.sessions.size(), static_cast<double>(user.connected_ns) / 3.6e12,
                             underlyings_text(user), grouped(user.records),
-                            static_cast<double>(user.bytes) / (1 << 20), schemas);
+                            static_cast<double>(user.bytes) / (1 << 20), schemas_text(user));
     }
     return text;
 }
@@ -185,13 +177,9 @@ std::string usage_csv(const UsageByUser& usage) {
     std::string text =
         "user,sessions,connected_seconds,underlyings,addresses,records,bytes,schemas\n";
     for (const auto& [name, user] : usage) {
-        std::string schemas;
-        for (const std::string& schema : user.schemas) {
-            schemas.append(schemas.empty() ? "" : " ").append(schema);
-        }
         text += fmt::format("{},{},{},{},{},{},{},{}\n", name, user.sessions.size(),
                             (user.connected_ns + second_ns / 2) / second_ns, underlyings_text(user),
-                            user.addresses.size(), user.records, user.bytes, schemas);
+                            user.addresses.size(), user.records, user.bytes, schemas_text(user));
     }
     return text;
 }

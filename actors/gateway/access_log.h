@@ -6,13 +6,13 @@
 #pragma once
 
 #include "config/problem.h"
+#include "nic/file_descriptor.h"
 
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
 #include <string>
-#include <vector>
 
 namespace pinstrike::actors::gateway {
 
@@ -38,11 +38,6 @@ class AccessLog {
     /// An empty path: nothing is written.
     explicit AccessLog(std::string path) : path_(std::move(path)) {}
 
-    ~AccessLog();
-
-    AccessLog(const AccessLog&) = delete;
-    AccessLog& operator=(const AccessLog&) = delete;
-
     /// Opens the file, again if it is open. False, with a Problem: it cannot be written.
     [[nodiscard]] bool open(Problems& problems);
 
@@ -51,7 +46,7 @@ class AccessLog {
 
   private:
     std::string path_;
-    int descriptor_ = -1;
+    nic::FileDescriptor file_;
     bool is_broken_ = false;  ///< a line was written in part
 };
 

@@ -3,8 +3,6 @@
 
 #include "actors/market/reader_keys.h"
 #include "actors/peer/secret_file.h"
-#include "config/places.h"
-#include "config/yaml.h"
 
 #include <fmt/format.h>
 #include <openssl/crypto.h>
@@ -13,7 +11,6 @@
 
 #include <algorithm>
 #include <array>
-#include <optional>
 #include <set>
 
 namespace pinstrike::actors::gateway {
@@ -104,14 +101,8 @@ bool read_client_keys(const std::string& path, ClientKeys& keys, Problems& probl
     if (!is_example(path) && !peer::check_private("keys", path, problems)) {
         return false;
     }
-    const auto text = read_text(path, problems);
-    const auto root = text ? parse_yaml(*text, path, problems) : std::nullopt;
     KeyFile file;
-    if (root) {
-        Places places{path};
-        Reader reader{problems, places};
-        read_section(file_section(), *root, "", file, reader);
-    }
+    static_cast<void>(read_file(file_section(), path, file, problems));
     std::set<std::string> users;
     std::set<std::string> secrets;
     for (const ClientKey& key : file.keys) {

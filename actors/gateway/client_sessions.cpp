@@ -80,9 +80,8 @@ bool ClientSessions::open(int inherited, Problems& problems) {
     }
     users_.keep(std::move(keys_read));
     times_.opened_ns = wall_ns();
-    const Endpoint at = endpoint_of(config_.address);
-    server_ =
-        SocketServer::open(at.host, at.port, inherited, config_.connections_max, *this, problems);
+    server_ = SocketServer::open(endpoint_of(config_.address), inherited, config_.connections_max,
+                                 *this, problems);
     if (server_ != nullptr) {
         note_(GatewayNote::opened, "gateway",
               fmt::format("serves feed {} at {} to {} keys", config_.feed, config_.address,

@@ -3,9 +3,8 @@
 
 #include "actors/gateway/client_keys.h"
 #include "actors/market/reader_keys.h"
+#include "actors/peer/peer_keys.h"
 #include "actors/threads/placement_forms.h"
-#include "config/places.h"
-#include "config/units.h"
 #include "config/yaml.h"
 
 #include <fmt/format.h>
@@ -14,7 +13,7 @@ namespace pinstrike::actors::gateway {
 namespace {
 
 Section<GatewayConfig> make_section() {
-    const Form<std::string> file = file_form();
+    const Form<std::string> file = peer::file_form();
     Section<GatewayConfig> section{"a gateway"};
     section
         .key("feed", &GatewayConfig::feed, name_text(),
@@ -81,14 +80,8 @@ const Section<GatewayConfig>& gateway_section() {
 
 std::optional<GatewayConfig> load_gateway_config(const std::string& path, Problems& problems) {
     const std::size_t before = problems.size();
-    const auto text = read_text(path, problems);
-    const auto root = text ? parse_yaml(*text, path, problems) : std::nullopt;
     GatewayConfig config;
-    if (root) {
-        Places places{path};
-        Reader reader{problems, places};
-        read_section(gateway_section(), *root, "", config, reader);
-    }
+    static_cast<void>(read_file(gateway_section(), path, config, problems));
     config.keys = beside(path, config.keys);
     config.access_log = beside(path, config.access_log);
     config.record = beside(path, config.record);

@@ -8,7 +8,6 @@
 #include "config/section.h"
 
 #include <cstddef>
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>

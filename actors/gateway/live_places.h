@@ -9,7 +9,6 @@
 #include "feed/event/limits.h"
 
 #include <cstdint>
-#include <utility>
 #include <vector>
 
 namespace pinstrike::actors::gateway {

@@ -17,11 +17,7 @@ std::unique_ptr<Chunk> ChunkPool::get() {
     }
     std::unique_ptr<Chunk> chunk = std::move(kept_.back());
     kept_.pop_back();
-    chunk->used = chunk->sent = 0;
-    chunk->records = 0;
-    chunk->first_ns = 0;
-    chunk->offered = 0;
-    chunk->event_ns = 0;
+    static_cast<ChunkState&>(*chunk) = {};
     return chunk;
 }
 

@@ -18,8 +18,8 @@ struct ZSTD_CCtx_s;
 
 namespace pinstrike::actors::gateway {
 
-struct Chunk {
-    static constexpr std::size_t capacity = std::size_t{128} << 10;
+/// What is known of the bytes of a chunk.
+struct ChunkState {
     std::size_t used = 0;
     std::size_t sent = 0;
     std::uint64_t records = 0;
@@ -27,6 +27,10 @@ struct Chunk {
     std::uint64_t offered = 0;  ///< records that OutputQueue::next() has returned
     std::int64_t event_ns =
         0;  ///< when the oldest event of the other records was received; 0: none
+};
+
+struct Chunk : ChunkState {
+    static constexpr std::size_t capacity = std::size_t{128} << 10;
     std::array<std::byte, capacity> bytes;
 };
 

@@ -57,24 +57,21 @@ std::string wrong(std::string_view key, std::optional<std::string_view> found,
                        expected);
 }
 
-std::optional<std::uint32_t> number_of(std::string_view text) {
-    std::uint32_t value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    return error == std::errc{} && end == text.data() + text.size() ? std::optional{value}
-                                                                    : std::nullopt;
+/// Checks that a key, if it is there, has one of two values. `is_second`: it has the second; an
+/// absent key leaves it as it is.
+std::string read_either(const Pairs& pairs, std::string_view key, std::string_view first,
+                        std::string_view second, bool& is_second) {
+    const auto found = pairs.find(key);
+    if (found && *found != first && *found != second) {
+        return wrong(key, found,
+                     first == second ? std::string{first} : fmt::format("{} or {}", first, second));
+    }
+    is_second = found ? *found == second : is_second;
+    return "";
 }
 
-/// Reads "0" or "1"; an absent key leaves `into` as it is. Returns the error, or nothing.
 std::string read_flag(const Pairs& pairs, std::string_view key, bool& into) {
-    const auto found = pairs.find(key);
-    if (!found) {
-        return "";
-    }
-    if (*found != "0" && *found != "1") {
-        return wrong(key, found, "0 or 1");
-    }
-    into = *found == "1";
-    return "";
+    return read_either(pairs, key, "0", "1", into);
 }
 
 std::string read_slow_reader(const Pairs& pairs, SlowReader& into) {
@@ -99,18 +96,6 @@ std::string read_heartbeat(const Pairs& pairs, unsigned& seconds) {
             fmt::format("a number from {} to {}", heartbeat_seconds_min, heartbeat_seconds_max));
     }
     seconds = *value;
-    return "";
-}
-
-/// Checks that a key, if it is there, has one of two values. `is_second`: it has the second.
-std::string read_either(const Pairs& pairs, std::string_view key, std::string_view first,
-                        std::string_view second, bool& is_second) {
-    const auto found = pairs.find(key);
-    if (found && *found != first && *found != second) {
-        return wrong(key, found,
-                     first == second ? std::string{first} : fmt::format("{} or {}", first, second));
-    }
-    is_second = found && *found == second;
     return "";
 }
 
@@ -193,7 +178,7 @@ std::optional<std::int64_t> time_of(std::string_view text) {
                                                      : std::nullopt;
 }
 
-std::string read_start(const Pairs& pairs, SubscribeRequest& request) {
+std::string read_start(const Pairs& pairs, Request& request) {
     const auto found = pairs.find("start");
     request.has_start = found.has_value();
     const auto time = found ? time_of(*found) : std::optional<std::int64_t>{0};
@@ -201,37 +186,26 @@ std::string read_start(const Pairs& pairs, SubscribeRequest& request) {
     return time ? "" : wrong("start", found, "nanoseconds since 1970, or a time as of ISO 8601");
 }
 
-Parsed<Request> parse_subscription(const Pairs& pairs) {
-    SubscribeRequest request;
-    bool is_last = true;
-    std::string error = read_schema(pairs, request.schema);
-    error = error.empty() ? read_start(pairs, request) : error;
-    error = error.empty() ? read_symbols(pairs, request.list) : error;
-    error = error.empty() ? read_flag(pairs, "snapshot", request.snapshot) : error;
-    error = error.empty() ? read_flag(pairs, "is_last", is_last) : error;
-    request.is_last = is_last;
-    if (const auto id = pairs.find("id"); error.empty() && id) {
-        const auto value = number_of(*id);
-        error = value ? "" : wrong("id", id, "a number below 2^32");
-        request.id = value.value_or(0);
-    }
-    if (error.empty() && request.has_start && request.snapshot) {
-        error = "found start and snapshot, expected one of them at most";
-    }
-    return error.empty() ? Parsed<Request>{std::move(request), ""} : Parsed<Request>{{}, error};
+std::string read_id(const Pairs& pairs, std::uint32_t& into) {
+    const auto found = pairs.find("id");
+    const auto value = found ? number_of(*found) : std::optional{into};
+    into = value.value_or(0);
+    return value ? "" : wrong("id", found, "a number below 2^32");
 }
 
-Parsed<Request> parse_unsubscription(const Pairs& pairs) {
-    UnsubscribeRequest request;
-    bool is_last = true;
-    std::string error = read_schema(pairs, request.schema);
-    error = error.empty() ? read_symbols(pairs, request.list) : error;
-    error = error.empty() ? read_flag(pairs, "is_last", is_last) : error;
-    request.is_last = is_last;
-    return error.empty() ? Parsed<Request>{std::move(request), ""} : Parsed<Request>{{}, error};
+template <class T>
+Parsed<T> result_of(T value, const std::string& error) {
+    return error.empty() ? Parsed<T>{std::move(value), ""} : Parsed<T>{{}, error};
 }
 
 }  // namespace
+
+std::optional<std::uint32_t> number_of(std::string_view text) {
+    std::uint32_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    return error == std::errc{} && end == text.data() + text.size() ? std::optional{value}
+                                                                    : std::nullopt;
+}
 
 Parsed<LoginRequest> parse_login(std::string_view line) {
     const Pairs pairs{line};
@@ -248,17 +222,30 @@ Parsed<LoginRequest> parse_login(std::string_view line) {
     check(read_flag(pairs, "ts_out", request.ts_out));
     check(read_heartbeat(pairs, request.heartbeat_seconds));
     check(read_slow_reader(pairs, request.slow_reader));
-    return error.empty() ? Parsed<LoginRequest>{std::move(request), ""}
-                         : Parsed<LoginRequest>{{}, error};
+    return result_of(std::move(request), error);
 }
 
 Parsed<Request> parse_request(std::string_view line) {
     const Pairs pairs{line};
+    Request request;
     if (pairs.first_key() == "start_session") {
-        return {StartRequest{}, ""};
+        request.kind = Request::Kind::start;
+        return {request, ""};
     }
-    return pairs.first_key() == "unsubscribe" ? parse_unsubscription(pairs)
-                                              : parse_subscription(pairs);
+    const bool adds = pairs.first_key() != "unsubscribe";
+    request.kind = adds ? Request::Kind::subscribe : Request::Kind::unsubscribe;
+    std::string error;
+    const auto check = [&error](std::string found) { error = error.empty() ? found : error; };
+    check(read_schema(pairs, request.schema));
+    check(adds ? read_start(pairs, request) : "");
+    check(read_symbols(pairs, request.list));
+    check(adds ? read_flag(pairs, "snapshot", request.snapshot) : "");
+    check(read_flag(pairs, "is_last", request.is_last));
+    check(adds ? read_id(pairs, request.id) : "");
+    check(request.has_start && request.snapshot
+              ? "found start and snapshot, expected one of them at most"
+              : "");
+    return result_of(std::move(request), error);
 }
 
 std::string protocol_text(std::string_view text, std::size_t bytes_max) {

@@ -12,7 +12,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
 namespace pinstrike::actors::gateway {
@@ -36,25 +35,22 @@ struct SymbolList {
     std::vector<std::string> symbols;  ///< upper case
 };
 
-struct SubscribeRequest {
+/// What a line after the login asks for.
+struct Request {
+    enum class Kind : std::uint8_t { subscribe, unsubscribe, start };
+
+    Kind kind = Kind::subscribe;
     feed::dbn::Schema schema = feed::dbn::Schema::trades;
     SymbolList list;
+    bool is_last = true;
+
+    // Of subscribe.
+
     bool has_start = false;
     std::int64_t start_ns = 0;  ///< 0: all there is
     bool snapshot = false;
     std::uint32_t id = 0;
-    bool is_last = true;
 };
-
-struct UnsubscribeRequest {
-    feed::dbn::Schema schema = feed::dbn::Schema::trades;
-    SymbolList list;
-    bool is_last = true;
-};
-
-struct StartRequest {};
-
-using Request = std::variant<SubscribeRequest, UnsubscribeRequest, StartRequest>;
 
 /// A value, or the text of an error.
 template <class T>
@@ -62,6 +58,9 @@ struct Parsed {
     std::optional<T> value;
     std::string error;
 };
+
+/// A decimal number below 2^32: an instrument id as a symbol, or the id of a request.
+[[nodiscard]] std::optional<std::uint32_t> number_of(std::string_view text);
 
 [[nodiscard]] Parsed<LoginRequest> parse_login(std::string_view line);
 [[nodiscard]] Parsed<Request> parse_request(std::string_view line);

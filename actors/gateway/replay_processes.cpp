@@ -1,17 +1,14 @@
 // path: cold
 #include "actors/gateway/replay_processes.h"
 
-#include "nic/file_descriptor.h"
+#include "actors/threads/spawn.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <pthread.h>
 #include <signal.h>
-#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <cstring>
 #include <deque>
@@ -24,51 +21,6 @@ namespace {
 
 constexpr std::size_t block_bytes = std::size_t{256} << 10;
 constexpr std::size_t blocks_max = 4;
-
-struct Pipe {
-    nic::FileDescriptor read;
-    nic::FileDescriptor write;
-
-    /// False, with errno.
-    [[nodiscard]] bool open() {
-        std::array<int, 2> ends{};
-        if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
-            return false;
-        }
-        read = nic::FileDescriptor{ends[0]};
-        write = nic::FileDescriptor{ends[1]};
-        return true;
-    }
-};
-
-/// Starts the command with these as its standard input and output. It handles all signals as usual,
-/// although the gateway blocks and ignores some. Returns an errno.
-int spawn(const std::vector<std::string>& command, int input, int output, pid_t& pid) {
-    std::vector<char*> arguments;
-    for (const std::string& word : command) {
-        arguments.push_back(const_cast<char*>(word.c_str()));  // posix_spawn does not write to it
-    }
-    arguments.push_back(nullptr);
-    posix_spawn_file_actions_t files;
-    ::posix_spawn_file_actions_init(&files);
-    ::posix_spawn_file_actions_adddup2(&files, input, STDIN_FILENO);
-    ::posix_spawn_file_actions_adddup2(&files, output, STDOUT_FILENO);
-    ::posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-    posix_spawnattr_t attributes;
-    ::posix_spawnattr_init(&attributes);
-    sigset_t none;
-    ::sigemptyset(&none);
-    ::posix_spawnattr_setsigmask(&attributes, &none);
-    sigset_t all;
-    ::sigfillset(&all);
-    ::posix_spawnattr_setsigdefault(&attributes, &all);
-    ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-    const int error =
-        ::posix_spawn(&pid, arguments[0], &files, &attributes, arguments.data(), environ);
-    ::posix_spawnattr_destroy(&attributes);
-    ::posix_spawn_file_actions_destroy(&files);
-    return error;
-}
 
 bool write_all(int to, std::string_view text) {
     while (!text.empty()) {
@@ -162,7 +114,8 @@ struct ReplayProcesses::Process {
 
 class ReplayProcesses::Source final : public ReplaySource {
   public:
-    explicit Source(std::shared_ptr<Process> process) : process_(std::move(process)) {}
+    Source(std::shared_ptr<Process> process, std::shared_ptr<void> kept)
+        : process_(std::move(process)), kept_(std::move(kept)) {}
 
     ~Source() override { process_->stop(); }
 
@@ -184,6 +137,7 @@ class ReplayProcesses::Source final : public ReplaySource {
 
   private:
     std::shared_ptr<Process> process_;
+    std::shared_ptr<void> kept_;
 };
 
 ReplayProcesses::ReplayProcesses(std::vector<std::string> command) : command_(std::move(command)) {
@@ -195,7 +149,8 @@ ReplayProcesses::~ReplayProcesses() {
     running_->changed.wait(lock, [this] { return running_->count == 0; });
 }
 
-std::unique_ptr<ReplaySource> ReplayProcesses::start(std::string input) {
+std::unique_ptr<ReplaySource> ReplayProcesses::start(std::string input,
+                                                     std::shared_ptr<void> kept) {
     {
         const std::lock_guard lock{running_->mutex};
         ++running_->count;
@@ -205,7 +160,7 @@ std::unique_ptr<ReplaySource> ReplayProcesses::start(std::string input) {
                  processors = processors_] {
         run(process, running, command, text, processors);
     }}.detach();
-    return std::make_unique<Source>(std::move(process));
+    return std::make_unique<Source>(std::move(process), std::move(kept));
 }
 
 std::size_t ReplayProcesses::running() const {
@@ -224,18 +179,20 @@ void ReplayProcesses::run(const std::shared_ptr<Process>& process,
     Pipe out;
     pid_t pid = 0;
     int error = in.open() && out.open() ? 0 : errno;
-    error = error == 0 ? spawn(command, in.read.get(), out.write.get(), pid) : error;
+    error = error == 0 ? spawn(pid, command.front(), command,
+                               {.input = in.read_end.get(), .output = out.write_end.get()})
+                       : error;
     if (error != 0) {
         process->end(fmt::format("the replay cannot be started: {}", std::strerror(error)));
     } else {
-        in.read = nic::FileDescriptor{};
-        out.write = nic::FileDescriptor{};
-        if (process->set_started(pid) && write_all(in.write.get(), input)) {
-            in.write = nic::FileDescriptor{};
-            process->read(out.read.get());
+        in.read_end = nic::FileDescriptor{};
+        out.write_end = nic::FileDescriptor{};
+        if (process->set_started(pid) && write_all(in.write_end.get(), input)) {
+            in.write_end = nic::FileDescriptor{};
+            process->read(out.read_end.get());
         }
-        in.write = nic::FileDescriptor{};
-        out.read = nic::FileDescriptor{};  // so it cannot wait for a reader
+        in.write_end = nic::FileDescriptor{};
+        out.read_end = nic::FileDescriptor{};  // so it cannot wait for a reader
         siginfo_t gone{};
         ::waitid(P_PID, static_cast<id_t>(pid), &gone, WEXITED | WNOWAIT);
         const std::lock_guard lock{process->mutex};

@@ -34,8 +34,10 @@ class ReplayProcesses {
     ReplayProcesses(const ReplayProcesses&) = delete;
     ReplayProcesses& operator=(const ReplayProcesses&) = delete;
 
-    /// Starts a process with this text on its standard input. It ends when the source is destroyed.
-    [[nodiscard]] std::unique_ptr<ReplaySource> start(std::string input);
+    /// Starts a process with this text on its standard input. It ends when the source is destroyed,
+    /// which keeps `kept` until then.
+    [[nodiscard]] std::unique_ptr<ReplaySource> start(std::string input,
+                                                      std::shared_ptr<void> kept = nullptr);
 
     /// Processes that have not ended, whether or not their source is gone.
     [[nodiscard]] std::size_t running() const;

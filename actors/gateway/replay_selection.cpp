@@ -6,30 +6,22 @@
 namespace pinstrike::actors::gateway {
 
 using feed::dbn::Schema;
-using feed::dbn::SymbolType;
 
-void ReplaySelection::add(const SubscribeRequest& request) {
+void ReplaySelection::add(const Request& request) {
     OfSchema& wanted = by_schema_[static_cast<std::size_t>(request.schema)];
     wanted.start_ns = std::min(wanted.start_ns.value_or(request.start_ns), request.start_ns);
     wanted.known.clear();
     if (request.list.all) {
         const auto roots = subscriptions_.roots_of_all();
-        wanted.everything = wanted.everything || !roots;
+        wanted.series.everything = wanted.series.everything || !roots;
         if (roots) {
-            wanted.roots.insert(roots->begin(), roots->end());
+            wanted.series.roots.insert(roots->begin(), roots->end());
         }
         return;
     }
     for (const std::string& symbol : request.list.symbols) {
-        if (!subscriptions_.objection_to(symbol, request.list.type).empty()) {
-            continue;
-        }
-        if (request.list.type == SymbolType::parent) {
-            wanted.roots.insert(root_of_parent(symbol));
-        } else if (request.list.type == SymbolType::instrument_id) {
-            wanted.numbers.insert(number_of_symbol(symbol).value_or(0));
-        } else {
-            wanted.symbols.insert(symbol);
+        if (subscriptions_.objection_to(symbol, request.list.type).empty()) {
+            wanted.series.add(request.list.type, symbol);
         }
     }
 }
@@ -43,10 +35,10 @@ std::vector<ReplayWanted> ReplaySelection::wanted() const {
         }
         ReplayWanted wanted{static_cast<Schema>(i),
                             *each.start_ns,
-                            each.everything,
-                            {each.roots.begin(), each.roots.end()},
-                            {each.symbols.begin(), each.symbols.end()}};
-        for (const InstrumentId number : each.numbers) {
+                            each.series.everything,
+                            {each.series.roots.begin(), each.series.roots.end()},
+                            {each.series.symbols.begin(), each.series.symbols.end()}};
+        for (const InstrumentId number : each.series.numbers) {
             if (market_.instruments().find(number) != nullptr) {
                 wanted.symbols.push_back(market_.instruments().symbol_of(number));
             }
@@ -54,13 +46,6 @@ std::vector<ReplayWanted> ReplaySelection::wanted() const {
         all.push_back(std::move(wanted));
     }
     return all;
-}
-
-bool ReplaySelection::names(const OfSchema& wanted, InstrumentId id) const {
-    const Instruments& instruments = market_.instruments();
-    return wanted.everything || wanted.numbers.contains(id) ||
-           (!wanted.roots.empty() && wanted.roots.contains(name_of(instruments.key_of(id)).root)) ||
-           (!wanted.symbols.empty() && wanted.symbols.contains(instruments.symbol_of(id)));
 }
 
 bool ReplaySelection::has(Schema schema, InstrumentId id) {
@@ -74,7 +59,9 @@ bool ReplaySelection::has(Schema schema, InstrumentId id) {
     }
     std::uint8_t& known = wanted.known[id];
     if (known == 0) {
-        known = names(wanted, id) && subscriptions_.follows(schema, id) ? 1 : 2;
+        const bool is_named =
+            wanted.series.everything || wanted.series.names(market_.instruments(), id);
+        known = is_named && subscriptions_.follows(schema, id) ? 1 : 2;
     }
     return known == 1;
 }

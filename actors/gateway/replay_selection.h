@@ -13,8 +13,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <set>
-#include <string>
 #include <vector>
 
 namespace pinstrike::actors::gateway {
@@ -26,7 +24,7 @@ class ReplaySelection {
         : market_(market), subscriptions_(subscriptions) {}
 
     /// Adds a request. Of several ones of a schema, the earliest start counts for all.
-    void add(const SubscribeRequest& request);
+    void add(const Request& request);
 
     /// What a replay has to bring.
     [[nodiscard]] std::vector<ReplayWanted> wanted() const;
@@ -44,18 +42,13 @@ class ReplaySelection {
   private:
     struct OfSchema {
         std::optional<std::int64_t> start_ns;  ///< nullopt: nothing is replayed
-        bool everything = false;
-        std::set<std::string> roots;
-        std::set<std::string> symbols;
-        std::set<InstrumentId> numbers;
+        NamedSeries series;
         std::vector<std::uint8_t> known;  ///< by id: 1 it belongs to it, 2 it does not
     };
 
     [[nodiscard]] const OfSchema& of(feed::dbn::Schema schema) const {
         return by_schema_[static_cast<std::size_t>(schema)];
     }
-
-    [[nodiscard]] bool names(const OfSchema& wanted, InstrumentId id) const;
 
     Market& market_;
     Subscriptions& subscriptions_;

@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -30,13 +31,11 @@ class Replays final : public ReplayHost {
     [[nodiscard]] std::size_t kept_bytes() const override { return config_.replay_kept_bytes; }
 
   private:
-    class CountedSource;
-
     const GatewayConfig& config_;
     LiveFeed& feed_;
     ReplayProcesses processes_;
-    std::map<std::string, unsigned> of_users_;  ///< by user: replays that count against the limit
-                                                ///< of its key, until their processes have ended
+    /// By user: what the sources of its replays keep, so that its use count is one above them.
+    std::map<std::string, std::shared_ptr<void>> of_users_;
 };
 
 }  // namespace pinstrike::actors::gateway

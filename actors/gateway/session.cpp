@@ -12,7 +12,6 @@
 
 #include <algorithm>
 #include <utility>
-#include <variant>
 
 namespace pinstrike::actors::gateway {
 namespace {
@@ -22,20 +21,10 @@ using feed::dbn::Schema;
 /// Series whose state is sent in one step, so that a step is short.
 constexpr std::size_t states_each_step = 512;
 
-/// Whether there is a present state of a series that replaces records of it.
-bool has_values(Schema schema) {
-    return schema == Schema::cmbp_1 || schema == Schema::mbp_1 || schema == Schema::cbbo_1s ||
-           schema == Schema::cbbo_1m;
-}
-
 std::size_t names_count(const std::vector<Request>& requests) {
     std::size_t count = 0;
     for (const Request& request : requests) {
-        if (const auto* const added = std::get_if<SubscribeRequest>(&request)) {
-            count += added->list.symbols.size();
-        } else if (const auto* const removed = std::get_if<UnsubscribeRequest>(&request)) {
-            count += removed->list.symbols.size();
-        }
+        count += request.list.symbols.size();
     }
     return count;
 }
@@ -137,7 +126,7 @@ void Session::read_request(std::string_view line) {
         output_.count(SessionCount::refusals);
         return end(SessionEnding::request, ErrorCode::invalid_subscription, parsed.error);
     }
-    if (std::holds_alternative<StartRequest>(*parsed.value)) {
+    if (parsed.value->kind == Request::Kind::start) {
         return start();
     }
     if (output_.counters().read(SessionCount::subscriptions) >= key_.subscriptions) {
@@ -152,27 +141,19 @@ void Session::read_request(std::string_view line) {
                                "ALL_SYMBOLS have no such limit",
                                session_symbols_max));
     }
-    if (const auto* const request = std::get_if<SubscribeRequest>(&*parsed.value)) {
-        if (const std::string objection = objection_to(*request); !objection.empty()) {
-            output_.count(SessionCount::refusals);
-            return end(SessionEnding::request, ErrorCode::invalid_subscription, objection);
-        }
+    if (const std::string objection = objection_to(*parsed.value); !objection.empty()) {
+        output_.count(SessionCount::refusals);
+        return end(SessionEnding::request, ErrorCode::invalid_subscription, objection);
     }
     output_.count(SessionCount::subscriptions);
     if (phase_ == Phase::subscribing) {
         early_requests_.push_back(std::move(*parsed.value));
     } else {
-        std::visit(
-            [this](const auto& request) {
-                if constexpr (!std::is_same_v<std::decay_t<decltype(request)>, StartRequest>) {
-                    apply(request);
-                }
-            },
-            *parsed.value);
+        apply(*parsed.value);
     }
 }
 
-std::string Session::objection_to(const SubscribeRequest& request) const {
+std::string Session::objection_to(const Request& request) const {
     if (!is_recorded(request)) {
         return "";
     }
@@ -207,11 +188,7 @@ void Session::start() {
     put_metadata();
     phase_ = Phase::started;
     for (const Request& request : std::exchange(early_requests_, {})) {
-        if (const auto* const added = std::get_if<SubscribeRequest>(&request)) {
-            apply(*added);
-        } else if (const auto* const removed = std::get_if<UnsubscribeRequest>(&request)) {
-            apply(*removed);
-        }
+        apply(request);
     }
     if (held_error_) {
         const HeldError error = std::move(*held_error_);
@@ -223,7 +200,10 @@ void Session::start() {
     }
 }
 
-void Session::apply(const SubscribeRequest& request) {
+void Session::apply(const Request& request) {
+    if (request.kind == Request::Kind::unsubscribe) {
+        return unsubscribe(request);
+    }
     put_objections(request.list);
     const Selection selection = subscriptions_->add(request.schema, request.list);
     if (is_recorded(request)) {
@@ -260,7 +240,7 @@ void Session::put_objections(const SymbolList& list) {
     }
 }
 
-void Session::apply(const UnsubscribeRequest& request) {
+void Session::unsubscribe(const Request& request) {
     jobs_.remove(request.schema, subscriptions_->remove(request.schema, request.list));
     replays_->look_again();
     if (request.is_last) {

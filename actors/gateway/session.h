@@ -113,10 +113,10 @@ class Session final : private RecordReceiver {
     void read_request(std::string_view line);
     void start();
     void put_metadata();
-    void apply(const SubscribeRequest& request);
+    void apply(const Request& request);
+    void unsubscribe(const Request& request);
     void put_objections(const SymbolList& list);
-    void apply(const UnsubscribeRequest& request);
-    [[nodiscard]] std::string objection_to(const SubscribeRequest& request) const;
+    [[nodiscard]] std::string objection_to(const Request& request) const;
     void work_on_states();
     void send_state(feed::dbn::Schema schema, InstrumentId id);
     void map(InstrumentId id);

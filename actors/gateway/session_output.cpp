@@ -14,36 +14,21 @@
 namespace pinstrike::actors::gateway {
 namespace {
 
+using feed::dbn::RecordType;
 using feed::dbn::Schema;
+using feed::dbn::SystemRecord;
 
-template <class Record>
-Record own_record(feed::dbn::RecordType type, std::int64_t event_ns) {
+template <class Record, class Code>
+Record own_record(RecordType type, Code code, std::string_view text, std::int64_t event_ns) {
     Record record;
     record.header = feed::dbn::header_of<Record>(type, 0, 0, static_cast<std::uint64_t>(event_ns));
+    const std::size_t bytes_max = record.text.size() - 1;
+    protocol_text(text, bytes_max).copy(record.text.data(), bytes_max);
+    record.code = static_cast<std::uint8_t>(code);
     return record;
-}
-
-template <std::size_t Count>
-void put_text(std::array<char, Count>& field, std::string_view text) {
-    protocol_text(text, Count - 1).copy(field.data(), Count - 1);
 }
 
 }  // namespace
-
-feed::dbn::ErrorRecord error_record(ErrorCode code, std::string_view text, std::int64_t now_ns) {
-    auto record = own_record<feed::dbn::ErrorRecord>(feed::dbn::RecordType::error, now_ns);
-    put_text(record.text, text);
-    record.code = static_cast<std::uint8_t>(code);
-    return record;
-}
-
-feed::dbn::SystemRecord system_record(SystemCode code, std::string_view text,
-                                      std::int64_t event_ns) {
-    auto record = own_record<feed::dbn::SystemRecord>(feed::dbn::RecordType::system, event_ns);
-    put_text(record.text, text);
-    record.code = static_cast<std::uint8_t>(code);
-    return record;
-}
 
 void SessionOutput::put_line(std::string_view line) {
     queue_.append(std::as_bytes(std::span{line}));
@@ -63,9 +48,7 @@ void SessionOutput::start(const OutputSettings& settings, std::int64_t now_ns) {
 
 /// Values that a later record replaces may be left out; others never.
 bool SessionOutput::is_skippable(Schema schema) const {
-    const bool replaced = schema == Schema::cmbp_1 || schema == Schema::cbbo_1s ||
-                          schema == Schema::cbbo_1m || schema == Schema::mbp_1;
-    return replaced && settings_.slow_reader == SlowReader::skip;
+    return has_values(schema) && settings_.slow_reader == SlowReader::skip;
 }
 
 bool SessionOutput::is_above_rate() {
@@ -125,17 +108,18 @@ void SessionOutput::put_always(std::span<const std::byte> record) {
 }
 
 void SessionOutput::put_system(SystemCode code, std::string_view text) {
-    put_always(feed::dbn::bytes_of(system_record(code, text, now_ns_)));
+    put_always(
+        feed::dbn::bytes_of(own_record<SystemRecord>(RecordType::system, code, text, now_ns_)));
 }
 
 void SessionOutput::put_interval_end(Schema schema, std::int64_t end_ns) {
-    put_own(feed::dbn::bytes_of(
-        system_record(SystemCode::interval_ended,
-                      fmt::format("End of interval for {}", feed::dbn::name_of(schema)), end_ns)));
+    put_own(feed::dbn::bytes_of(own_record<SystemRecord>(
+        RecordType::system, SystemCode::interval_ended,
+        fmt::format("End of interval for {}", feed::dbn::name_of(schema)), end_ns)));
 }
 
 void SessionOutput::put_error(ErrorCode code, std::string_view text, bool is_last) {
-    feed::dbn::ErrorRecord record = error_record(code, text, now_ns_);
+    auto record = own_record<feed::dbn::ErrorRecord>(RecordType::error, code, text, now_ns_);
     record.is_last = is_last ? 1 : 0;
     put_always(feed::dbn::bytes_of(record));
 }

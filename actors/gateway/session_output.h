@@ -13,7 +13,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <string>
 #include <string_view>
 
 namespace pinstrike::actors::gateway {
@@ -21,12 +20,10 @@ namespace pinstrike::actors::gateway {
 /// Codes of error records.
 enum class ErrorCode : std::uint8_t {
     key_deactivated = 2,
-    connection_limit = 3,
     symbol_failed = 4,
     invalid_subscription = 5,
     internal = 6,
     skipped = 7,
-    aged_out = 8,
 };
 
 /// Codes of system records.
@@ -39,10 +36,12 @@ enum class SystemCode : std::uint8_t {
     unsubscribed = 5,
 };
 
-[[nodiscard]] feed::dbn::ErrorRecord error_record(ErrorCode code, std::string_view text,
-                                                  std::int64_t now_ns);
-[[nodiscard]] feed::dbn::SystemRecord system_record(SystemCode code, std::string_view text,
-                                                    std::int64_t event_ns);
+/// Whether there is a present state of a series that replaces records of it.
+[[nodiscard]] constexpr bool has_values(feed::dbn::Schema schema) {
+    using feed::dbn::Schema;
+    return schema == Schema::cmbp_1 || schema == Schema::mbp_1 || schema == Schema::cbbo_1s ||
+           schema == Schema::cbbo_1m;
+}
 
 struct OutputSettings {
     bool ts_out = false;

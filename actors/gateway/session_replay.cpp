@@ -46,14 +46,6 @@ void SessionReplay::fail(std::uint8_t code, std::string text) {
     kept_.clear();
 }
 
-void SessionReplay::receive(Schema schema, InstrumentId id, std::span<const std::byte> record) {
-    keep(schema, id, record, 0);
-}
-
-void SessionReplay::interval_ended(Schema schema, std::int64_t end_ns) {
-    keep(schema, 0, {}, end_ns);
-}
-
 void SessionReplay::keep(Schema schema, InstrumentId id, std::span<const std::byte> record,
                          std::int64_t end_ns) {
     if (phase_ != Phase::joining && phase_ != Phase::emptying) {
@@ -133,7 +125,7 @@ void SessionReplay::handle(const ReplayFrame& frame, std::int64_t now_ns) {
             return put(frame);
         case Kind::interval_end:
             if (phase_ == Phase::replaying || is_interval_before_join(frame)) {
-                setup_.client.put_interval_end(frame.schema, frame.time_ns);
+                setup_.client.output.put_interval_end(frame.schema, frame.time_ns);
             }
             return;
         case Kind::place:
@@ -240,7 +232,7 @@ void SessionReplay::send_kept() {
     for (std::size_t i = 0; i < kept_each_step && !kept_.empty() && setup_.client.has_room(); ++i) {
         const KeptRecords::Entry entry = kept_.front();
         if (entry.id == 0) {
-            setup_.client.put_interval_end(entry.schema, entry.end_ns);
+            setup_.client.output.put_interval_end(entry.schema, entry.end_ns);
         } else {
             setup_.client.put_kept(entry.schema, entry.id, entry.record);
         }

@@ -15,12 +15,14 @@
 #include "actors/gateway/replay_host.h"
 #include "actors/gateway/replay_selection.h"
 #include "actors/gateway/replay_source.h"
+#include "actors/gateway/session_output.h"
 #include "actors/gateway/subscriptions.h"
 #include "actors/market/market.h"
 #include "feed/dbn/schema.h"
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -31,16 +33,29 @@
 namespace pinstrike::actors::gateway {
 
 /// The client of a replay.
-class ReplayClient {
-  public:
-    virtual ~ReplayClient() = default;
-    /// Whether the client reads fast enough to get more.
-    [[nodiscard]] virtual bool has_room() const = 0;
-    virtual void put_replayed(InstrumentId id, std::span<const std::byte> record) = 0;
+struct ReplayClient {
+    SessionOutput& output;
+    Subscriptions& subscriptions;
+    /// Sends the symbol of a series, unless that was done.
+    std::function<void(InstrumentId)> map;
+
+    /// Whether the client reads fast enough to get more: a record may need a mapping.
+    [[nodiscard]] bool has_room() const { return output.is_current() && output.rate_left() > 1; }
+
+    void put_replayed(InstrumentId id, std::span<const std::byte> record) const {
+        map(id);
+        output.count(SessionCount::replayed);
+        output.put_own(record);
+    }
+
     /// A live record that was kept.
-    virtual void put_kept(feed::dbn::Schema schema, InstrumentId id,
-                          std::span<const std::byte> record) = 0;
-    virtual void put_interval_end(feed::dbn::Schema schema, std::int64_t end_ns) = 0;
+    void put_kept(feed::dbn::Schema schema, InstrumentId id,
+                  std::span<const std::byte> record) const {
+        if (subscriptions.follows(schema, id)) {
+            map(id);
+            output.put_own(record);
+        }
+    }
 };
 
 class SessionReplay {
@@ -58,8 +73,7 @@ class SessionReplay {
     struct Setup {
         Market& market;
         LiveFeed& feed;
-        ReplayClient& client;
-        Subscriptions& subscriptions;
+        const ReplayClient& client;
         std::size_t kept_bytes_max = 0;
     };
 
@@ -69,16 +83,15 @@ class SessionReplay {
     };
 
     explicit SessionReplay(const Setup& setup)
-        : setup_(setup), selection_(setup.market, setup.subscriptions) {}
+        : setup_(setup), selection_(setup.market, setup.client.subscriptions) {}
 
     [[nodiscard]] ReplaySelection& selection() { return selection_; }
 
     void begin(std::unique_ptr<ReplaySource> source);
 
-    // The live feed, of what belongs to the replay.
-
-    void receive(feed::dbn::Schema schema, InstrumentId id, std::span<const std::byte> record);
-    void interval_ended(feed::dbn::Schema schema, std::int64_t end_ns);
+    /// A live record that belongs to the replay. `id` 0: the end of an interval at `end_ns`.
+    void keep(feed::dbn::Schema schema, InstrumentId id, std::span<const std::byte> record,
+              std::int64_t end_ns);
 
     /// Live events are missing: what was kept is dropped, and comes from the recording.
     void live_missed();
@@ -131,8 +144,6 @@ class SessionReplay {
     [[nodiscard]] bool is_interval_before_join(const ReplayFrame& frame) const;
     void try_to_join(std::int64_t now_ns);
     void try_to_end(std::int64_t now_ns);
-    void keep(feed::dbn::Schema schema, InstrumentId id, std::span<const std::byte> record,
-              std::int64_t end_ns);
     void send_kept();
     void fail(std::uint8_t code, std::string text);
 

@@ -1,8 +1,6 @@
 // path: cold
 #include "actors/gateway/session_replays.h"
 
-#include "feed/dbn/records.h"
-
 #include <fmt/format.h>
 
 #include <utility>
@@ -12,16 +10,15 @@ namespace pinstrike::actors::gateway {
 using feed::dbn::Schema;
 using Phase = SessionReplay::Phase;
 
-bool is_recorded(const SubscribeRequest& request) {
+bool is_recorded(const Request& request) {
     return request.has_start && request.schema != Schema::definition &&
            request.schema != Schema::statistics;
 }
 
-void SessionReplays::add(const SubscribeRequest& request) {
+void SessionReplays::add(const Request& request) {
     if (replays_.empty() || replays_.back()->phase() != Phase::waiting) {
         replays_.push_back(std::make_unique<SessionReplay>(SessionReplay::Setup{
-            host_.market(), host_.replays().feed(), static_cast<ReplayClient&>(*this),
-            subscriptions_, host_.replays().kept_bytes()}));
+            host_.market(), host_.replays().feed(), client_, host_.replays().kept_bytes()}));
     }
     replays_.back()->selection().add(request);
     is_whole_ = request.is_last;
@@ -53,7 +50,7 @@ std::optional<SessionReplays::End> SessionReplays::work(std::int64_t now_ns) {
 std::optional<SessionReplays::End> SessionReplays::start(SessionReplay& replay) {
     ReplayHost::Started started = host_.replays().start(key_, replay.selection().wanted());
     if (started.source == nullptr) {
-        output_.count(SessionCount::refusals);
+        client_.output.count(SessionCount::refusals);
         return End{SessionEnding::limit, ErrorCode::invalid_subscription, started.refusal};
     }
     replay.begin(std::move(started.source));
@@ -63,19 +60,20 @@ std::optional<SessionReplays::End> SessionReplays::start(SessionReplay& replay) 
 /// Live records follow.
 void SessionReplays::report_joined(SessionReplay& replay) {
     if (const std::string lack = replay.lack(); !lack.empty()) {
-        output_.put_error(ErrorCode::skipped,
-                          fmt::format("Slow client detected for the recording: {}", lack));
+        client_.output.put_error(ErrorCode::skipped,
+                                 fmt::format("Slow client detected for the recording: {}", lack));
     }
     for (const ReplayWanted& wanted : replay.selection().wanted()) {
-        output_.put_system(SystemCode::replay_completed,
-                           fmt::format("Finished {} replay", feed::dbn::name_of(wanted.schema)));
+        client_.output.put_system(
+            SystemCode::replay_completed,
+            fmt::format("Finished {} replay", feed::dbn::name_of(wanted.schema)));
     }
 }
 
 bool SessionReplays::receive(Schema schema, InstrumentId id, std::span<const std::byte> record) {
     for (const auto& replay : replays_) {
         if (replay->selection().has(schema, id)) {
-            replay->receive(schema, id, record);
+            replay->keep(schema, id, record, 0);
             return true;
         }
     }
@@ -85,7 +83,7 @@ bool SessionReplays::receive(Schema schema, InstrumentId id, std::span<const std
 bool SessionReplays::interval_ended(Schema schema, std::int64_t end_ns) {
     SessionReplay* const replay = find(schema);
     if (replay != nullptr) {
-        replay->interval_ended(schema, end_ns);
+        replay->keep(schema, 0, {}, end_ns);
     }
     return replay != nullptr;
 }
@@ -109,28 +107,6 @@ SessionReplay* SessionReplays::find(Schema schema) const {
         }
     }
     return nullptr;
-}
-
-/// A record may need a mapping.
-bool SessionReplays::has_room() const {
-    return output_.is_current() && output_.rate_left() > 1;
-}
-
-void SessionReplays::put_replayed(InstrumentId id, std::span<const std::byte> record) {
-    map_(id);
-    output_.count(SessionCount::replayed);
-    output_.put_own(record);
-}
-
-void SessionReplays::put_kept(Schema schema, InstrumentId id, std::span<const std::byte> record) {
-    if (subscriptions_.follows(schema, id)) {
-        map_(id);
-        output_.put_own(record);
-    }
-}
-
-void SessionReplays::put_interval_end(Schema schema, std::int64_t end_ns) {
-    output_.put_interval_end(schema, end_ns);
 }
 
 }  // namespace pinstrike::actors::gateway

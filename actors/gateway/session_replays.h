@@ -20,22 +20,21 @@
 namespace pinstrike::actors::gateway {
 
 /// Whether the recording answers a request: state answers others with a start.
-[[nodiscard]] bool is_recorded(const SubscribeRequest& request);
+[[nodiscard]] bool is_recorded(const Request& request);
 
-class SessionReplays final : private ReplayClient {
+class SessionReplays {
   public:
     /// All must outlive the object. `map`: sends the symbol of a series, unless that was done.
     SessionReplays(SessionHost& host, SessionOutput& output, const ClientKey& key,
                    Subscriptions& subscriptions, std::function<void(InstrumentId)> map)
-        : host_(host),
-          output_(output),
-          key_(key),
-          subscriptions_(subscriptions),
-          map_(std::move(map)) {}
+        : host_(host), key_(key), client_{output, subscriptions, std::move(map)} {}
+
+    SessionReplays(const SessionReplays&) = delete;
+    SessionReplays& operator=(const SessionReplays&) = delete;
 
     /// A replay for a request, which starts with the next step. Requests that come before that
     /// belong to the same one.
-    void add(const SubscribeRequest& request);
+    void add(const Request& request);
 
     /// Why the session has to end.
     struct End {
@@ -65,22 +64,13 @@ class SessionReplays final : private ReplayClient {
     void clear() { replays_.clear(); }
 
   private:
-    // ReplayClient
-    [[nodiscard]] bool has_room() const override;
-    void put_replayed(InstrumentId id, std::span<const std::byte> record) override;
-    void put_kept(feed::dbn::Schema schema, InstrumentId id,
-                  std::span<const std::byte> record) override;
-    void put_interval_end(feed::dbn::Schema schema, std::int64_t end_ns) override;
-
     [[nodiscard]] SessionReplay* find(feed::dbn::Schema schema) const;
     [[nodiscard]] std::optional<End> start(SessionReplay& replay);
     void report_joined(SessionReplay& replay);
 
     SessionHost& host_;
-    SessionOutput& output_;
     const ClientKey& key_;
-    Subscriptions& subscriptions_;
-    std::function<void(InstrumentId)> map_;
+    ReplayClient client_;
     std::deque<std::unique_ptr<SessionReplay>> replays_;  ///< the first may run, others wait
     bool is_whole_ = true;  ///< false: more lines of the last request follow
 };

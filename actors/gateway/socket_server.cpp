@@ -1,9 +1,9 @@
 // path: cold
 #include "actors/gateway/socket_server.h"
 
+#include "actors/peer/tcp.h"
 #include "config/check.h"
 
-#include <arpa/inet.h>
 #include <fmt/format.h>
 #include <liburing.h>
 #include <netinet/in.h>
@@ -27,14 +27,8 @@ std::uint64_t tag_of(Operation operation, std::uint32_t connection) {
 }
 
 std::string address_of(int descriptor) {
-    sockaddr_in peer{};
-    socklen_t size = sizeof peer;
-    std::array<char, INET_ADDRSTRLEN> text{};
-    if (::getpeername(descriptor, reinterpret_cast<sockaddr*>(&peer), &size) != 0 ||  // tidy: libc
-        ::inet_ntop(AF_INET, &peer.sin_addr, text.data(), text.size()) == nullptr) {
-        return "unknown";
-    }
-    return text.data();
+    const nic::Group client = peer::remote_address(descriptor);
+    return client == nic::Group{} ? "unknown" : nic::text_of(client.address);
 }
 
 /// Whether a close resets the connection.
@@ -60,18 +54,11 @@ void set_dead_peer_limits(int descriptor) {
 }
 
 /// Whether a socket listens at an address.
-bool listens_at(int descriptor, const std::string& host, std::uint16_t port) {
+bool listens_at(int descriptor, const nic::Group& at) {
     int accepts = 0;
     socklen_t size = sizeof accepts;
-    sockaddr_in own{};
-    socklen_t own_size = sizeof own;
-    in_addr wanted{};
     return ::getsockopt(descriptor, SOL_SOCKET, SO_ACCEPTCONN, &accepts, &size) == 0 &&
-           accepts == 1 &&
-           ::getsockname(descriptor, reinterpret_cast<sockaddr*>(&own), &own_size) ==  // tidy: libc
-               0 &&
-           own.sin_family == AF_INET && ::inet_pton(AF_INET, host.c_str(), &wanted) == 1 &&
-           own.sin_addr.s_addr == wanted.s_addr && ntohs(own.sin_port) == port;
+           accepts == 1 && peer::local_address(descriptor) == at;
 }
 
 }  // namespace
@@ -102,19 +89,11 @@ SocketServer::SocketServer(SocketEvents& events, std::size_t connections_max)
 
 SocketServer::~SocketServer() {
     ring_.reset();  // cancels what is open, so that no buffer is written any more
-    for (const auto& connection : connections_) {
-        if (connection != nullptr) {
-            ::close(connection->descriptor);
-        }
-    }
-    if (listener_ >= 0) {
-        ::close(listener_);
-    }
 }
 
-std::unique_ptr<SocketServer> SocketServer::open(const std::string& host, std::uint16_t port,
-                                                 int inherited, std::size_t connections_max,
-                                                 SocketEvents& events, Problems& problems) {
+std::unique_ptr<SocketServer> SocketServer::open(const nic::Group& at, int inherited,
+                                                 std::size_t connections_max, SocketEvents& events,
+                                                 Problems& problems) {
     std::unique_ptr<SocketServer> server{new SocketServer{events, connections_max}};
     const int error = -::io_uring_queue_init(ring_entries, &server->ring_->ring, 0);
     if (error != 0) {
@@ -126,50 +105,34 @@ std::unique_ptr<SocketServer> SocketServer::open(const std::string& host, std::u
         return nullptr;
     }
     server->ring_->open = true;
-    if (!server->listen(host, port, inherited, problems)) {
+    if (!server->listen(at, inherited, problems)) {
         return nullptr;
     }
     server->arm_accept();
     return server;
 }
 
-bool SocketServer::listen(const std::string& host, std::uint16_t port, int inherited,
-                          Problems& problems) {
+bool SocketServer::listen(const nic::Group& at, int inherited, Problems& problems) {
     constexpr int backlog = 1024;
-    if (inherited >= 0 && listens_at(inherited, host, port)) {
-        listener_ = inherited;
-        port_ = port;
-        return true;
+    listener_ = nic::FileDescriptor{inherited};
+    if (!listener_.valid() || !listens_at(inherited, at)) {
+        listener_ = nic::FileDescriptor{};  // the new one may need its port
+        listener_ = peer::listen_at(at, backlog, 0);
     }
-    if (inherited >= 0) {
-        ::close(inherited);
-    }
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_port = htons(port);
-    const int on = 1;
-    socklen_t size = sizeof address;
-    auto* const named = reinterpret_cast<sockaddr*>(&address);  // tidy: libc
-    listener_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    const bool good =
-        listener_ >= 0 && ::inet_pton(AF_INET, host.c_str(), &address.sin_addr) == 1 &&
-        ::setsockopt(listener_, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) == 0 &&
-        ::bind(listener_, named, sizeof address) == 0 && ::listen(listener_, backlog) == 0 &&
-        ::getsockname(listener_, named, &size) == 0;
-    if (!good) {
+    if (!listener_.valid()) {
         add_problem(
             problems, "",
-            fmt::format("address: cannot listen at {}:{}: {}", host, port, std::strerror(errno)),
+            fmt::format("address: cannot listen at {}: {}", nic::text_of(at), std::strerror(errno)),
             Remedy::retry);
         return false;
     }
-    port_ = ntohs(address.sin_port);
+    port_ = peer::local_address(listener()).port;
     return true;
 }
 
 void SocketServer::arm_accept() {
     io_uring_sqe& sqe = ring_->entry();
-    ::io_uring_prep_multishot_accept(&sqe, listener_, nullptr, nullptr, SOCK_CLOEXEC);
+    ::io_uring_prep_multishot_accept(&sqe, listener(), nullptr, nullptr, SOCK_CLOEXEC);
     sqe.user_data = tag_of(Operation::accept, 0);
     accepting_ = true;
 }
@@ -178,7 +141,7 @@ void SocketServer::stop_accepting(bool kept) {
     constexpr std::int64_t turn_ns = 1'000'000;
     stopped_ = true;
     if (!kept) {
-        ::shutdown(listener_, SHUT_RDWR);
+        ::shutdown(listener(), SHUT_RDWR);
     }
     io_uring_sqe& sqe = ring_->entry();
     ::io_uring_prep_cancel64(&sqe, tag_of(Operation::accept, 0), 0);
@@ -192,7 +155,7 @@ void SocketServer::stop_accepting(bool kept) {
 void SocketServer::arm_receive(std::uint32_t connection) {
     Connection& at = *connections_[connection];
     io_uring_sqe& sqe = ring_->entry();
-    ::io_uring_prep_recv(&sqe, at.descriptor, at.in.data(), at.in.size(), 0);
+    ::io_uring_prep_recv(&sqe, at.descriptor.get(), at.in.data(), at.in.size(), 0);
     sqe.user_data = tag_of(Operation::receive, connection);
     at.receiving = true;
 }
@@ -201,7 +164,7 @@ void SocketServer::send(std::uint32_t connection, std::span<const std::byte> byt
     Connection& at = *connections_[connection];
     PINSTRIKE_CHECK(!at.sending && !bytes.empty());
     io_uring_sqe& sqe = ring_->entry();
-    ::io_uring_prep_send(&sqe, at.descriptor, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    ::io_uring_prep_send(&sqe, at.descriptor.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
     sqe.user_data = tag_of(Operation::send, connection);
     at.sending = true;
 }
@@ -214,15 +177,15 @@ void SocketServer::resume(std::uint32_t connection) {
 }
 
 void SocketServer::finish(std::uint32_t connection) {
-    set_reset(connections_[connection]->descriptor, false);
-    ::shutdown(connections_[connection]->descriptor, SHUT_WR);
+    set_reset(connections_[connection]->descriptor.get(), false);
+    ::shutdown(connections_[connection]->descriptor.get(), SHUT_WR);
 }
 
 /// Open operations end when the socket is shut down, and the socket is closed after the last one.
 void SocketServer::abort(std::uint32_t connection) {
     Connection& at = *connections_[connection];
     at.ending = true;
-    ::shutdown(at.descriptor, SHUT_RDWR);
+    ::shutdown(at.descriptor.get(), SHUT_RDWR);
     aborted_.push_back(connection);
 }
 
@@ -232,7 +195,6 @@ void SocketServer::close_if_idle(std::uint32_t connection) {
     }
     const Connection& at = *connections_[connection];
     if (at.ending && !at.receiving && !at.sending) {
-        ::close(at.descriptor);
         connections_[connection] = nullptr;
         free_.push_back(connection);
         events_.closed(connection);
@@ -303,7 +265,7 @@ void SocketServer::on_accept(int result, bool more) {
     const std::uint32_t connection = free_.back();
     free_.pop_back();
     connections_[connection].reset(new Connection);  // its buffer needs no zeros
-    connections_[connection]->descriptor = result;
+    connections_[connection]->descriptor = nic::FileDescriptor{result};
     const int on = 1;
     set_reset(result, true);
     set_dead_peer_limits(result);
@@ -321,7 +283,7 @@ void SocketServer::on_receive(std::uint32_t connection, int result) {
     if (result > 0 && !at.ending) {
         events_.received(connection, std::span{at.in}.first(static_cast<std::size_t>(result)));
     } else if (result <= 0 && !at.ending) {
-        set_reset(at.descriptor, result != 0);  // 0: the client ended it, and may still read
+        set_reset(at.descriptor.get(), result != 0);  // 0: the client ended it, and may still read
         abort(connection);
     }
     if (!at.ending && events_.takes_more(connection)) {

@@ -6,6 +6,8 @@
 
 #include "config/counter.h"
 #include "config/problem.h"
+#include "nic/file_descriptor.h"
+#include "nic/packet/address.h"
 
 #include <array>
 #include <chrono>
@@ -41,10 +43,9 @@ class SocketEvents {
 
 class SocketServer {
   public:
-    /// Listens at `host` and `port`; port 0: any, see port(). Uses the socket `inherited` of an
-    /// earlier process if it listens there; -1: there is none. Null, with a Problem.
-    [[nodiscard]] static std::unique_ptr<SocketServer> open(const std::string& host,
-                                                            std::uint16_t port, int inherited,
+    /// Listens at an address; port 0: any, see port(). Uses the socket `inherited` of an earlier
+    /// process if it listens there; -1: there is none. Null, with a Problem.
+    [[nodiscard]] static std::unique_ptr<SocketServer> open(const nic::Group& at, int inherited,
                                                             std::size_t connections_max,
                                                             SocketEvents& events,
                                                             Problems& problems);
@@ -64,7 +65,7 @@ class SocketServer {
     void stop_accepting(bool kept);
 
     /// The socket that listens.
-    [[nodiscard]] int listener() const { return listener_; }
+    [[nodiscard]] int listener() const { return listener_.get(); }
 
     /// Sends bytes, which must stay valid until sent() or closed(). One send at a time.
     void send(std::uint32_t connection, std::span<const std::byte> bytes);
@@ -94,7 +95,7 @@ class SocketServer {
 
   private:
     struct Connection {
-        int descriptor = -1;
+        nic::FileDescriptor descriptor;
         bool receiving = false;
         bool sending = false;
         bool ending = false;
@@ -105,7 +106,7 @@ class SocketServer {
 
     SocketServer(SocketEvents& events, std::size_t connections_max);
 
-    bool listen(const std::string& host, std::uint16_t port, int inherited, Problems& problems);
+    bool listen(const nic::Group& at, int inherited, Problems& problems);
     void arm_accept();
     void arm_receive(std::uint32_t connection);
     void on_accept(int result, bool more);
@@ -116,7 +117,7 @@ class SocketServer {
     SocketEvents& events_;
     std::size_t connections_max_;
     std::unique_ptr<Ring> ring_;
-    int listener_ = -1;
+    nic::FileDescriptor listener_;
     std::uint16_t port_ = 0;
     bool accepting_ = false;
     bool stopped_ = false;  ///< stop_accepting() was called

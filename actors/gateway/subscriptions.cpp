@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <optional>
 #include <string_view>
@@ -35,13 +34,6 @@ std::string root_of_parent(std::string_view symbol) {
                                  : std::string_view{}};
 }
 
-std::optional<InstrumentId> number_of_symbol(std::string_view text) {
-    InstrumentId id = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), id);
-    return error == std::errc{} && end == text.data() + text.size() ? std::optional{id}
-                                                                    : std::nullopt;
-}
-
 std::string Subscriptions::objection_to(const std::string& symbol, SymbolType type) {
     if (symbol.size() >= feed::dbn::symbol_bytes) {
         return fmt::format("Failed to resolve symbol {}: expected at most {} characters",
@@ -63,7 +55,7 @@ std::string Subscriptions::objection_to(const std::string& symbol, SymbolType ty
         }
         root = name->root;
     } else {
-        const auto id = number_of_symbol(symbol);
+        const auto id = number_of(symbol);
         if (!id || market_.instruments().find(*id) == nullptr) {
             return failed("the instrument id of a series of this day");
         }
@@ -102,6 +94,18 @@ std::vector<InstrumentId> Subscriptions::ids_of(const std::set<std::string>& sym
     return ids;
 }
 
+/// All known series of these names, rising.
+std::vector<InstrumentId> Subscriptions::ids_of(const NamedSeries& named,
+                                                const std::vector<InstrumentId>& of_symbols) {
+    std::set<InstrumentId> ids = named.numbers;
+    ids.insert(of_symbols.begin(), of_symbols.end());
+    for (const std::string& root : named.roots) {
+        const auto of_root = market_.instruments().of_root(root);
+        ids.insert(of_root.begin(), of_root.end());
+    }
+    return {ids.begin(), ids.end()};
+}
+
 void Subscriptions::add_root(Schema schema, const std::string& root) {
     schemas_.insert(schema);
     underlyings_.insert(root);
@@ -138,14 +142,14 @@ std::optional<std::vector<std::string>> Subscriptions::roots_of_all() const {
 }
 
 void Subscriptions::add_symbol(Schema schema, SymbolType type, const std::string& symbol) {
-    Followed& followed = followed_[index(schema)];
+    NamedSeries& followed = followed_[index(schema)];
     Interests& interests = market_.interests();
     if (type == SymbolType::parent) {
         const std::string root = root_of_parent(symbol);
         roots_.insert(root);
         add_root(schema, root);
     } else if (type == SymbolType::instrument_id) {
-        const InstrumentId id = number_of_symbol(symbol).value_or(0);
+        const InstrumentId id = number_of(symbol).value_or(0);
         schemas_.insert(schema);
         numbers_.insert(id);
         followed.numbers.insert(id);
@@ -161,66 +165,48 @@ void Subscriptions::add_symbol(Schema schema, SymbolType type, const std::string
 }
 
 Selection Subscriptions::add(Schema schema, const SymbolList& list) {
-    Selection selection;
     if (list.all) {
         add_everything(schema);
         return all_of(schema);
     }
-    std::set<std::string> raw;
+    NamedSeries added;
     for (const std::string& symbol : list.symbols) {
-        if (!objection_to(symbol, list.type).empty()) {
-            continue;
-        }
-        add_symbol(schema, list.type, symbol);
-        if (list.type == SymbolType::parent) {
-            const auto ids = market_.instruments().of_root(root_of_parent(symbol));
-            selection.ids.insert(selection.ids.end(), ids.begin(), ids.end());
-        } else if (list.type == SymbolType::instrument_id) {
-            selection.ids.push_back(number_of_symbol(symbol).value_or(0));
-        } else {
-            raw.insert(symbol);
+        if (objection_to(symbol, list.type).empty()) {
+            add_symbol(schema, list.type, symbol);
+            added.add(list.type, symbol);
         }
     }
-    for (const InstrumentId id : ids_of(raw)) {
+    const std::vector<InstrumentId> of_symbols = ids_of(added.symbols);
+    for (const InstrumentId id : of_symbols) {
         market_.interests().add(receiver_, schema, id);
-        selection.ids.push_back(id);
     }
-    std::sort(selection.ids.begin(), selection.ids.end());
-    selection.ids.erase(std::unique(selection.ids.begin(), selection.ids.end()),
-                        selection.ids.end());
-    return selection;
+    return {.everything = false, .ids = ids_of(added, of_symbols)};
 }
 
 Selection Subscriptions::remove(Schema schema, const SymbolList& list) {
     if (list.all) {
         return remove_schema(schema);
     }
-    Followed& followed = followed_[index(schema)];
+    NamedSeries& followed = followed_[index(schema)];
     Interests& interests = market_.interests();
-    std::vector<InstrumentId> ids;
-    std::set<std::string> raw;
+    NamedSeries removed;
     for (const std::string& symbol : list.symbols) {
-        if (list.type == SymbolType::parent) {
-            const std::string root = root_of_parent(symbol);
-            if (followed.roots.erase(root) != 0) {
-                interests.remove_root(receiver_, schema, root);
-                const auto of_root = market_.instruments().of_root(root);
-                ids.insert(ids.end(), of_root.begin(), of_root.end());
-            }
-        } else if (list.type == SymbolType::instrument_id) {
-            if (const auto id = number_of_symbol(symbol); id && followed.numbers.erase(*id) != 0) {
-                ids.push_back(*id);
-            }
-        } else if (followed.symbols.erase(symbol) != 0) {
+        const std::string root = root_of_parent(symbol);
+        const auto id = number_of(symbol);
+        if (list.type == SymbolType::parent && followed.roots.erase(root) != 0) {
+            interests.remove_root(receiver_, schema, root);
+            removed.roots.insert(root);
+        } else if (list.type == SymbolType::instrument_id && id &&
+                   followed.numbers.erase(*id) != 0) {
+            removed.numbers.insert(*id);
+        } else if (list.type == SymbolType::raw_symbol && followed.symbols.erase(symbol) != 0) {
             interests.remove_symbol(receiver_, schema, symbol);
-            raw.insert(symbol);
+            removed.symbols.insert(symbol);
         }
     }
-    const std::vector<InstrumentId> of_symbols = ids_of(raw);
-    ids.insert(ids.end(), of_symbols.begin(), of_symbols.end());
     Selection gone;
-    for (const InstrumentId id : ids) {
-        if (!names(followed, id)) {
+    for (const InstrumentId id : ids_of(removed, ids_of(removed.symbols))) {
+        if (!followed.names(market_.instruments(), id)) {
             interests.remove(receiver_, schema, id);
             if (!followed.everything) {
                 gone.ids.push_back(id);
@@ -231,7 +217,7 @@ Selection Subscriptions::remove(Schema schema, const SymbolList& list) {
 }
 
 Selection Subscriptions::remove_schema(Schema schema) {
-    Followed& followed = followed_[index(schema)];
+    NamedSeries& followed = followed_[index(schema)];
     Interests& interests = market_.interests();
     if (!followed.empty()) {
         for (const std::string& root : followed.roots) {
@@ -248,13 +234,20 @@ Selection Subscriptions::remove_schema(Schema schema) {
     return gone;
 }
 
-/// Whether one of the names is the series': two subscriptions may have the same one.
-bool Subscriptions::names(const Followed& followed, InstrumentId id) const {
-    const Instruments& instruments = market_.instruments();
-    return followed.numbers.contains(id) ||
-           (!followed.roots.empty() &&
-            followed.roots.contains(name_of(instruments.key_of(id)).root)) ||
-           (!followed.symbols.empty() && followed.symbols.contains(instruments.symbol_of(id)));
+void NamedSeries::add(SymbolType type, const std::string& symbol) {
+    if (type == SymbolType::parent) {
+        roots.insert(root_of_parent(symbol));
+    } else if (type == SymbolType::instrument_id) {
+        numbers.insert(number_of(symbol).value_or(0));
+    } else {
+        symbols.insert(symbol);
+    }
+}
+
+bool NamedSeries::names(const Instruments& instruments, InstrumentId id) const {
+    return numbers.contains(id) ||
+           (!roots.empty() && roots.contains(name_of(instruments.key_of(id)).root)) ||
+           (!symbols.empty() && symbols.contains(instruments.symbol_of(id)));
 }
 
 void Subscriptions::remove_all() {
@@ -265,7 +258,7 @@ void Subscriptions::remove_all() {
 }
 
 Selection Subscriptions::all_of(Schema schema, const CoreSeries* only) {
-    const Followed& followed = followed_[index(schema)];
+    const NamedSeries& followed = followed_[index(schema)];
     Selection selection;
     selection.everything = followed.everything;
     if (followed.everything && only != nullptr) {
@@ -274,14 +267,7 @@ Selection Subscriptions::all_of(Schema schema, const CoreSeries* only) {
     if (followed.everything) {
         return selection;
     }
-    std::set<InstrumentId> ids = followed.numbers;
-    for (const std::string& root : followed.roots) {
-        const auto of_root = market_.instruments().of_root(root);
-        ids.insert(of_root.begin(), of_root.end());
-    }
-    const auto of_symbols = ids_of(followed.symbols);
-    ids.insert(of_symbols.begin(), of_symbols.end());
-    selection.ids.assign(ids.begin(), ids.end());
+    selection.ids = ids_of(followed, ids_of(followed.symbols));
     if (only != nullptr) {
         std::erase_if(selection.ids, [&](InstrumentId id) {
             const Instrument* const at = market_.instruments().find(id);

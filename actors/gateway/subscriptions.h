@@ -11,7 +11,6 @@
 #include "feed/dbn/schema.h"
 
 #include <array>
-#include <cstdint>
 #include <optional>
 #include <set>
 #include <string>
@@ -31,8 +30,22 @@ struct Selection {
 /// "AAPL.OPT" as "AAPL"; empty: no parent symbol.
 [[nodiscard]] std::string root_of_parent(std::string_view symbol);
 
-/// An instrument id as a symbol.
-[[nodiscard]] std::optional<InstrumentId> number_of_symbol(std::string_view text);
+/// Series of one schema, as a client named them.
+struct NamedSeries {
+    bool everything = false;
+    std::set<std::string> roots;
+    std::set<std::string> symbols;
+    std::set<InstrumentId> numbers;
+
+    void add(feed::dbn::SymbolType type, const std::string& symbol);
+
+    [[nodiscard]] bool empty() const {
+        return !everything && roots.empty() && symbols.empty() && numbers.empty();
+    }
+
+    /// Whether one of the names is the series', apart from `everything`: two may have the same one.
+    [[nodiscard]] bool names(const Instruments& instruments, InstrumentId id) const;
+};
 
 class Subscriptions {
   public:
@@ -65,8 +78,8 @@ class Subscriptions {
 
     /// Whether the client has subscribed a known series.
     [[nodiscard]] bool follows(feed::dbn::Schema schema, InstrumentId id) const {
-        const Followed& followed = followed_[static_cast<std::size_t>(schema)];
-        return followed.everything || names(followed, id);
+        const NamedSeries& followed = followed_[static_cast<std::size_t>(schema)];
+        return followed.everything || followed.names(market_.instruments(), id);
     }
 
     /// What ALL_SYMBOLS means; nullopt: all roots.
@@ -87,31 +100,20 @@ class Subscriptions {
     [[nodiscard]] std::optional<std::size_t> underlyings_count() const;
 
   private:
-    /// Symbols of one schema, as they were subscribed.
-    struct Followed {
-        bool everything = false;
-        std::set<std::string> roots;
-        std::set<std::string> symbols;
-        std::set<InstrumentId> numbers;
-
-        [[nodiscard]] bool empty() const {
-            return !everything && roots.empty() && symbols.empty() && numbers.empty();
-        }
-    };
-
     void add_symbol(feed::dbn::Schema schema, feed::dbn::SymbolType type,
                     const std::string& symbol);
     Selection remove_schema(feed::dbn::Schema schema);
-    [[nodiscard]] bool names(const Followed& followed, InstrumentId id) const;
     void add_everything(feed::dbn::Schema schema);
     void add_root(feed::dbn::Schema schema, const std::string& root);
     [[nodiscard]] std::vector<InstrumentId> ids_of(const std::set<std::string>& symbols);
+    [[nodiscard]] std::vector<InstrumentId> ids_of(const NamedSeries& named,
+                                                   const std::vector<InstrumentId>& of_symbols);
 
     RecordReceiver& receiver_;
     Market& market_;
     const ClientKey& key_;
     const std::vector<std::string>& served_;
-    std::array<Followed, feed::dbn::schemas_count> followed_;
+    std::array<NamedSeries, feed::dbn::schemas_count> followed_;
     std::set<std::string> symbols_;  ///< of all schemas so far
     std::unordered_set<InstrumentId> numbers_;
     std::set<std::string> roots_;        ///< subscribed as parents

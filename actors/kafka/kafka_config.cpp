@@ -2,12 +2,10 @@
 #include "actors/kafka/kafka_config.h"
 
 #include "actors/market/reader_keys.h"
+#include "actors/peer/peer_keys.h"
 #include "actors/peer/secret_file.h"
 #include "actors/threads/placement_forms.h"
-#include "config/joined.h"
-#include "config/places.h"
 #include "config/time_units.h"
-#include "config/units.h"
 #include "config/yaml.h"
 
 #include <fmt/format.h>
@@ -105,11 +103,10 @@ Section<KafkaConfig> make_section() {
              "How long a message waits for its acknowledgement before it counts as failed or "
              "uncertain.")
         .key("compression", &KafkaConfig::compression,
-             choice<Compression>({{"none", Compression::none, "as they are"},
-                                  {"lz4", Compression::lz4, "fast"},
-                                  {"zstd", Compression::zstd, "smaller, and slower"}}),
+             word_of({{"none", "as they are"}, {"lz4", "fast"}, {"zstd", "smaller, and slower"}}),
              "Compression of what is sent to the brokers.")
-        .key("properties", &KafkaConfig::properties, or_word<std::string>("none", "", file_form()),
+        .key("properties", &KafkaConfig::properties,
+             or_word<std::string>("none", "", peer::file_form()),
              "File of further properties of librdkafka, a line NAME=VALUE each, for TLS, SASL and "
              "the like. Readable by its owner alone; relative to the folder of this config.")
         .key("metrics_address", &KafkaConfig::metrics_address,
@@ -146,15 +143,9 @@ const Section<KafkaConfig>& kafka_section() {
 
 std::optional<KafkaConfig> load_kafka_config(const std::string& path, Problems& problems) {
     const std::size_t before = problems.size();
-    const auto text = read_text(path, problems);
-    const auto root = text ? parse_yaml(*text, path, problems) : std::nullopt;
     KafkaConfig config;
-    if (root) {
-        Places places{path};
-        Reader reader{problems, places};
-        if (read_section(kafka_section(), *root, "", config, reader)) {
-            check_topics(config, path, problems);
-        }
+    if (read_file(kafka_section(), path, config, problems)) {
+        check_topics(config, path, problems);
     }
     config.properties = beside(path, config.properties);
     return problems.size() == before ? std::optional{config} : std::nullopt;

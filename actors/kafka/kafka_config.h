@@ -21,8 +21,6 @@ namespace pinstrike::actors::kafka {
 inline constexpr unsigned message_records_min = 50;
 inline constexpr unsigned message_records_max = 200;
 
-enum class Compression : std::uint8_t { none, lz4, zstd };
-
 /// The records of one schema, as one topic.
 struct TopicConfig {
     feed::dbn::Schema schema = feed::dbn::Schema::trades;
@@ -40,8 +38,8 @@ struct KafkaConfig {
     std::int64_t linger_ns = 5'000'000;
     std::size_t queue_bytes = std::size_t{64} << 20;
     std::int64_t timeout_ns = 30'000'000'000;
-    Compression compression = Compression::lz4;
-    std::string properties;  ///< path; empty: none
+    std::string compression = "lz4";  ///< as librdkafka names it
+    std::string properties;           ///< path; empty: none
     std::string metrics_address;
     CpuIndex cpu = -1;
     WaitStrategy wait = WaitStrategy::park;

@@ -114,19 +114,17 @@ void KafkaProcess::on_lost(const std::string& why) {
 }
 
 void KafkaProcess::log_losses() {
-    log_loss(KafkaNote::dropped, KafkaCount::dropped, logged_.dropped, "the queue is full");
-    log_loss(KafkaNote::failed, KafkaCount::failed, logged_.failed, producer_.last_failure());
-    log_loss(KafkaNote::uncertain, KafkaCount::uncertain, logged_.uncertain,
-             producer_.last_failure());
+    log_loss(KafkaNote::dropped, KafkaCount::dropped, "the queue is full");
+    log_loss(KafkaNote::failed, KafkaCount::failed, producer_.last_failure());
+    log_loss(KafkaNote::uncertain, KafkaCount::uncertain, producer_.last_failure());
 }
 
-void KafkaProcess::log_loss(KafkaNote note, KafkaCount which, std::uint64_t& logged,
-                            const std::string& why) {
+void KafkaProcess::log_loss(KafkaNote note, KafkaCount which, const std::string& why) {
     std::uint64_t all = 0;
     for (const KafkaCounters& topic : counters()) {
         all += topic.read(which);
     }
-    const std::uint64_t before = std::exchange(logged, all);
+    const std::uint64_t before = std::exchange(logged_[which], all);
     if (all != before) {
         note_(note, "topics", fmt::format("{} records: {}", all - before, why));
     }

@@ -17,6 +17,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <mutex>
 #include <string>
 
@@ -62,13 +63,6 @@ class KafkaProcess final : private FeedEvents {
     [[nodiscard]] Producer& producer() { return producer_; }
 
   private:
-    /// What was logged of the records that did not arrive.
-    struct Logged {
-        std::uint64_t dropped = 0;
-        std::uint64_t failed = 0;
-        std::uint64_t uncertain = 0;
-    };
-
     // FeedEvents
     void on_state(std::span<const pinstrike_value> values, StatePart part) override;
     void on_event(const pinstrike_record& record) override;
@@ -83,7 +77,7 @@ class KafkaProcess final : private FeedEvents {
     void forget_series();
     void take_status();
     void log_losses();
-    void log_loss(KafkaNote note, KafkaCount which, std::uint64_t& logged, const std::string& why);
+    void log_loss(KafkaNote note, KafkaCount which, const std::string& why);
 
     KafkaConfig config_;
     NoteKafka note_;
@@ -95,7 +89,7 @@ class KafkaProcess final : private FeedEvents {
     std::int64_t now_ns_ = 0;
     std::int64_t status_ns_ = 0;  ///< when the status was taken
     std::int64_t logged_ns_ = 0;
-    Logged logged_;
+    std::map<KafkaCount, std::uint64_t> logged_;  ///< records that did not arrive
     mutable std::mutex status_mutex_;
     KafkaStatus status_;
 };

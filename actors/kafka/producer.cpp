@@ -22,18 +22,6 @@ constexpr int purge_ms = 5000;
 constexpr std::size_t message_bytes_min = 1024;
 constexpr std::string_view dbn_version = "3";
 
-std::string word_of(Compression compression) {
-    switch (compression) {
-        case Compression::none:
-            return "none";
-        case Compression::lz4:
-            return "lz4";
-        case Compression::zstd:
-            return "zstd";
-    }
-    return "none";
-}
-
 /// The key and the number of records of a message, as the pointer that librdkafka keeps for it.
 void* packed(const Message& message) {
     static_assert(message_records_max < 1U << 8 && sizeof(void*) == 8);
@@ -103,7 +91,7 @@ std::unique_ptr<rd_kafka_conf_s, Producer::Destroy> Producer::make_conf(Problems
         {"partitioner", "murmur2_random"},  // that of clients in Java
         {"message.timeout.ms", std::to_string(config_.timeout_ns / ms_ns)},
         {"linger.ms", std::to_string(std::min(config_.linger_ns, 5 * ms_ns) / ms_ns)},
-        {"compression.codec", word_of(config_.compression)},
+        {"compression.codec", config_.compression},
         {"queue.buffering.max.kbytes", std::to_string(config_.queue_bytes / 1024)},
         {"queue.buffering.max.messages", std::to_string(messages_max_)},
     };

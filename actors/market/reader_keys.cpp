@@ -1,10 +1,7 @@
 // path: cold
 #include "actors/market/reader_keys.h"
 
-#include "config/limits.h"
 #include "config/units.h"
-
-#include <arpa/inet.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -12,17 +9,6 @@
 
 namespace pinstrike::actors {
 namespace {
-
-bool is_endpoint(const std::string& text) {
-    const std::size_t colon = text.rfind(':');
-    if (colon == std::string::npos) {
-        return false;
-    }
-    const auto port = parse_integer(std::string_view{text}.substr(colon + 1));
-    in_addr address{};
-    return ::inet_pton(AF_INET, text.substr(0, colon).c_str(), &address) == 1 && port &&
-           *port >= 1 && *port <= port_number_max;
-}
 
 bool is_root(const std::string& text) {
     return !text.empty() && text.size() <= 5 && std::all_of(text.begin(), text.end(), [](char c) {
@@ -32,25 +18,21 @@ bool is_root(const std::string& text) {
 
 }  // namespace
 
-Endpoint endpoint_of(const std::string& address) {
+nic::Group endpoint_of(const std::string& address) {
     const std::size_t colon = address.rfind(':');
-    return {address.substr(0, colon),
-            static_cast<std::uint16_t>(
-                parse_integer(std::string_view{address}.substr(colon + 1)).value_or(0))};
+    const std::string_view port = std::string_view{address}.substr(colon + 1);
+    return {nic::parse_ipv4(address.substr(0, colon)).value_or(nic::Ipv4{}),
+            static_cast<std::uint16_t>(parse_integer(port).value_or(0))};
 }
 
 Form<std::string> endpoint_form(const std::string& example) {
     return text_like("an IPv4 address and port such as " + example,
-                     "^[0-9]{1,3}([.][0-9]{1,3}){3}:[0-9]{1,5}$", is_endpoint);
+                     "^[0-9]{1,3}([.][0-9]{1,3}){3}:[0-9]{1,5}$",
+                     [](const std::string& text) { return nic::parse_group(text).has_value(); });
 }
 
 Form<std::vector<std::string>> roots_form() {
     return list_of(text_like("a root such as SPXW", "^[A-Z0-9]{1,5}$", is_root), "a list of roots");
-}
-
-Form<std::string> file_form() {
-    return text_like("the path of a file", "^.+$",
-                     [](const std::string& text) { return !text.empty(); });
 }
 
 std::string beside(const std::string& config, const std::string& path) {

@@ -4,28 +4,34 @@
 #pragma once
 
 #include "config/form.h"
+#include "config/places.h"
+#include "config/section.h"
+#include "config/yaml.h"
+#include "nic/packet/address.h"
 
-#include <cstdint>
 #include <string>
 #include <vector>
 
 namespace pinstrike::actors {
 
-struct Endpoint {
-    std::string host;
-    std::uint16_t port = 0;
-};
-
 /// "127.0.0.1:13000", a valid address of a config.
-[[nodiscard]] Endpoint endpoint_of(const std::string& address);
+[[nodiscard]] nic::Group endpoint_of(const std::string& address);
 
 /// An IPv4 address and port.
 [[nodiscard]] Form<std::string> endpoint_form(const std::string& example);
 
 [[nodiscard]] Form<std::vector<std::string>> roots_form();
 
-/// The path of a file.
-[[nodiscard]] Form<std::string> file_form();
+/// Reads a file with the keys of a section. False, with problems.
+template <class Config>
+[[nodiscard]] bool read_file(const Section<Config>& section, const std::string& path, Config& into,
+                             Problems& problems) {
+    const auto text = read_text(path, problems);
+    const auto root = text ? parse_yaml(*text, path, problems) : std::nullopt;
+    Places places{path};
+    Reader reader{problems, places};
+    return root && read_section(section, *root, "", into, reader);
+}
 
 /// A path that a config names, relative to the working directory. An empty one stays empty.
 [[nodiscard]] std::string beside(const std::string& config, const std::string& path);

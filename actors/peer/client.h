@@ -5,22 +5,21 @@
 // call blocks.
 #pragma once
 
+#include "actors/peer/channel.h"
 #include "actors/peer/client_session.h"
-#include "actors/peer/peer_config.h"
 #include "actors/peer/peer_event.h"
 #include "actors/peer/state_transfer.h"
 #include "config/counter.h"
 #include "feed/recovery/repair.h"
+#include "nic/file_descriptor.h"
+#include "nic/packet/address.h"
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
-
-namespace asio::ssl {
-class context;
-}
 
 namespace pinstrike::actors::peer {
 
@@ -38,9 +37,13 @@ class Client final : public feed::RepairSource, public StateSource {
 
     /// `identity`, `tls` and `status` must outlive the client. If `tls` is null, the connection is
     /// not encrypted.
-    Client(const nic::Group& at, const Identity& identity, asio::ssl::context* tls,
-           BlockReader read_block, PeerListener listener, ClientStatus& status);
-    ~Client() override;
+    Client(const nic::Group& at, const Identity& identity, ssl_ctx_st* tls, BlockReader read_block,
+           PeerListener listener, ClientStatus& status);
+
+    ~Client() override { status_.connected.set(0); }
+
+    Client(const Client&) = delete;
+    Client& operator=(const Client&) = delete;
 
     [[nodiscard]] std::string_view name() const override { return name_; }
 
@@ -57,12 +60,34 @@ class Client final : public feed::RepairSource, public StateSource {
     std::size_t step(std::int64_t now_ns, feed::RepairAnswers& answers) override;
 
   private:
-    class Connection;
+    struct Times {
+        std::int64_t now_ns = 0;
+        std::int64_t begun_ns = 0;  ///< of the present attempt
+        std::int64_t try_ns = 0;    ///< of the next one
+        std::int64_t pause_ns = pause_least_ns;
+    };
+
+    void connect();
+    void look_after_attempt();
+    void look_after_session(feed::RepairAnswers& answers);
+    void give_up(const std::string& reason);
+    void drop();
+    void notify(PeerEvent::Kind kind, std::string text);
 
     std::string name_;
+    nic::Group at_;
+    const Identity& identity_;
+    SessionLimits limits_;
+    ssl_ctx_st* tls_;
+    BlockReader read_block_;
+    PeerListener listener_;
     ClientStatus& status_;
     StateTaker* taker_ = nullptr;
-    std::unique_ptr<Connection> connection_;
+    Times times_;
+    bool reported_open_ = false;
+    nic::FileDescriptor socket_;  ///< only while the TCP connect is in progress
+    std::optional<Channel> channel_;
+    std::optional<ClientSession> session_;
 };
 
 }  // namespace pinstrike::actors::peer

@@ -26,14 +26,11 @@ ClientSession::ClientSession(const Identity& identity, const SessionLimits& limi
                              const BlockReader& read_block, ClientCounters& counters,
                              const Nonce& nonce, std::span<const std::byte> channel,
                              std::int64_t now_ns)
-    : PeerSession(identity, limits, now_ns),
+    : PeerSession(identity, limits, counters.ends, channel, now_ns),
       read_block_(read_block),
-      counters_(counters),
-      channel_(channel.begin(), channel.end()) {
-    handshake_.channel = channel_;
+      counters_(counters) {
     handshake_.client_nonce = nonce;
     handshake_.client_instance = identity.instance;
-    handshake_.feed = identity.feed;
     counters_.counts.bump(ClientCount::connections);
 }
 
@@ -70,17 +67,9 @@ void ClientSession::receive(std::span<const std::byte> bytes, std::int64_t now_n
     if (ended()) {
         return;
     }
-    received_ns_ = now_ns;
-    reader_.push(bytes);
-    Frame frame;
-    auto result = FrameReader::Result::frame;
-    while (!ended() && (result = reader_.next(frame)) == FrameReader::Result::frame) {
-        on_frame(frame, answers);
-    }
-    if (result == FrameReader::Result::malformed) {
-        refuse(PeerRefusal::malformed);
-    } else if (result == FrameReader::Result::wrong_version) {
-        refuse(PeerRefusal::wrong_version);
+    const auto on_each = [&](const Frame& frame) { on_frame(frame, answers); };
+    if (const auto why = read_frames(bytes, now_ns, on_each)) {
+        refuse(*why);
     }
     if (ended()) {
         fail_all(answers);
@@ -120,11 +109,11 @@ void ClientSession::on_frame(const Frame& frame, feed::RepairAnswers& answers) {
         return on_answer(frame, answers);
     }
     if (!challenged_ && frame.type == FrameType::challenge) {
-        const auto challenge = parse_challenge(frame.body);
+        const auto challenge = parse<Challenge>(frame.body);
         return challenge ? on_challenge(*challenge) : refuse(PeerRefusal::malformed);
     }
     if (challenged_ && frame.type == FrameType::welcome) {
-        const auto welcome = parse_welcome(frame.body);
+        const auto welcome = parse<Welcome>(frame.body);
         return welcome ? on_welcome(*welcome) : refuse(PeerRefusal::malformed);
     }
     refuse(PeerRefusal::malformed);
@@ -160,7 +149,7 @@ void ClientSession::on_answer(const Frame& frame, feed::RepairAnswers& answers) 
             return on_block(*block, answers);
         }
     } else if (frame.type == FrameType::done) {
-        if (const auto done = parse_done(frame.body)) {
+        if (const auto done = parse<Done>(frame.body)) {
             return on_done(*done, answers);
         }
     } else if (on_state(frame)) {
@@ -174,20 +163,13 @@ void ClientSession::on_answer(const Frame& frame, feed::RepairAnswers& answers) 
 bool ClientSession::on_state(const Frame& frame) {
     const auto current = [this](std::uint64_t id) { return taker_ != nullptr && id == state_id_; };
     if (frame.type == FrameType::state_end) {
-        const auto end = parse_state_end(frame.body);
+        const auto end = parse<StateEnd>(frame.body);
         if (end && current(end->id)) {
             end_state(StateOutcome::whole);
         }
         return end.has_value();
     }
-    std::optional<StateFrame> state;
-    if (frame.type == FrameType::state_series) {
-        state = parse_state_series(frame.body);
-    } else if (frame.type == FrameType::state_lost) {
-        state = parse_state_lost(frame.body);
-    } else if (frame.type == FrameType::state_place) {
-        state = parse_state_place(frame.body);
-    }
+    const auto state = parse_state(frame);
     if (!state || !current(state->id)) {
         return state.has_value();
     }
@@ -268,10 +250,7 @@ void ClientSession::refuse(PeerRefusal why) {
 
 void ClientSession::finish(SessionEnd end, std::optional<PeerRefusal> why) {
     end_state(StateOutcome::broken);
-    if (!ended()) {
-        end_with(end, why);
-        counters_.ends.bump(end);
-    }
+    end_with(end, why);
 }
 
 void ClientSession::fail(std::uint64_t id, feed::Refusal reason, feed::RepairAnswers& answers) {

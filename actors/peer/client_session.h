@@ -115,7 +115,6 @@ class ClientSession final : public PeerSession {
 
     const BlockReader& read_block_;
     ClientCounters& counters_;
-    std::vector<std::byte> channel_;
     bool challenged_ = false;
     std::map<std::uint64_t, Pending> in_flight_;  // by id
     StateTaker* taker_ = nullptr;                 // null: no state request is open

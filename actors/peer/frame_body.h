@@ -1,26 +1,35 @@
 // path: cold
 //
-// Reads and writes the body of a frame: little-endian fields in order, without padding.
+// Reads the body of a frame: little-endian fields in order, without padding. FrameWriter (frames.h)
+// writes them.
 #pragma once
 
 #include "feed/event/cursor.h"
 
 #include <algorithm>
 #include <array>
+#include <concepts>
 #include <cstddef>
-#include <cstdint>
-#include <cstring>
-#include <optional>
 #include <span>
+#include <tuple>
 
 namespace pinstrike::actors::peer {
+
+/// The fields of a struct that frames have, in their order on the wire, as pointers to members.
+template <class T>
+inline constexpr std::tuple<> fields_of{};
+
+/// What these fields take.
+template <class T>
+inline constexpr std::size_t fields_bytes = std::apply(
+    [](auto... member) { return (std::size_t{0} + ... + sizeof(T{}.*member)); }, fields_of<T>);
 
 /// Reads the fields in order. A field that runs past the end makes whole() false.
 class Body {
   public:
     explicit Body(std::span<const std::byte> bytes) : cursor_(bytes) {}
 
-    template <class T>
+    template <std::integral T>
     void take(T& into) {
         const auto value = cursor_.take_little<T>();
         good_ = good_ && value.has_value();
@@ -34,6 +43,12 @@ class Body {
         if (bytes) {
             std::copy(bytes->begin(), bytes->end(), into.begin());
         }
+    }
+
+    /// All fields of a struct.
+    template <class T>
+    void take(T& into) {
+        std::apply([&](auto... member) { (take(into.*member), ...); }, fields_of<T>);
     }
 
     template <class T>
@@ -51,25 +66,6 @@ class Body {
   private:
     feed::Cursor cursor_;
     bool good_ = true;
-};
-
-/// Writes the fields of a body in order. The body has at most `Most` bytes.
-template <std::size_t Most>
-class BodyWriter {
-  public:
-    template <class T>
-    void put(T value) {
-        std::memcpy(bytes_.data() + used_, &value, sizeof value);
-        used_ += sizeof value;
-    }
-
-    [[nodiscard]] std::span<const std::byte> bytes() const {
-        return std::span{bytes_}.first(used_);
-    }
-
-  private:
-    std::array<std::byte, Most> bytes_{};
-    std::size_t used_ = 0;
 };
 
 }  // namespace pinstrike::actors::peer

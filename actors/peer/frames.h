@@ -5,6 +5,7 @@
 // check whether a frame is allowed at the time at which it arrives.
 #pragma once
 
+#include "actors/peer/frame_body.h"
 #include "actors/peer/limits.h"
 #include "config/rows.h"
 #include "feed/recovery/history.h"
@@ -16,6 +17,8 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <tuple>
+#include <type_traits>
 #include <vector>
 
 namespace pinstrike::actors::peer {
@@ -103,14 +106,43 @@ struct Refused {
     std::optional<feed::KeptRange> kept;
 };
 
-// These functions return nothing if the body does not have the form of its type. parse_request()
-// checks only the length, and the server session checks the values.
-[[nodiscard]] std::optional<Challenge> parse_challenge(std::span<const std::byte> body);
+template <>
+inline constexpr auto fields_of<Challenge> = std::tuple{&Challenge::nonce, &Challenge::instance};
+
+/// Without the name, which follows its length.
+template <>
+inline constexpr auto fields_of<Proof> = std::tuple{&Proof::nonce, &Proof::instance, &Proof::mac};
+
+template <>
+inline constexpr auto fields_of<Welcome> = std::tuple{&Welcome::mac};
+
+template <>
+inline constexpr auto fields_of<feed::RepairRequest> =
+    std::tuple{&feed::RepairRequest::id,           &feed::RepairRequest::ts_before_ns,
+               &feed::RepairRequest::ts_behind_ns, &feed::RepairRequest::first,
+               &feed::RepairRequest::messages,     &feed::RepairRequest::line};
+
+template <>
+inline constexpr auto fields_of<Done> = std::tuple{&Done::id, &Done::blocks};
+
+template <>
+inline constexpr auto fields_of<feed::KeptRange> =
+    std::tuple{&feed::KeptRange::first, &feed::KeptRange::last, &feed::KeptRange::from_ts_ns,
+               &feed::KeptRange::to_ts_ns};
+
+/// Reads a body that has the fields of T alone. It returns nothing if the length is another; the
+/// receiver checks the values.
+template <class T>
+[[nodiscard]] std::optional<T> parse(std::span<const std::byte> bytes) {
+    Body body(bytes);
+    T value{};
+    body.take(value);
+    return body.whole() ? std::optional{value} : std::nullopt;
+}
+
+// These functions return nothing if the body does not have the form of its type.
 [[nodiscard]] std::optional<Proof> parse_proof(std::span<const std::byte> body);
-[[nodiscard]] std::optional<Welcome> parse_welcome(std::span<const std::byte> body);
-[[nodiscard]] std::optional<feed::RepairRequest> parse_request(std::span<const std::byte> body);
 [[nodiscard]] std::optional<BlockFrame> parse_block(std::span<const std::byte> body);
-[[nodiscard]] std::optional<Done> parse_done(std::span<const std::byte> body);
 [[nodiscard]] std::optional<Refused> parse_refused(std::span<const std::byte> body);
 
 /// Splits a byte stream into frames. It rejects a length that is invalid for the type as soon as
@@ -133,15 +165,51 @@ class FrameReader {
 /// Encodes frames into a buffer of bytes to send.
 class FrameWriter {
   public:
-    void put(const Challenge& challenge);
+    void put(const Challenge& challenge) { put(FrameType::challenge, challenge); }
+
     void put(const Proof& proof);
-    void put(const Welcome& welcome);
-    void put(const feed::RepairRequest& request);
+
+    void put(const Welcome& welcome) { put(FrameType::welcome, welcome); }
+
+    void put(const feed::RepairRequest& request) { put(FrameType::request, request); }
+
     void put(const BlockFrame& block);
-    void put(const Done& done);
+
+    void put(const Done& done) { put(FrameType::done, done); }
+
     void put(const Refused& refused);
-    void put(FrameType type, std::span<const std::byte> body);
-    void put_keep_alive();
+
+    void put_keep_alive() {
+        begin(FrameType::keep_alive);
+        end();
+    }
+
+    /// A frame that has the fields of T alone.
+    template <class T>
+    void put(FrameType type, const T& fields) {
+        begin(type);
+        add(fields);
+        end();
+    }
+
+    /// Begins a frame. add() adds to its body, and end() completes it.
+    void begin(FrameType type);
+
+    /// A number, bytes, or all fields of a struct.
+    template <class T>
+    void add(const T& value) {
+        if constexpr (std::tuple_size_v<std::remove_const_t<decltype(fields_of<T>)>> == 0) {
+            add_bytes(std::as_bytes(std::span{&value, 1}));
+        } else {
+            std::apply([&](auto... member) { (add(value.*member), ...); }, fields_of<T>);
+        }
+    }
+
+    void add_bytes(std::span<const std::byte> bytes) {
+        bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
+    }
+
+    void end();
 
     /// The bytes that were not sent yet.
     [[nodiscard]] std::span<const std::byte> waiting() const {
@@ -152,12 +220,8 @@ class FrameWriter {
     void sent(std::size_t count);
 
   private:
-    void begin(FrameType type, std::size_t body_bytes);
-    void put_bytes(std::span<const std::byte> bytes);
-    template <class T>
-    void put_little(T value);
-
     std::vector<std::byte> bytes_;
+    std::size_t frame_ = 0;  ///< where the last frame begins
     std::size_t sent_ = 0;
 };
 

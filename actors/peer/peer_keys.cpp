@@ -6,12 +6,12 @@
 
 namespace pinstrike::actors::peer {
 
-namespace {
-
 Form<std::string> file_form() {
     return text_like("the path of a file", "^.+$",
                      [](const std::string& text) { return !text.empty(); });
 }
+
+namespace {
 
 /// Accepts a unicast address, and no multicast group.
 Form<nic::Group> endpoint_form() {

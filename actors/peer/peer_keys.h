@@ -6,6 +6,9 @@
 
 namespace pinstrike::actors::peer {
 
+/// The path of a file.
+[[nodiscard]] Form<std::string> file_form();
+
 [[nodiscard]] Section<PeerConfig> peer_section();
 
 /// The files of TLS, also of other connections between instances.

@@ -7,6 +7,7 @@
 
 #include "actors/peer/frames.h"
 #include "actors/peer/secret.h"
+#include "config/counter.h"
 #include "config/rows.h"
 
 #include <cstddef>
@@ -14,6 +15,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace pinstrike::actors::peer {
 
@@ -83,12 +85,20 @@ class PeerSession {
     }
 
   protected:
-    PeerSession(const Identity& identity, const SessionLimits& limits, std::int64_t now_ns)
+    /// `channel` is copied (see Handshake).
+    PeerSession(const Identity& identity, const SessionLimits& limits,
+                Counters<SessionEnd, SessionEnd_count>& ends, std::span<const std::byte> channel,
+                std::int64_t now_ns)
         : identity_(identity),
           limits_(limits),
           begun_ns_(now_ns),
           received_ns_(now_ns),
-          sent_ns_(now_ns) {}
+          sent_ns_(now_ns),
+          ends_(ends),
+          channel_(channel.begin(), channel.end()) {
+        handshake_.channel = channel_;
+        handshake_.feed = identity.feed;
+    }
 
     ~PeerSession() = default;
 
@@ -108,14 +118,41 @@ class PeerSession {
         }
     }
 
-    void end_with(SessionEnd end, std::optional<PeerRefusal> why = std::nullopt) {
-        end_ = end;
-        why_ = why;
+    /// Calls on_frame(frame) for each frame that is complete, until the session ends. Returns why
+    /// the connection has to be refused.
+    template <class OnFrame>
+    [[nodiscard]] std::optional<PeerRefusal> read_frames(std::span<const std::byte> bytes,
+                                                         std::int64_t now_ns, OnFrame&& on_frame) {
+        received_ns_ = now_ns;
+        reader_.push(bytes);
+        Frame frame;
+        while (!ended()) {
+            switch (reader_.next(frame)) {
+                case FrameReader::Result::frame:
+                    on_frame(frame);
+                    break;
+                case FrameReader::Result::incomplete:
+                    return std::nullopt;
+                case FrameReader::Result::malformed:
+                    return PeerRefusal::malformed;
+                case FrameReader::Result::wrong_version:
+                    return PeerRefusal::wrong_version;
+            }
+        }
+        return std::nullopt;
+    }
+
+    /// Ends the session, unless it has ended.
+    void end_with(SessionEnd end, std::optional<PeerRefusal> why) {
+        if (!ended()) {
+            end_ = end;
+            why_ = why;
+            ends_.bump(end);
+        }
     }
 
     const Identity& identity_;
     SessionLimits limits_;
-    FrameReader reader_;
     FrameWriter writer_;
     Handshake handshake_;
     std::int64_t begun_ns_;
@@ -124,6 +161,9 @@ class PeerSession {
     bool open_ = false;
 
   private:
+    FrameReader reader_;
+    Counters<SessionEnd, SessionEnd_count>& ends_;
+    std::vector<std::byte> channel_;
     std::optional<SessionEnd> end_;
     std::optional<PeerRefusal> why_;
 };

@@ -3,64 +3,50 @@
 
 #include "actors/peer/block_reader.h"
 #include "actors/peer/secret_file.h"
-#include "actors/peer/tls.h"
 #include "nic/packet/address.h"
 
 #include <utility>
 
 namespace pinstrike::actors::peer {
 
-struct Peers::Parts {
-    PeerConfig config;
-    std::string venue;
-    Identity identity;
-    std::unique_ptr<asio::ssl::context> tls;
-    PeerListener listener;
-    StateEnds state;
-};
-
 namespace {
 
-bool wants_tls(const PeerConfig& config) {
-    return config.tls != TlsConfig{};
-}
-
-}  // namespace
-
-Peers::Peers(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {
-    for (const nic::Group& at : parts_->config.connect) {
-        clients_.emplace_back().peer = nic::text_of(at);
+/// Reads the files of a config.
+void read_files(const PeerConfig& config, Secret& secret, TlsCertificates& tls,
+                Problems& problems) {
+    if (auto read = read_secret("peer.secret_file", config.secret_file, problems)) {
+        secret = std::move(*read);
+    }
+    if (config.tls != TlsConfig{}) {
+        tls = open_tls(config.tls, "peer.tls", problems);
     }
 }
 
-Peers::~Peers() = default;
+}  // namespace
 
 std::unique_ptr<Peers> Peers::open(const PeerConfig& config, const std::string& feed,
                                    const std::string& venue, feed::History* history,
                                    StateEnds state, PeerListener listener, Problems& problems) {
     const std::size_t before = problems.size();
-    auto parts = std::make_unique<Parts>();
-    parts->config = config;
-    parts->venue = venue;
-    parts->listener = listener;
-    parts->state = state;
-    parts->identity.feed = feed;
-    if (auto secret = read_secret("peer.secret_file", config.secret_file, problems)) {
-        parts->identity.secret = std::move(*secret);
-    }
-    if (!draw(parts->identity.instance)) {
-        pinstrike::add_problem(problems, Place{}, "peer: the system provides no random numbers");
-    }
-    if (wants_tls(config)) {
-        parts->tls = open_tls(config.tls, "peer.tls", problems);
+    std::unique_ptr<Peers> peers(new Peers);
+    peers->config_ = config;
+    peers->venue_ = venue;
+    peers->listener_ = listener;
+    peers->state_ = state;
+    peers->identity_.feed = feed;
+    read_files(config, peers->identity_.secret, peers->tls_, problems);
+    if (!draw(peers->identity_.instance)) {
+        add_problem(problems, Place{}, "peer: the system provides no random numbers");
     }
     if (problems.size() != before) {
         return nullptr;
     }
-    std::unique_ptr<Peers> peers(new Peers(std::move(parts)));
+    for (const nic::Group& at : config.connect) {
+        peers->clients_.emplace_back().peer = nic::text_of(at);
+    }
     if (history != nullptr && config.listen != nic::Group{}) {
-        peers->server_ = Server::open(config, peers->parts_->identity, peers->parts_->tls.get(),
-                                      *history, state.giver, std::move(listener), problems);
+        peers->server_ = Server::open(config, peers->identity_, peers->tls_.get(), *history,
+                                      state.giver, std::move(listener), problems);
     }
     return problems.size() == before ? std::move(peers) : nullptr;
 }
@@ -68,10 +54,9 @@ std::unique_ptr<Peers> Peers::open(const PeerConfig& config, const std::string& 
 std::vector<std::unique_ptr<feed::RepairSource>> Peers::sources() {
     std::vector<std::unique_ptr<feed::RepairSource>> sources;
     for (std::size_t i = 0; i < clients_.size(); ++i) {
-        auto client = std::make_unique<Client>(parts_->config.connect[i], parts_->identity,
-                                               parts_->tls.get(), venue_block_reader(parts_->venue),
-                                               parts_->listener, clients_[i]);
-        client->set_state_taker(parts_->state.taker);
+        auto client = std::make_unique<Client>(config_.connect[i], identity_, tls_.get(),
+                                               venue_block_reader(venue_), listener_, clients_[i]);
+        client->set_state_taker(state_.taker);
         asked_.push_back(client.get());
         sources.push_back(std::move(client));
     }
@@ -83,10 +68,9 @@ std::size_t Peers::step(std::int64_t now_ns) {
 }
 
 void check_files(const PeerConfig& config, Problems& problems) {
-    static_cast<void>(read_secret("peer.secret_file", config.secret_file, problems));
-    if (wants_tls(config)) {
-        static_cast<void>(open_tls(config.tls, "peer.tls", problems));
-    }
+    Secret secret;
+    TlsCertificates tls;
+    read_files(config, secret, tls, problems);
 }
 
 }  // namespace pinstrike::actors::peer

@@ -7,6 +7,8 @@
 #include "actors/peer/client.h"
 #include "actors/peer/peer_config.h"
 #include "actors/peer/server.h"
+#include "actors/peer/state_ends.h"
+#include "actors/peer/tls.h"
 #include "config/problem.h"
 #include "feed/recovery/repair.h"
 
@@ -29,8 +31,6 @@ class Peers {
                                                      const std::string& venue,
                                                      feed::History* history, StateEnds state,
                                                      PeerListener listener, Problems& problems);
-    ~Peers();
-
     Peers(const Peers&) = delete;
     Peers& operator=(const Peers&) = delete;
 
@@ -53,11 +53,14 @@ class Peers {
     [[nodiscard]] const std::deque<ClientStatus>& clients() const { return clients_; }
 
   private:
-    struct Parts;
+    Peers() = default;
 
-    explicit Peers(std::unique_ptr<Parts> parts);
-
-    std::unique_ptr<Parts> parts_;
+    PeerConfig config_;
+    std::string venue_;
+    Identity identity_;
+    TlsCertificates tls_;  ///< null: no TLS
+    PeerListener listener_;
+    StateEnds state_;
     std::deque<ClientStatus> clients_;
     std::vector<StateSource*> asked_;  ///< the sources that sources() returned
     std::unique_ptr<Server> server_;

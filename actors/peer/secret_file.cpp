@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -63,10 +64,6 @@ int open_private(const std::string& key, const std::string& path, Problems& prob
     return descriptor;
 }
 
-bool is_blank(char c) {
-    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
-}
-
 }  // namespace
 
 std::optional<Secret> read_secret(const std::string& key, const std::string& path,
@@ -79,12 +76,9 @@ std::optional<Secret> read_secret(const std::string& key, const std::string& pat
     const ssize_t count = ::read(file.get(), buffer.data(), buffer.size());
     std::string_view text(buffer.data(), count < 0 ? 0 : static_cast<std::size_t>(count));
     text = without_byte_order_mark(text);
-    while (!text.empty() && is_blank(text.front())) {
-        text.remove_prefix(1);
-    }
-    while (!text.empty() && is_blank(text.back())) {
-        text.remove_suffix(1);
-    }
+    constexpr std::string_view blanks = " \t\n\r";
+    text.remove_prefix(std::min(text.find_first_not_of(blanks), text.size()));
+    text = text.substr(0, text.find_last_not_of(blanks) + 1);
     std::optional<Secret> secret;
     if (count < 0) {
         const int error = errno;

@@ -1,13 +1,14 @@
 // path: cold
 #include "actors/peer/server.h"
 
-#include "actors/peer/link.h"
-#include "nic/packet/address.h"
+#include "actors/peer/tcp.h"
 
 #include <fmt/format.h>
+#include <poll.h>
 
 #include <algorithm>
-#include <list>
+#include <cerrno>
+#include <cstring>
 #include <map>
 #include <optional>
 #include <utility>
@@ -16,81 +17,58 @@ namespace pinstrike::actors::peer {
 
 namespace {
 
-using Tcp = asio::ip::tcp;
-
 /// The time that the peer has to read the last frames after a session has ended.
 constexpr std::int64_t farewell_ns = 1'000'000'000;
 /// The time in which the server accepts no connection after accept() failed.
 constexpr std::int64_t pause_ns = 1'000'000'000;
+constexpr std::size_t connections_each_step = 64;
 
-/// State that all connections of a server share.
-struct Shared {
-    const Identity& identity;
+SessionLimits limits_of(const PeerConfig& config) {
     SessionLimits limits;
-    feed::History& history;
-    StateGiver* giver;
-    ServerCounters& counters;
-    std::int64_t now_ns = 0;
-};
+    limits.requests_per_second = config.requests_per_second;
+    limits.messages_per_second = config.messages_per_second;
+    return limits;
+}
 
-class Connection final : public LinkEnd {
+}  // namespace
+
+class Server::Connection {
   public:
-    Connection(Tcp::socket socket, asio::ssl::context* tls, nic::Ipv4 peer, Shared& shared)
+    Connection(nic::FileDescriptor socket, ssl_ctx_st* tls, nic::Ipv4 peer, Shared& shared)
         : shared_(shared),
           peer_(peer),
           begun_ns_(shared.now_ns),
-          link_(std::make_shared<Link>(make_channel(std::move(socket), tls), *this)) {
-        link_->start(Role::server);
-    }
-
-    ~Connection() override { link_->leave(); }
+          channel_(std::move(socket), tls, true) {}
 
     Connection(const Connection&) = delete;
     Connection& operator=(const Connection&) = delete;
 
-    void begun(std::vector<std::byte> keying_material) override {
-        Nonce nonce{};
-        if (!draw(nonce)) {
-            return link_->close();
-        }
-        session_.emplace(shared_.identity, shared_.limits, shared_.history, shared_.counters, nonce,
-                         keying_material, shared_.now_ns);
-        session_->set_state_giver(shared_.giver);
-    }
-
-    void received(std::span<const std::byte> bytes) override {
-        session_->receive(bytes, shared_.now_ns);
-    }
-
-    std::span<const std::byte> output() const override { return session_->output(); }
-
-    void sent(std::size_t count) override { session_->sent(count, shared_.now_ns); }
-
-    bool ended() const override { return session_->ended(); }
-
-    /// Returns false if the connection has ended and can be dropped.
-    bool step(const PeerListener& listener) {
+    /// Adds to `done` how many bytes it moved. Returns false if the connection has ended and can be
+    /// dropped.
+    bool step(std::size_t& done) {
         const std::int64_t now_ns = shared_.now_ns;
-        if (!session_) {  // the TLS handshake is in progress
+        if (!session_ && !begin()) {
             const bool late = now_ns - begun_ns_ >= shared_.limits.authenticate_within_ns;
-            if (link_->closed() || late) {
-                listener({PeerEvent::Kind::turned_away, nic::text_of(peer_),
-                          "the TLS handshake failed: " + (late ? "too slow" : link_->fault())});
-                return false;
+            if (channel_.is_over() || late) {
+                report(PeerEvent::Kind::turned_away,
+                       "the TLS handshake failed: " + (late ? "too slow" : channel_.fault()));
             }
-            return true;
+            return !channel_.is_over() && !late;
         }
+        done += channel_.pass(*session_, now_ns, [&](std::span<const std::byte> bytes) {
+            session_->receive(bytes, now_ns);
+        });
         session_->step(now_ns);
-        link_->flush();
-        if (link_->closed()) {
+        done += channel_.write_output(*session_, now_ns);
+        if (channel_.is_over()) {
             session_->close(SessionEnd::closed);
         }
-        report_changes(listener);
+        report_changes();
         if (!session_->ended()) {
             return true;
         }
         ended_ns_ = ended_ns_ == 0 ? now_ns : ended_ns_;
-        return !link_->closed() && now_ns - ended_ns_ < farewell_ns;
+        return !channel_.is_over() && now_ns - ended_ns_ < farewell_ns;
     }
 
     void stop() {
@@ -105,36 +83,49 @@ class Connection final : public LinkEnd {
     [[nodiscard]] bool proven() const { return session_ && session_->open(); }
 
     /// Called before the server drops the connection for a newer one.
-    void give_way(const PeerListener& listener) {
+    void give_way() {
         if (session_ && !session_->ended()) {
             session_->close(SessionEnd::gave_way);
-            return report_changes(listener);
-        }
-        if (!session_) {
+            report_changes();
+        } else if (!session_) {
             shared_.counters.ends.bump(SessionEnd::gave_way);
-            listener({PeerEvent::Kind::turned_away, nic::text_of(peer_),
-                      std::string{row_of(SessionEnd::gave_way).sentence}});
+            report(PeerEvent::Kind::turned_away,
+                   std::string{row_of(SessionEnd::gave_way).sentence});
         }
     }
 
   private:
-    void report_changes(const PeerListener& listener) {
+    /// Begins the session. Returns false while the TLS handshake is in progress.
+    bool begin() {
+        Nonce nonce{};
+        if (channel_.advance() != Channel::State::open || !draw(nonce)) {
+            return false;
+        }
+        session_.emplace(shared_.identity, shared_.limits, shared_.history, shared_.counters, nonce,
+                         channel_.keying_material(), shared_.now_ns);
+        session_->set_state_giver(shared_.giver);
+        return true;
+    }
+
+    void report(PeerEvent::Kind kind, std::string text) {
+        shared_.listener({kind, nic::text_of(peer_), std::move(text)});
+    }
+
+    void report_changes() {
         if (session_->open() && !reported_open_) {
             reported_open_ = true;
-            listener({PeerEvent::Kind::connected, nic::text_of(peer_),
-                      "it can request missing messages"});
+            report(PeerEvent::Kind::connected, "it can request missing messages");
         }
         if (!session_->ended() || reported_end_) {
             return;
         }
         reported_end_ = true;
         if (const auto why = session_->why()) {
-            listener({reported_open_ ? PeerEvent::Kind::refused : PeerEvent::Kind::turned_away,
-                      nic::text_of(peer_),
-                      fmt::format("refused, {}: {}", row_of(*why).name, row_of(*why).sentence)});
+            report(reported_open_ ? PeerEvent::Kind::refused : PeerEvent::Kind::turned_away,
+                   fmt::format("refused, {}: {}", row_of(*why).name, row_of(*why).sentence));
         } else {
-            listener({reported_open_ ? PeerEvent::Kind::lost : PeerEvent::Kind::turned_away,
-                      nic::text_of(peer_), link_->with_fault(row_of(*session_->end()).sentence)});
+            report(reported_open_ ? PeerEvent::Kind::lost : PeerEvent::Kind::turned_away,
+                   channel_.with_fault(row_of(*session_->end()).sentence));
         }
     }
 
@@ -144,182 +135,124 @@ class Connection final : public LinkEnd {
     std::int64_t ended_ns_ = 0;
     bool reported_open_ = false;
     bool reported_end_ = false;
+    Channel channel_;
     std::optional<ServerSession> session_;
-    std::shared_ptr<Link> link_;
 };
 
-}  // namespace
-
-class Server::Listener {
-  public:
-    Listener(const PeerConfig& config, const Identity& identity, asio::ssl::context* tls,
-             feed::History& history, StateGiver* giver, PeerListener listener, Server& server)
-        : config_(config),
-          tls_(tls),
-          listener_(std::move(listener)),
-          shared_{identity, limits_of(config), history, giver, server.counters_},
-          server_(server),
-          acceptor_(io_) {}
-
-    /// Binds the address, listens and starts to accept. Returns the first error.
-    asio::error_code listen() {
-        asio::error_code error;
-        const Tcp::endpoint at = endpoint_of(config_.listen);
-        acceptor_.open(at.protocol(), error);
-        if (!error) {
-            acceptor_.set_option(Tcp::acceptor::reuse_address(true), error);
-        }
-        if (!error) {
-            acceptor_.bind(at, error);
-        }
-        if (!error) {
-            acceptor_.listen(Tcp::acceptor::max_listen_connections, error);
-        }
-        if (!error) {
-            server_.port_ = acceptor_.local_endpoint(error).port();
-            accept();
-        }
-        return error;
-    }
-
-    std::size_t step(std::int64_t now_ns) {
-        shared_.now_ns = now_ns;
-        if (paused_ && now_ns >= resume_ns_) {
-            paused_ = false;
-            accept();
-        }
-        const std::size_t done = poll(io_);
-        connections_.remove_if([this](Connection& each) { return !each.step(listener_); });
-        server_.connections_.set(connections_.size());
-        return done;
-    }
-
-    void stop() {
-        for (Connection& each : connections_) {
-            each.stop();
-        }
-    }
-
-  private:
-    static SessionLimits limits_of(const PeerConfig& config) {
-        SessionLimits limits;
-        limits.requests_per_second = config.requests_per_second;
-        limits.messages_per_second = config.messages_per_second;
-        return limits;
-    }
-
-    void accept() {
-        acceptor_.async_accept([this](const asio::error_code& error, Tcp::socket socket) {
-            if (error == asio::error::operation_aborted) {
-                return;
-            }
-            if (error) {
-                return pause(error);
-            }
-            accept(std::move(socket));
-            accept();
-        });
-    }
-
-    /// Pauses because the connection stays in the kernel's backlog, and accept() would fail again
-    /// at once.
-    void pause(const asio::error_code& error) {
-        paused_ = true;
-        resume_ns_ = shared_.now_ns + pause_ns;
-        server_.counters_.counts.bump(ServerCount::untaken);
-        listener_({PeerEvent::Kind::turned_away, nic::text_of(config_.listen),
-                   fmt::format("peer.listen: connections cannot be accepted for 1 s: {}",
-                               error.message())});
-    }
-
-    void accept(Tcp::socket socket) {
-        asio::error_code error;
-        const auto remote = socket.remote_endpoint(error);
-        if (error) {
-            return;  // the peer has already closed the connection
-        }
-        const nic::Ipv4 peer{remote.address().to_v4().to_uint()};
-        if (!is_listed(peer)) {
-            server_.counters_.counts.bump(ServerCount::unlisted);
-            listener_({PeerEvent::Kind::turned_away, nic::text_of(peer),
-                       "its address is not configured"});
-        } else if (connections_.size() >= config_.connections_max && !make_way()) {
-            server_.counters_.counts.bump(ServerCount::crowded);
-            listener_({PeerEvent::Kind::turned_away, nic::text_of(peer),
-                       "connections_max connections are open, and all are authenticated"});
-        } else {
-            connections_.emplace_back(std::move(socket), tls_, peer, shared_);
-        }
-    }
-
-    /// Drops the oldest unproven connection of the address that has the most of them, so that one
-    /// address with many connections cannot keep others out. Returns false if all connections are
-    /// proven.
-    bool make_way() {
-        std::map<std::uint32_t, std::size_t> unproven;
-        for (const Connection& each : connections_) {
-            unproven[each.peer().value] += each.proven() ? 0 : 1;
-        }
-        const auto most = std::max_element(
-            unproven.begin(), unproven.end(),
-            [](const auto& one, const auto& other) { return one.second < other.second; });
-        const auto oldest =
-            std::find_if(connections_.begin(), connections_.end(), [&most](const Connection& each) {
-                return !each.proven() && each.peer().value == most->first;
-            });
-        if (oldest == connections_.end()) {
-            return false;
-        }
-        oldest->give_way(listener_);
-        connections_.erase(oldest);
-        return true;
-    }
-
-    bool is_listed(nic::Ipv4 address) const {
-        return std::any_of(config_.connect.begin(), config_.connect.end(),
-                           [&](const nic::Group& at) { return at.address == address; }) ||
-               std::any_of(config_.allow.begin(), config_.allow.end(),
-                           [&](const nic::Subnet& in) { return in.contains(address.value); });
-    }
-
-    PeerConfig config_;
-    asio::ssl::context* tls_;
-    PeerListener listener_;
-    Shared shared_;
-    Server& server_;
-    asio::io_context io_{1};
-    Tcp::acceptor acceptor_;
-    bool paused_ = false;
-    std::int64_t resume_ns_ = 0;
-    std::list<Connection> connections_;
-};
-
-Server::Server() = default;
+Server::Server(const PeerConfig& config, const Identity& identity, ssl_ctx_st* tls,
+               feed::History& history, StateGiver* giver, PeerListener listener)
+    : config_(config),
+      tls_(tls),
+      shared_{identity, limits_of(config), history, giver, counters_, std::move(listener)},
+      socket_(listen_at(config.listen, SOMAXCONN)) {}
 
 Server::~Server() {
-    if (listener_) {  // null if the constructor of Listener threw
-        listener_->stop();
+    for (Connection& each : open_) {
+        each.stop();
     }
 }
 
 std::unique_ptr<Server> Server::open(const PeerConfig& config, const Identity& identity,
-                                     asio::ssl::context* tls, feed::History& history,
-                                     StateGiver* giver, PeerListener listener, Problems& problems) {
-    std::unique_ptr<Server> server(new Server);
-    server->listener_ = std::make_unique<Listener>(config, identity, tls, history, giver,
-                                                   std::move(listener), *server);
-    if (const asio::error_code error = server->listener_->listen()) {
-        pinstrike::add_problem(
+                                     ssl_ctx_st* tls, feed::History& history, StateGiver* giver,
+                                     PeerListener listener, Problems& problems) {
+    std::unique_ptr<Server> server(
+        new Server(config, identity, tls, history, giver, std::move(listener)));
+    if (!server->socket_.valid()) {
+        const int error = errno;
+        add_problem(
             problems, Place{},
-            fmt::format("peer.listen: {}: {}", nic::text_of(config.listen), error.message()),
-            remedy_of(error.value()));
+            fmt::format("peer.listen: {}: {}", nic::text_of(config.listen), std::strerror(error)),
+            remedy_of(error));
         return nullptr;
     }
+    server->port_ = local_address(server->socket_.get()).port;
     return server;
 }
 
 std::size_t Server::step(std::int64_t now_ns) {
-    return listener_->step(now_ns);
+    shared_.now_ns = now_ns;
+    std::size_t done = now_ns >= resume_ns_ ? accept() : 0;
+    open_.remove_if([&done](Connection& each) { return !each.step(done); });
+    connections_.set(open_.size());
+    return done;
+}
+
+/// Takes the connections that wait. Asks first, because accept4() allocates a socket also if no
+/// connection waits.
+std::size_t Server::accept() {
+    pollfd waits{socket_.get(), POLLIN, 0};
+    if (::poll(&waits, 1, 0) <= 0) {
+        return 0;
+    }
+    std::size_t taken = 0;
+    for (; taken < connections_each_step; ++taken) {
+        nic::Group from;
+        nic::FileDescriptor socket = accept_from(socket_.get(), from);
+        const int error = errno;
+        if (socket.valid()) {
+            accept(std::move(socket), from.address);
+        } else if (error == EAGAIN) {
+            break;
+        } else if (error != ECONNABORTED && error != EINTR) {
+            return pause(error);
+        }
+    }
+    return taken;
+}
+
+/// Pauses because the connection stays in the kernel's backlog, and accept() would fail again at
+/// once.
+std::size_t Server::pause(int error) {
+    resume_ns_ = shared_.now_ns + pause_ns;
+    counters_.counts.bump(ServerCount::untaken);
+    shared_.listener({PeerEvent::Kind::turned_away, nic::text_of(config_.listen),
+                      fmt::format("peer.listen: connections cannot be accepted for 1 s: {}",
+                                  std::strerror(error))});
+    return 0;
+}
+
+void Server::accept(nic::FileDescriptor socket, nic::Ipv4 peer) {
+    const auto turn_away = [&](ServerCount which, const char* why) {
+        counters_.counts.bump(which);
+        shared_.listener({PeerEvent::Kind::turned_away, nic::text_of(peer), why});
+    };
+    if (!is_listed(peer)) {
+        turn_away(ServerCount::unlisted, "its address is not configured");
+    } else if (open_.size() >= config_.connections_max && !make_way()) {
+        turn_away(ServerCount::crowded,
+                  "connections_max connections are open, and all are authenticated");
+    } else {
+        open_.emplace_back(std::move(socket), tls_, peer, shared_);
+    }
+}
+
+/// Drops the oldest unproven connection of the address that has the most of them, so that one
+/// address with many connections cannot keep others out. Returns false if all connections are
+/// proven.
+bool Server::make_way() {
+    std::map<std::uint32_t, std::size_t> unproven;
+    for (const Connection& each : open_) {
+        unproven[each.peer().value] += each.proven() ? 0 : 1;
+    }
+    const auto most = std::max_element(
+        unproven.begin(), unproven.end(),
+        [](const auto& one, const auto& other) { return one.second < other.second; });
+    const auto oldest = std::find_if(open_.begin(), open_.end(), [&most](const Connection& each) {
+        return !each.proven() && each.peer().value == most->first;
+    });
+    if (oldest == open_.end()) {
+        return false;
+    }
+    oldest->give_way();
+    open_.erase(oldest);
+    return true;
+}
+
+bool Server::is_listed(nic::Ipv4 address) const {
+    return std::any_of(config_.connect.begin(), config_.connect.end(),
+                       [&](const nic::Group& at) { return at.address == address; }) ||
+           std::any_of(config_.allow.begin(), config_.allow.end(),
+                       [&](const nic::Subnet& in) { return in.contains(address.value); });
 }
 
 }  // namespace pinstrike::actors::peer

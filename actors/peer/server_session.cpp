@@ -14,16 +14,13 @@ constexpr std::size_t state_records_each_step = 8192;
 ServerSession::ServerSession(const Identity& identity, const SessionLimits& limits,
                              feed::History& history, ServerCounters& counters, const Nonce& nonce,
                              std::span<const std::byte> channel, std::int64_t now_ns)
-    : PeerSession(identity, limits, now_ns),
+    : PeerSession(identity, limits, counters.ends, channel, now_ns),
       history_(history),
       counters_(counters),
-      channel_(channel.begin(), channel.end()),
       requests_(limits.requests_per_second, 1, now_ns),
       messages_(limits.messages_per_second, feed::repair_messages_max, now_ns),
       series_(limits.state_series_per_second, 1, now_ns) {
-    handshake_.channel = channel_;
     handshake_.server = {nonce, identity.instance};
-    handshake_.feed = identity.feed;
     writer_.put(handshake_.server);
     counters_.counts.bump(ServerCount::connections);
 }
@@ -32,21 +29,9 @@ void ServerSession::receive(std::span<const std::byte> bytes, std::int64_t now_n
     if (ended()) {
         return;
     }
-    received_ns_ = now_ns;
-    reader_.push(bytes);
-    Frame frame;
-    while (!ended()) {
-        switch (reader_.next(frame)) {
-            case FrameReader::Result::frame:
-                on_frame(frame, now_ns);
-                break;
-            case FrameReader::Result::incomplete:
-                return;
-            case FrameReader::Result::malformed:
-                return refuse_connection(PeerRefusal::malformed);
-            case FrameReader::Result::wrong_version:
-                return refuse_connection(PeerRefusal::wrong_version);
-        }
+    const auto on_each = [&](const Frame& frame) { on_frame(frame, now_ns); };
+    if (const auto why = read_frames(bytes, now_ns, on_each)) {
+        refuse_connection(*why);
     }
 }
 
@@ -77,7 +62,7 @@ void ServerSession::on_frame(const Frame& frame, std::int64_t now_ns) {
                        : refuse_connection(PeerRefusal::malformed);
     }
     const auto request =
-        frame.type == FrameType::request ? parse_request(frame.body) : std::nullopt;
+        frame.type == FrameType::request ? parse<feed::RepairRequest>(frame.body) : std::nullopt;
     if (!request || request->id == 0) {
         return refuse_connection(PeerRefusal::malformed);
     }
@@ -107,12 +92,12 @@ void ServerSession::on_proof(const Proof& proof) {
 void ServerSession::on_request(const feed::RepairRequest& request, std::int64_t now_ns) {
     counters_.counts.bump(ServerCount::requests);
     if (const auto reason = objection(request, now_ns)) {
-        return refuse_request(request, *reason);
+        return refuse_request({request.id, *reason, history_.kept(request.line)});
     }
     history_.expire(now_ns);
     const auto blocks = history_.find(request);
     if (blocks.empty()) {
-        return refuse_request(request, PeerRefusal::not_kept);
+        return refuse_request({request.id, PeerRefusal::not_kept, history_.kept(request.line)});
     }
     std::uint32_t sent = 0;
     for (const feed::KeptBlock& block : blocks) {
@@ -150,11 +135,7 @@ std::optional<PeerRefusal> ServerSession::objection(const feed::RepairRequest& r
 void ServerSession::on_state_request(const StateRequest& request, std::int64_t now_ns) {
     counters_.counts.bump(ServerCount::state_requests);
     if (const auto why = state_objection(now_ns)) {
-        counters_.refusals.bump(*why);
-        if (writer_.waiting().size() > 2 * limits_.queue_bytes_max) {
-            return finish(SessionEnd::refused, PeerRefusal::over_budget);
-        }
-        return writer_.put(Refused{request.id, *why, std::nullopt});
+        return refuse_request({request.id, *why, std::nullopt});
     }
     giving_.emplace(Giving{request.id, {request.lines.begin(), request.lines.end()}, 0});
 }
@@ -181,7 +162,7 @@ void ServerSession::send_state(std::int64_t now_ns) {
             case StateGiver::Next::nothing_yet:
                 return;
             case StateGiver::Next::end:
-                put(writer_, StateEnd{giving_->id, giving_->series});
+                writer_.put(FrameType::state_end, StateEnd{giving_->id, giving_->series});
                 counters_.counts.bump(ServerCount::state_served);
                 leave_state();
                 break;
@@ -216,20 +197,17 @@ void ServerSession::refuse_connection(PeerRefusal reason) {
 
 /// Refuses a request. Ends the connection instead if the peer keeps sending requests without
 /// reading the answers.
-void ServerSession::refuse_request(const feed::RepairRequest& request, PeerRefusal reason) {
-    counters_.refusals.bump(reason);
+void ServerSession::refuse_request(const Refused& refused) {
+    counters_.refusals.bump(refused.reason);
     if (writer_.waiting().size() > 2 * limits_.queue_bytes_max) {
         return finish(SessionEnd::refused, PeerRefusal::over_budget);
     }
-    writer_.put(Refused{request.id, reason, history_.kept(request.line)});
+    writer_.put(refused);
 }
 
 void ServerSession::finish(SessionEnd end, std::optional<PeerRefusal> why) {
     leave_state();
-    if (!ended()) {
-        end_with(end, why);
-        counters_.ends.bump(end);
-    }
+    end_with(end, why);
 }
 
 }  // namespace pinstrike::actors::peer

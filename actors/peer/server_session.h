@@ -16,7 +16,6 @@
 #include <optional>
 #include <set>
 #include <span>
-#include <vector>
 
 namespace pinstrike::actors::peer {
 
@@ -84,12 +83,11 @@ class ServerSession final : public PeerSession {
     void send_state(const StateRecord& record, std::int64_t now_ns);
     void leave_state();
     void refuse_connection(PeerRefusal reason);
-    void refuse_request(const feed::RepairRequest& request, PeerRefusal reason);
+    void refuse_request(const Refused& refused);
     void finish(SessionEnd end, std::optional<PeerRefusal> why);
 
     feed::History& history_;
     ServerCounters& counters_;
-    std::vector<std::byte> channel_;
     Budget requests_;
     Budget messages_;
     Budget series_;

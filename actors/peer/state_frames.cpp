@@ -1,16 +1,43 @@
 // path: cold
 #include "actors/peer/state_frames.h"
 
-#include "actors/peer/frame_body.h"
-#include "actors/peer/frames.h"
 #include "config/check.h"
-
-#include <algorithm>
-#include <array>
 
 namespace pinstrike::actors::peer {
 
+template <>
+inline constexpr auto fields_of<CoveredPlace> =
+    std::tuple{&CoveredPlace::sequence, &CoveredPlace::reset_sequence, &CoveredPlace::reset_ts_ns,
+               &CoveredPlace::ts_ns};
+
+template <>
+inline constexpr auto fields_of<feed::SeriesKey> =
+    std::tuple{&feed::SeriesKey::name, &feed::SeriesKey::strike_e8};
+
+template <>
+inline constexpr auto fields_of<TradeRecord> = std::tuple{&TradeRecord::volume,
+                                                          &TradeRecord::open,
+                                                          &TradeRecord::high,
+                                                          &TradeRecord::low,
+                                                          &TradeRecord::last,
+                                                          &TradeRecord::last_size,
+                                                          &TradeRecord::trades,
+                                                          &TradeRecord::open_interest,
+                                                          &TradeRecord::last_sequence,
+                                                          &TradeRecord::open_sequence,
+                                                          &TradeRecord::open_interest_sequence,
+                                                          &TradeRecord::open_code,
+                                                          &TradeRecord::high_code,
+                                                          &TradeRecord::low_code,
+                                                          &TradeRecord::last_code,
+                                                          &TradeRecord::last_participant,
+                                                          &TradeRecord::last_type,
+                                                          &TradeRecord::flags};
+static_assert(fields_bytes<TradeRecord> == state_trades_bytes);
+
 namespace {
+
+using Kind = StateRecord::Kind;
 
 constexpr unsigned side_marks = side_known | side_stale | side_present | side_elsewhere;
 constexpr unsigned trade_flags = has_open | has_range | has_last | has_open_interest | open_stated |
@@ -19,21 +46,6 @@ constexpr std::uint8_t with_trades = 1;
 
 bool is_text(char byte) {
     return byte >= ' ' && byte <= '~';
-}
-
-void read_place(Body& body, CoveredPlace& place) {
-    body.take(place.sequence);
-    body.take(place.reset_sequence);
-    body.take(place.reset_ts_ns);
-    body.take(place.ts_ns);
-}
-
-template <class Writer>
-void put_place(Writer& body, const CoveredPlace& place) {
-    body.put(place.sequence);
-    body.put(place.reset_sequence);
-    body.put(place.reset_ts_ns);
-    body.put(place.ts_ns);
 }
 
 void read_side(Body& body, BookSide& side) {
@@ -60,14 +72,13 @@ bool is_possible(const BookSide& side) {
     return empty && (is(side, side_known) || (mark == 0 && side.sequence == 0));
 }
 
-template <class Writer>
-void put_side(Writer& body, const BookSide& side) {
-    body.put(static_cast<std::uint32_t>(side.value));
-    body.put(size_of(side));
-    body.put(side.sequence);
-    body.put(static_cast<std::uint8_t>(participant_of(side)));
-    body.put(static_cast<std::uint8_t>(price_code_of(side)));
-    body.put(mark_of(side));
+void put_side(FrameWriter& writer, const BookSide& side) {
+    writer.add(static_cast<std::uint32_t>(side.value));
+    writer.add(size_of(side));
+    writer.add(side.sequence);
+    writer.add(static_cast<std::uint8_t>(participant_of(side)));
+    writer.add(static_cast<std::uint8_t>(price_code_of(side)));
+    writer.add(mark_of(side));
 }
 
 bool is_possible(const TradeRecord& trades) {
@@ -81,27 +92,19 @@ bool is_possible(const TradeRecord& trades) {
            coded(has_last, trades.last_code) && last && says_anything(trades);
 }
 
-/// Visits all fields of the frame, in their order on the wire.
-template <class Trades, class Visit>
-void for_each_field(Trades& trades, Visit&& visit) {
-    visit(trades.volume);
-    visit(trades.open);
-    visit(trades.high);
-    visit(trades.low);
-    visit(trades.last);
-    visit(trades.last_size);
-    visit(trades.trades);
-    visit(trades.open_interest);
-    visit(trades.last_sequence);
-    visit(trades.open_sequence);
-    visit(trades.open_interest_sequence);
-    visit(trades.open_code);
-    visit(trades.high_code);
-    visit(trades.low_code);
-    visit(trades.last_code);
-    visit(trades.last_participant);
-    visit(trades.last_type);
-    visit(trades.flags);
+FrameType type_of(Kind kind) {
+    return kind == Kind::lost    ? FrameType::state_lost
+           : kind == Kind::place ? FrameType::state_place
+                                 : FrameType::state_series;
+}
+
+std::optional<Kind> kind_of(FrameType type) {
+    for (const Kind kind : {Kind::series, Kind::lost, Kind::place}) {
+        if (type_of(kind) == type) {
+            return kind;
+        }
+    }
+    return std::nullopt;
 }
 
 }  // namespace
@@ -121,24 +124,35 @@ std::optional<StateRequest> parse_state_request(std::span<const std::byte> bytes
     return body.whole() && request.id != 0 ? std::optional{request} : std::nullopt;
 }
 
-std::optional<StateFrame> parse_state_series(std::span<const std::byte> bytes) {
-    Body body(bytes);
+std::optional<StateFrame> parse_state(const Frame& from) {
+    const auto kind = kind_of(from.type);
+    if (!kind) {
+        return std::nullopt;
+    }
+    Body body(from.body);
     StateFrame frame;
     StateRecord& record = frame.record;
+    record.kind = *kind;
+    const bool is_series = kind == Kind::series;
     body.take(frame.id);
     body.take(record.line);
-    const auto flags = body.take<std::uint8_t>();
-    read_place(body, record.place);
-    body.take(record.key.name);
-    body.take(record.key.strike_e8);
-    read_side(body, record.bid);
-    read_side(body, record.offer);
-    body.take(record.quotes);
-    record.has_trades = flags == with_trades;
-    if (record.has_trades) {
-        for_each_field(record.trades, [&body](auto& field) { body.take(field); });
+    const auto flags = is_series ? body.take<std::uint8_t>() : std::uint8_t{0};
+    body.take(record.place);
+    if (is_series) {
+        body.take(record.key);
+        read_side(body, record.bid);
+        read_side(body, record.offer);
+        body.take(record.quotes);
+        record.has_trades = flags == with_trades;
     }
-    return body.whole() && flags <= with_trades ? std::optional{frame} : std::nullopt;
+    if (record.has_trades) {
+        body.take(record.trades);
+    }
+    if (kind == Kind::place) {
+        body.take(record.books);
+    }
+    const bool good = flags <= with_trades && (kind != Kind::place || record.books != 0);
+    return body.whole() && good ? std::optional{frame} : std::nullopt;
 }
 
 bool is_possible(const StateRecord& series) {
@@ -147,78 +161,38 @@ bool is_possible(const StateRecord& series) {
            (!series.has_trades || is_possible(series.trades));
 }
 
-std::optional<StateFrame> parse_state_lost(std::span<const std::byte> bytes) {
-    Body body(bytes);
-    StateFrame frame;
-    frame.record.kind = StateRecord::Kind::lost;
-    body.take(frame.id);
-    body.take(frame.record.line);
-    read_place(body, frame.record.place);
-    return body.whole() ? std::optional{frame} : std::nullopt;
-}
-
-std::optional<StateFrame> parse_state_place(std::span<const std::byte> bytes) {
-    Body body(bytes);
-    StateFrame frame;
-    frame.record.kind = StateRecord::Kind::place;
-    body.take(frame.id);
-    body.take(frame.record.line);
-    read_place(body, frame.record.place);
-    body.take(frame.record.books);
-    return body.whole() && frame.record.books != 0 ? std::optional{frame} : std::nullopt;
-}
-
-std::optional<StateEnd> parse_state_end(std::span<const std::byte> bytes) {
-    Body body(bytes);
-    StateEnd end;
-    body.take(end.id);
-    body.take(end.series);
-    return body.whole() ? std::optional{end} : std::nullopt;
-}
-
 void put(FrameWriter& writer, const StateRequest& request) {
     PINSTRIKE_CHECK(request.lines.size() <= state_lines_max);
-    BodyWriter<state_request_bytes + 2 * state_lines_max> body;
-    body.put(request.id);
-    body.put(static_cast<std::uint16_t>(request.lines.size()));
-    for (const std::uint16_t line : request.lines) {
-        body.put(line);
-    }
-    writer.put(FrameType::state_request, body.bytes());
+    writer.begin(FrameType::state_request);
+    writer.add(request.id);
+    writer.add(static_cast<std::uint16_t>(request.lines.size()));
+    writer.add_bytes(std::as_bytes(std::span{request.lines}));
+    writer.end();
 }
 
 void put(FrameWriter& writer, const StateFrame& frame) {
-    BodyWriter<state_series_bytes + state_trades_bytes> body;
     const StateRecord& record = frame.record;
-    body.put(frame.id);
-    body.put(record.line);
-    if (record.kind == StateRecord::Kind::lost) {
-        put_place(body, record.place);
-        return writer.put(FrameType::state_lost, body.bytes());
+    const FrameType type = type_of(record.kind);
+    writer.begin(type);
+    writer.add(frame.id);
+    writer.add(record.line);
+    if (type == FrameType::state_series) {
+        writer.add(record.has_trades ? with_trades : std::uint8_t{0});
+        writer.add(record.place);
+        writer.add(record.key);
+        put_side(writer, record.bid);
+        put_side(writer, record.offer);
+        writer.add(record.quotes);
+        if (record.has_trades) {
+            writer.add(record.trades);
+        }
+    } else {
+        writer.add(record.place);
     }
-    if (record.kind == StateRecord::Kind::place) {
-        put_place(body, record.place);
-        body.put(record.books);
-        return writer.put(FrameType::state_place, body.bytes());
+    if (type == FrameType::state_place) {
+        writer.add(record.books);
     }
-    body.put(record.has_trades ? with_trades : std::uint8_t{0});
-    put_place(body, record.place);
-    body.put(record.key.name);
-    body.put(record.key.strike_e8);
-    put_side(body, record.bid);
-    put_side(body, record.offer);
-    body.put(record.quotes);
-    if (record.has_trades) {
-        for_each_field(record.trades, [&body](const auto& field) { body.put(field); });
-    }
-    writer.put(FrameType::state_series, body.bytes());
-}
-
-void put(FrameWriter& writer, const StateEnd& end) {
-    BodyWriter<state_end_bytes> body;
-    body.put(end.id);
-    body.put(end.series);
-    writer.put(FrameType::state_end, body.bytes());
+    writer.end();
 }
 
 }  // namespace pinstrike::actors::peer

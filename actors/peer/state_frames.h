@@ -5,7 +5,7 @@
 #pragma once
 
 #include "actors/core/state_record.h"
-#include "actors/peer/limits.h"
+#include "actors/peer/frames.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -15,13 +15,10 @@
 
 namespace pinstrike::actors::peer {
 
-class FrameWriter;
-
 inline constexpr std::size_t state_request_bytes = 8 + 2;
 inline constexpr std::size_t state_series_bytes = 8 + 2 + 1 + 24 + 16 + 2 * 15 + 4;
 inline constexpr std::size_t state_trades_bytes = 8 + 11 * 4 - 4 + 6 + 2;
 inline constexpr std::size_t state_lost_bytes = 8 + 2 + 24;
-inline constexpr std::size_t state_end_bytes = 8 + 8;
 inline constexpr std::size_t state_place_bytes = 8 + 2 + 24 + 2;
 
 /// Requests the state of all series, or of the series of some lines.
@@ -41,17 +38,16 @@ struct StateEnd {
     std::uint64_t series = 0;  ///< number of series sent
 };
 
+template <>
+inline constexpr auto fields_of<StateEnd> = std::tuple{&StateEnd::id, &StateEnd::series};
+
 [[nodiscard]] std::optional<StateRequest> parse_state_request(std::span<const std::byte> body);
-[[nodiscard]] std::optional<StateFrame> parse_state_series(std::span<const std::byte> body);
+/// Nothing if it is a frame of another kind, or malformed.
+[[nodiscard]] std::optional<StateFrame> parse_state(const Frame& frame);
 /// Whether a book can have the values of a record of kind series.
 [[nodiscard]] bool is_possible(const StateRecord& series);
 
-[[nodiscard]] std::optional<StateFrame> parse_state_lost(std::span<const std::byte> body);
-[[nodiscard]] std::optional<StateFrame> parse_state_place(std::span<const std::byte> body);
-[[nodiscard]] std::optional<StateEnd> parse_state_end(std::span<const std::byte> body);
-
 void put(FrameWriter& writer, const StateRequest& request);
 void put(FrameWriter& writer, const StateFrame& frame);
-void put(FrameWriter& writer, const StateEnd& end);
 
 }  // namespace pinstrike::actors::peer

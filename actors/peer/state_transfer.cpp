@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 namespace pinstrike::actors::peer {
@@ -17,27 +18,11 @@ constexpr std::int64_t pause_most_ns = 2'000'000'000;
 /// The time in which peers that have just started too can get state from other peers.
 constexpr std::int64_t none_ns_max = 2'000'000'000;
 
-StateCount count_of(StateVerdict verdict) {
-    switch (verdict) {
-        case StateVerdict::taken:
-            return StateCount::taken;
-        case StateVerdict::unheard:
-            return StateCount::unheard;
-        case StateVerdict::ahead:
-            return StateCount::ahead;
-        case StateVerdict::behind:
-            return StateCount::behind;
-        case StateVerdict::other_reset:
-            return StateCount::other_reset;
-        case StateVerdict::moved:
-            return StateCount::moved;
-        case StateVerdict::no_room:
-            return StateCount::no_room;
-        case StateVerdict::repeated:
-            break;  // not of a peer's state
-    }
-    return StateCount::foreign;
-}
+/// By StateVerdict. `repeated` is no verdict on a peer's state.
+constexpr std::array verdict_counts{StateCount::taken,   StateCount::unheard,     StateCount::ahead,
+                                    StateCount::behind,  StateCount::other_reset, StateCount::moved,
+                                    StateCount::no_room, StateCount::foreign};
+static_assert(verdict_counts.size() == static_cast<std::size_t>(StateVerdict::repeated) + 1);
 
 }  // namespace
 
@@ -124,7 +109,7 @@ std::size_t StateTransfer::read_answers() {
         if (answer.kind == StateRecord::Kind::round) {
             round_.answers_missing -= round_.answers_missing == 0 ? 0 : 1;
         } else if (answer.kind == StateRecord::Kind::refused) {
-            counts_.bump(count_of(answer.verdict));
+            counts_.bump(verdict_counts[static_cast<std::size_t>(answer.verdict)]);
             const bool final =
                 answer.verdict == StateVerdict::taken || answer.verdict == StateVerdict::no_room;
             if (!final) {

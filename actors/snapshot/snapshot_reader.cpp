@@ -7,27 +7,11 @@
 
 namespace pinstrike::actors {
 
-namespace {
-
-std::optional<StateRecord> record_of(const std::optional<peer::StateFrame>& frame) {
-    return frame ? std::optional{frame->record} : std::nullopt;
-}
-
-}  // namespace
-
 std::optional<StateRecord> read_state_frame(const peer::Frame& frame) {
-    switch (frame.type) {
-        case peer::FrameType::state_series: {
-            const auto series = record_of(peer::parse_state_series(frame.body));
-            return series && peer::is_possible(*series) ? series : std::nullopt;
-        }
-        case peer::FrameType::state_lost:
-            return record_of(peer::parse_state_lost(frame.body));
-        case peer::FrameType::state_place:
-            return record_of(peer::parse_state_place(frame.body));
-        default:
-            return std::nullopt;
-    }
+    const auto state = peer::parse_state(frame);
+    const bool good = state && (state->record.kind != StateRecord::Kind::series ||
+                                peer::is_possible(state->record));
+    return good ? std::optional{state->record} : std::nullopt;
 }
 
 std::optional<std::vector<StateRecord>> read_state_frames(std::span<const std::byte> frames,

@@ -1,9 +1,10 @@
 // path: cold
 #include "actors/snapshot/state_process.h"
 
+#include "actors/threads/spawn.h"
+
 #include <fcntl.h>
 #include <sched.h>
-#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -17,47 +18,14 @@ namespace pinstrike::actors {
 
 namespace {
 
-/// Both ends close by themselves when a program is executed. Reading does not wait.
-struct Pipe {
-    nic::FileDescriptor read_end;
-    nic::FileDescriptor write_end;
-
-    bool open() {
-        int ends[2];
-        if (::pipe2(ends, O_CLOEXEC) != 0) {
-            return false;
-        }
-        read_end = nic::FileDescriptor{ends[0]};
-        write_end = nic::FileDescriptor{ends[1]};
-        constexpr int pipe_bytes = 1 << 20;  // less if the system's limit is lower
-        static_cast<void>(::fcntl(ends[0], F_SETPIPE_SZ, pipe_bytes));
-        return ::fcntl(ends[0], F_SETFL, O_NONBLOCK) == 0;
+/// A large pipe whose reader does not wait.
+bool open_to_read(Pipe& pipe) {
+    constexpr int pipe_bytes = 1 << 20;  // less if the system's limit is lower
+    if (!pipe.open()) {
+        return false;
     }
-};
-
-/// The process has no descriptor of this one but the two pipes, and handles signals as usual,
-/// although the control thread blocks and ignores some.
-int spawn(pid_t& pid, const std::string& program, char* const* arguments, int output, int errors) {
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
-    ::posix_spawn_file_actions_init(&actions);
-    ::posix_spawnattr_init(&attributes);
-    ::posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    ::posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
-    ::posix_spawn_file_actions_adddup2(&actions, errors, STDERR_FILENO);
-    ::posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
-    sigset_t none;
-    ::sigemptyset(&none);
-    ::posix_spawnattr_setsigmask(&attributes, &none);
-    sigset_t all;
-    ::sigfillset(&all);
-    ::posix_spawnattr_setsigdefault(&attributes, &all);
-    ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-    const int error =
-        ::posix_spawn(&pid, program.c_str(), &actions, &attributes, arguments, environ);
-    ::posix_spawnattr_destroy(&attributes);
-    ::posix_spawn_file_actions_destroy(&actions);
-    return error;
+    static_cast<void>(::fcntl(pipe.read_end.get(), F_SETPIPE_SZ, pipe_bytes));
+    return ::fcntl(pipe.read_end.get(), F_SETFL, O_NONBLOCK) == 0;
 }
 
 }  // namespace
@@ -66,17 +34,13 @@ std::unique_ptr<StateProcess> StateProcess::start(const std::string& program,
                                                   std::vector<std::string> arguments) {
     Pipe output;
     Pipe errors;
-    if (!output.open() || !errors.open()) {
+    if (!open_to_read(output) || !open_to_read(errors)) {
         return nullptr;
     }
-    std::string name = "pinstrike";
-    std::vector<char*> words{name.data()};
-    for (std::string& argument : arguments) {
-        words.push_back(argument.data());
-    }
-    words.push_back(nullptr);
+    arguments.insert(arguments.begin(), "pinstrike");
     pid_t pid = 0;
-    errno = spawn(pid, program, words.data(), output.write_end.get(), errors.write_end.get());
+    errno = spawn(pid, program, std::move(arguments),
+                  {.output = output.write_end.get(), .errors = errors.write_end.get()});
     if (errno != 0) {
         return nullptr;
     }

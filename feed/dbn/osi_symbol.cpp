@@ -1,9 +1,9 @@
 // path: cold
 #include "feed/dbn/osi_symbol.h"
 
-#include <fmt/format.h>
+#include "config/units.h"
 
-#include <charconv>
+#include <fmt/format.h>
 
 namespace pinstrike::feed::dbn {
 namespace {
@@ -16,13 +16,8 @@ constexpr std::int64_t thousandth_e8 = unit_e8 / 1000;
 constexpr std::int64_t osi_strikes = 100'000'000;  // 8 digits
 constexpr std::uint32_t century = 2000'00'00;
 
-template <class T>
-std::optional<T> number_of(std::string_view digits) {
-    T value{};
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-    const bool all = !digits.empty() && digits.front() >= '0' && digits.front() <= '9' &&
-                     error == std::errc{} && end == digits.data() + digits.size();
-    return all ? std::optional{value} : std::nullopt;
+std::optional<std::int64_t> number_of(std::string_view digits) {
+    return digits.starts_with('-') ? std::nullopt : parse_integer(digits);
 }
 
 /// "250.5" in units of 1e-8.
@@ -33,8 +28,8 @@ std::optional<std::int64_t> decimal_of(std::string_view text) {
     }
     std::string fraction{text.substr(point + 1)};
     fraction.resize(8, '0');
-    const auto whole = number_of<std::int64_t>(text.substr(0, point));
-    const auto part = number_of<std::int64_t>(fraction);
+    const auto whole = number_of(text.substr(0, point));
+    const auto part = number_of(fraction);
     if (!whole || !part || *whole > INT64_MAX / unit_e8 - 1) {
         return std::nullopt;
     }
@@ -65,12 +60,12 @@ std::optional<SeriesName> parse_osi_symbol(std::string_view text) {
     const std::string_view root = text.substr(0, root_bytes);
     name.root = root.substr(0, root.find_last_not_of(' ') + 1);
     name.right = text[strike_at - 1];
-    const auto date = number_of<std::uint32_t>(text.substr(root_bytes, 6));
+    const auto date = number_of(text.substr(root_bytes, 6));
     const std::string_view strike = text.substr(strike_at);
     if (strike.find('.') != std::string_view::npos) {
         name.strike_e8 = decimal_of(strike).value_or(-1);
     } else if (text.size() == osi_bytes) {
-        const auto thousandths = number_of<std::int64_t>(strike);
+        const auto thousandths = number_of(strike);
         name.strike_e8 = thousandths ? *thousandths * thousandth_e8 : -1;
     } else {
         return std::nullopt;
@@ -79,7 +74,7 @@ std::optional<SeriesName> parse_osi_symbol(std::string_view text) {
         name.strike_e8 < 0) {
         return std::nullopt;
     }
-    name.expiration = century + *date;
+    name.expiration = century + static_cast<std::uint32_t>(*date);
     return osi_symbol(name) == text ? std::optional{name} : std::nullopt;
 }
 

@@ -337,7 +337,7 @@ double send(OutputQueue& queue, std::size_t records, Reader reader,
     constexpr std::size_t queue_bytes = std::size_t{4} << 20;
     pinstrike::Problems problems;
     Sender sender{queue};
-    const auto server = SocketServer::open("127.0.0.1", 0, -1, 10, sender, problems);
+    const auto server = SocketServer::open({{0x7F00'0001}, 0}, -1, 10, sender, problems);
     if (server == nullptr) {
         fmt::print(stderr, "{}\n", problems.front().text);
         std::exit(1);

@@ -73,9 +73,10 @@ class StrictTaker final : public StateTaker {
         PINSTRIKE_CHECK(ends == 0 && asked);
         FrameWriter writer;
         put(writer, StateFrame{1, record});
-        const auto body = writer.waiting().subspan(header_bytes);
-        PINSTRIKE_CHECK(parse_state_series(body) || parse_state_lost(body) ||
-                        parse_state_place(body));
+        FrameReader reader;
+        reader.push(writer.waiting());
+        Frame frame;
+        PINSTRIKE_CHECK(reader.next(frame) == FrameReader::Result::frame && parse_state(frame));
         PINSTRIKE_CHECK(record.kind != StateRecord::Kind::series || is_possible(record));
     }
 

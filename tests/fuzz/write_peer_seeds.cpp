@@ -106,7 +106,7 @@ void write_states() {
         record.kind = StateRecord::Kind::place;
         record.books = 1;
         put(w, StateFrame{first_id, record});
-        put(w, StateEnd{first_id, 2});
+        w.put(FrameType::state_end, StateEnd{first_id, 2});
         put(w, StateFrame{first_id, state_of_series()});
     });
     write(3, [](FrameWriter& w) {

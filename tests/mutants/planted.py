@@ -504,7 +504,7 @@ plant(("config",), [
 ])
 
 plant(("limits",), [
-    ("the peer port asks again at once", "return pause(error);", "return accept();"),
+    ("the peer port asks again at once", "return pause(error);", "break;"),
     ("a file that may not grow ends the program", "std::signal(SIGXFSZ, SIG_IGN)", "std::signal(SIGXFSZ, SIG_DFL)"),
     ("recovery's end is not measured", "recovery.failure.empty());", "true);"),
 ])

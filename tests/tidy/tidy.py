@@ -55,7 +55,7 @@ LIBRARIES = {
     r"archive\.h|archive_entry\.h": ["actors/command/support/", "nic/capture/", "tests/nic/"],
     r"openssl/evp\.h": ["actors/peer/", "actors/gateway/", "actors/bench/sample_work.h"],
     r"openssl/crypto\.h": ["actors/peer/", "actors/gateway/"],
-    r"openssl/(?!evp\.h|crypto\.h)|(?<!boost/)asio": ["actors/peer/"],
+    r"openssl/(?!evp\.h|crypto\.h)": ["actors/peer/"],
     r"librdkafka": ["actors/kafka/", "tests/"],
     r"seccomp\.h": ["actors/threads/", "actors/host/confine/"],
 }

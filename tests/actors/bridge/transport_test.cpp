@@ -301,7 +301,7 @@ class Stuck {
   public:
     Stuck(const peer::TlsConfig& tls, std::uint16_t port) {
         Problems problems;
-        certificates_ = peer::TlsCertificates::open(tls, "tls", problems);
+        certificates_ = peer::open_tls(tls, "tls", problems);
         const int descriptor = ::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
         const int bytes = 4096;
         ::setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes);
@@ -311,11 +311,12 @@ class Stuck {
         name.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
         const auto* const generic = reinterpret_cast<const sockaddr*>(&name);  // tidy: sockets' API
         static_cast<void>(::connect(descriptor, generic, sizeof name));
-        socket_ = std::make_unique<peer::TlsSocket>(descriptor, *certificates_, false);
+        socket_ = std::make_unique<peer::Channel>(nic::FileDescriptor{descriptor},
+                                                  certificates_.get(), false);
         joiner_.connect("", runtime::steady_ns());
     }
 
-    [[nodiscard]] bool is_open() { return socket_->advance() == peer::TlsSocket::State::open; }
+    [[nodiscard]] bool is_open() { return socket_->advance() == peer::Channel::State::open; }
 
     /// Sends what the joiner has to say.
     void say() { joiner_.sent(socket_->write(joiner_.output())); }
@@ -331,8 +332,8 @@ class Stuck {
   private:
     JoinCounters counters_;
     Joiner joiner_{{.name = "stuck"}, counters_, [](auto&&...) {}};
-    std::unique_ptr<peer::TlsCertificates> certificates_;
-    std::unique_ptr<peer::TlsSocket> socket_;
+    peer::TlsCertificates certificates_;
+    std::unique_ptr<peer::Channel> socket_;
 };
 
 TEST_F(BridgeTransport, AnEndedSessionWhoseBytesNobodyTakesIsClosed) {

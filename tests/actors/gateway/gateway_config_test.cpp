@@ -157,9 +157,7 @@ TEST(ConfigRemarks, are_about_addresses_that_others_reach) {
 }
 
 TEST(Endpoints, are_an_address_and_a_port) {
-    const Endpoint endpoint = endpoint_of("192.0.2.5:13000");
-    EXPECT_EQ(endpoint.host, "192.0.2.5");
-    EXPECT_EQ(endpoint.port, 13000U);
+    EXPECT_EQ(endpoint_of("192.0.2.5:13000"), nic::parse_group("192.0.2.5:13000"));
 }
 
 }  // namespace

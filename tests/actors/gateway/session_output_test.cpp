@@ -88,14 +88,20 @@ class OutputTest : public testing::Test {
 };
 
 TEST_F(OutputTest, own_records_have_their_text_and_code) {
-    const auto error = error_record(ErrorCode::internal, "Internal error: a|b\n", 5);
+    start();
+    output.put_error(ErrorCode::internal, "Internal error: a|b\n");
+    output.put_system(SystemCode::heartbeat, std::string(400, 'x'));
+    const auto records = split_records(drain(output.queue()));
+    ASSERT_TRUE(records);
+    ASSERT_EQ(records->size(), 2U);
+    const auto error = (*records)[0].as<feed::dbn::ErrorRecord>();
     EXPECT_EQ(error.header.length, 80U);
     EXPECT_EQ(error.header.type, feed::dbn::RecordType::error);
-    EXPECT_EQ(error.header.event_ns, 5U);
+    EXPECT_EQ(error.header.event_ns, static_cast<std::uint64_t>(start_ns));
     EXPECT_STREQ(error.text.data(), "Internal error: a b ");
     EXPECT_EQ(error.code, 6U);
     EXPECT_EQ(error.is_last, 1U);
-    const auto system = system_record(SystemCode::heartbeat, std::string(400, 'x'), 6);
+    const auto system = (*records)[1].as<feed::dbn::SystemRecord>();
     EXPECT_EQ(system.header.type, feed::dbn::RecordType::system);
     EXPECT_EQ(std::string{system.text.data()}, std::string(302, 'x'));
     EXPECT_EQ(system.code, 0U);

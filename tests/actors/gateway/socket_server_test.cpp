@@ -89,7 +89,7 @@ class SocketTest : public testing::Test {
   protected:
     void open(std::size_t connections_max = 10) {
         Problems problems;
-        server = SocketServer::open("127.0.0.1", 0, -1, connections_max, events, problems);
+        server = SocketServer::open({{0x7F00'0001}, 0}, -1, connections_max, events, problems);
         ASSERT_NE(server, nullptr) << text_of(problems);
         ASSERT_NE(server->port(), 0U);
         events.server = server.get();
@@ -249,7 +249,8 @@ TEST_F(SocketTest, a_connection_that_is_not_accepted_is_closed) {
 TEST_F(SocketTest, an_address_that_cannot_be_had_is_a_problem) {
     open();
     Problems problems;
-    EXPECT_EQ(SocketServer::open("127.0.0.1", server->port(), -1, 10, events, problems), nullptr);
+    EXPECT_EQ(SocketServer::open({{0x7F00'0001}, server->port()}, -1, 10, events, problems),
+              nullptr);
     ASSERT_EQ(problems.size(), 1U);
     EXPECT_THAT(problems[0].text, HasSubstr("cannot listen at 127.0.0.1:"));
     EXPECT_EQ(problems[0].remedy, Remedy::retry);
@@ -276,7 +277,7 @@ TEST_F(SocketTest, a_server_that_stops_accepting_leaves_its_socket_to_the_next_p
     events.in.clear();
     events.out.clear();
     Problems problems;
-    server = SocketServer::open("127.0.0.1", port, inherited, 10, events, problems);
+    server = SocketServer::open({{0x7F00'0001}, port}, inherited, 10, events, problems);
     ASSERT_NE(server, nullptr) << text_of(problems);
     EXPECT_EQ(server->listener(), inherited);
     EXPECT_EQ(server->port(), port);
@@ -305,7 +306,7 @@ TEST_F(SocketTest, an_inherited_socket_of_another_address_is_not_used) {
     open();
     const int other = ::dup(server->listener());
     Problems problems;
-    const auto next = SocketServer::open("127.0.0.1", 0, other, 10, events, problems);
+    const auto next = SocketServer::open({{0x7F00'0001}, 0}, other, 10, events, problems);
     ASSERT_NE(next, nullptr) << text_of(problems);
     EXPECT_NE(next->port(), server->port());
 }

@@ -29,9 +29,13 @@ Bytes body_of(const StateFrame& frame) {
     return {bytes.begin(), bytes.end()};
 }
 
+std::optional<StateFrame> parsed(FrameType type, std::span<const std::byte> body) {
+    return parse_state({type, body});
+}
+
 TEST(StateFrames, CarryWhatTheyAreGiven) {
     for (const StateRecord& record : {quoted(), traded()}) {
-        const auto frame = parse_state_series(body_of({9, record}));
+        const auto frame = parsed(FrameType::state_series, body_of({9, record}));
         ASSERT_TRUE(frame);
         EXPECT_EQ(frame->id, 9U);
         EXPECT_EQ(frame->record.place, record.place);
@@ -46,10 +50,10 @@ TEST(StateFrames, CarryWhatTheyAreGiven) {
     lost.kind = Kind::lost;
     lost.line = 3;
     lost.place = {1, 2, 3};
-    const auto frame = parse_state_lost(body_of({9, lost}));
+    const auto frame = parsed(FrameType::state_lost, body_of({9, lost}));
     ASSERT_TRUE(frame);
     EXPECT_EQ(frame->record.kind, Kind::lost);
-    const auto place = parse_state_place(body_of({9, placed(4)}));
+    const auto place = parsed(FrameType::state_place, body_of({9, placed(4)}));
     ASSERT_TRUE(place);
     EXPECT_EQ(place->record.kind, Kind::place);
     EXPECT_EQ(place->record.line, 4U);
@@ -57,7 +61,7 @@ TEST(StateFrames, CarryWhatTheyAreGiven) {
     EXPECT_EQ(place->record.books, 3U);
     StateRecord of_none = placed(4);
     of_none.books = 0;
-    EXPECT_FALSE(parse_state_place(body_of({9, of_none})));
+    EXPECT_FALSE(parsed(FrameType::state_place, body_of({9, of_none})));
     EXPECT_EQ(frame->record.line, lost.line);
     EXPECT_EQ(frame->record.place, lost.place);
 }
@@ -67,18 +71,18 @@ TEST(StateFrames, AreNoLongerAndNoShorterThanDocumented) {
     EXPECT_EQ(body_of({1, traded()}).size(), 141U);
     const Bytes whole = body_of({1, traded()});
     for (std::size_t cut = 0; cut < whole.size(); ++cut) {
-        EXPECT_FALSE(parse_state_series(std::span{whole}.first(cut))) << cut;
+        EXPECT_FALSE(parsed(FrameType::state_series, std::span{whole}.first(cut))) << cut;
     }
     Bytes longer = whole;
     longer.push_back(std::byte{0});
-    EXPECT_FALSE(parse_state_series(longer));
+    EXPECT_FALSE(parsed(FrameType::state_series, longer));
 }
 
 TEST(StateFrames, WhatNoBookSaysIsImpossible) {
     const auto bad = [](auto change) {
         StateRecord record = traded();
         change(record);
-        const auto frame = parse_state_series(body_of({1, record}));
+        const auto frame = parsed(FrameType::state_series, body_of({1, record}));
         return frame && !is_possible(frame->record);
     };
     EXPECT_FALSE(bad([](StateRecord& /*good*/) {}));

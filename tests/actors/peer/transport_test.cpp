@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -118,6 +119,8 @@ feed::RepairRequest request_of(std::uint64_t id, std::uint32_t first, std::uint3
 
 class Transport : public testing::Test {
   public:
+    Transport() { std::signal(SIGPIPE, SIG_IGN); }
+
     ~Transport() override {
         for (const int descriptor : port_keepers) {
             ::close(descriptor);
