@@ -56,6 +56,7 @@ struct Series {
 
 struct LastSale {  // a
     static constexpr char category = 'a';
+    static constexpr std::size_t bytes = opra::last_sale::bytes;
     Series series;
     std::uint32_t volume = 0;
     char price_code = 'B';
@@ -69,6 +70,7 @@ struct LastSale {  // a
 
 struct OpenInterest {  // d
     static constexpr char category = 'd';
+    static constexpr std::size_t bytes = opra::open_interest::bytes;
     Series series;
     std::uint32_t open_interest = 0;
     std::uint8_t reserved = 0;
@@ -78,6 +80,7 @@ struct OpenInterest {  // d
 
 struct EndOfDay {  // f
     static constexpr char category = 'f';
+    static constexpr std::size_t bytes = opra::end_of_day::bytes;
     Series series;
     std::uint32_t volume = 0;
     std::uint32_t open_interest = 0;
@@ -108,6 +111,7 @@ struct Appendage {
 
 struct LongQuote {  // k
     static constexpr char category = 'k';
+    static constexpr std::size_t bytes = opra::long_quote::bytes;
     Series series;
     char price_code = 'B';
     std::int32_t bid = 0;
@@ -123,6 +127,7 @@ struct LongQuote {  // k
 
 struct ShortQuote {  // q: strike in tenths, prices in cents
     static constexpr char category = 'q';
+    static constexpr std::size_t bytes = opra::short_quote::bytes;
     std::array<char, 4> symbol{' ', ' ', ' ', ' '};
     Expiration expiration;
     std::uint16_t strike = 0;
@@ -140,6 +145,7 @@ struct ShortQuote {  // q: strike in tenths, prices in cents
 /// inlines them into those of the variant.
 struct Text {
     static constexpr char category = 'C';
+    static constexpr std::size_t bytes = opra::text::bytes;
     std::string text;
 
     Text();
@@ -155,12 +161,14 @@ struct Text {
 
 struct Control {  // H
     static constexpr char category = 'H';
+    static constexpr std::size_t bytes = opra::control::bytes;
 
     friend bool operator==(const Control&, const Control&) = default;
 };
 
 struct SeriesMap {  // R
     static constexpr char category = 'R';
+    static constexpr std::size_t bytes = opra::series_map::bytes;
     Series series;
     std::uint16_t mapped_line = 0;
     std::array<std::byte, series_map::reserved.bytes> reserved{};
@@ -172,6 +180,7 @@ struct SeriesMap {  // R
 /// `second` is reserved.
 struct Underlying {
     static constexpr char category = 'Y';
+    static constexpr std::size_t bytes = opra::underlying::bytes;
     Symbol symbol = blank_symbol;
     char code = 'B';
     std::int32_t first = 0;
