@@ -56,6 +56,7 @@ struct Series {
 
 struct LastSale {  // a
     static constexpr char category = 'a';
+    static constexpr std::string_view name = "last sale";
     static constexpr std::size_t bytes = opra::last_sale::bytes;
     Series series;
     std::uint32_t volume = 0;
@@ -70,6 +71,7 @@ struct LastSale {  // a
 
 struct OpenInterest {  // d
     static constexpr char category = 'd';
+    static constexpr std::string_view name = "open interest";
     static constexpr std::size_t bytes = opra::open_interest::bytes;
     Series series;
     std::uint32_t open_interest = 0;
@@ -80,6 +82,7 @@ struct OpenInterest {  // d
 
 struct EndOfDay {  // f
     static constexpr char category = 'f';
+    static constexpr std::string_view name = "end of day";
     static constexpr std::size_t bytes = opra::end_of_day::bytes;
     Series series;
     std::uint32_t volume = 0;
@@ -111,6 +114,7 @@ struct Appendage {
 
 struct LongQuote {  // k
     static constexpr char category = 'k';
+    static constexpr std::string_view name = "long quote";
     static constexpr std::size_t bytes = opra::long_quote::bytes;
     Series series;
     char price_code = 'B';
@@ -127,6 +131,7 @@ struct LongQuote {  // k
 
 struct ShortQuote {  // q: strike in tenths, prices in cents
     static constexpr char category = 'q';
+    static constexpr std::string_view name = "short quote";
     static constexpr std::size_t bytes = opra::short_quote::bytes;
     std::array<char, 4> symbol{' ', ' ', ' ', ' '};
     Expiration expiration;
@@ -145,6 +150,7 @@ struct ShortQuote {  // q: strike in tenths, prices in cents
 /// inlines them into those of the variant.
 struct Text {
     static constexpr char category = 'C';
+    static constexpr std::string_view name = "text";
     static constexpr std::size_t bytes = opra::text::bytes;
     std::string text;
 
@@ -161,6 +167,7 @@ struct Text {
 
 struct Control {  // H
     static constexpr char category = 'H';
+    static constexpr std::string_view name = "control";
     static constexpr std::size_t bytes = opra::control::bytes;
 
     friend bool operator==(const Control&, const Control&) = default;
@@ -168,6 +175,7 @@ struct Control {  // H
 
 struct SeriesMap {  // R
     static constexpr char category = 'R';
+    static constexpr std::string_view name = "series map";
     static constexpr std::size_t bytes = opra::series_map::bytes;
     Series series;
     std::uint16_t mapped_line = 0;
@@ -180,6 +188,7 @@ struct SeriesMap {  // R
 /// `second` is reserved.
 struct Underlying {
     static constexpr char category = 'Y';
+    static constexpr std::string_view name = "underlying";
     static constexpr std::size_t bytes = opra::underlying::bytes;
     Symbol symbol = blank_symbol;
     char code = 'B';
