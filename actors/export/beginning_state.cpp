@@ -4,7 +4,6 @@
 #include "actors/book/book_store.h"
 #include "actors/publish/reader/value.h"
 
-#include <span>
 #include <utility>
 
 namespace pinstrike::actors {

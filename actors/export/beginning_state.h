@@ -13,8 +13,8 @@
 #include "actors/publish/stamp.h"
 #include "feed/event/series_key.h"
 
-#include <cstdint>
 #include <memory>
+#include <span>
 
 namespace pinstrike::actors {
 

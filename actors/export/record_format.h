@@ -8,7 +8,6 @@
 #include "feed/dbn/schema.h"
 
 #include <cstddef>
-#include <cstdint>
 #include <memory>
 
 namespace pinstrike::actors {

@@ -11,7 +11,6 @@
 
 #include <cstring>
 #include <deque>
-#include <string>
 #include <vector>
 
 namespace pinstrike::actors {

@@ -13,7 +13,6 @@
 #include <cstring>
 #include <filesystem>
 #include <iterator>
-#include <set>
 #include <system_error>
 #include <thread>
 

@@ -7,7 +7,6 @@
 #include "feed/opra/message.h"
 
 #include <cstddef>
-#include <cstdint>
 #include <span>
 
 namespace pinstrike::feed::opra {

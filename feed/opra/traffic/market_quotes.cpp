@@ -5,7 +5,6 @@
 #include "feed/opra/traffic/market.h"
 
 #include <algorithm>
-#include <array>
 
 namespace pinstrike::feed::opra::traffic {
 

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <ostream>
 #include <string>
-#include <type_traits>
 #include <variant>
 
 namespace pinstrike::feed::opra::traffic {

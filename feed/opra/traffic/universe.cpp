@@ -9,7 +9,6 @@
 #include <chrono>
 #include <cmath>
 #include <iterator>
-#include <numeric>
 #include <unordered_set>
 
 namespace pinstrike::feed::opra::traffic {
