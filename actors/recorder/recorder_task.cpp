@@ -54,17 +54,13 @@ std::pair<std::unique_ptr<PacketRecorder>, RecorderInput> make_recorder_ends(
     std::string poller, const RecordConfig& config, std::span<const std::uint16_t> lines,
     const RepairRoute& repairs) {
     const std::size_t chunks = config.memory_bytes / nic::chunk_bytes_max;
-    const std::size_t bytes = chunks * nic::chunk_bytes_max;
     auto filled = Ring<FilledChunk>::make(Ring<FilledChunk>::slots_for(chunks));
     auto free = Ring<FreeChunk>::make(Ring<FreeChunk>::slots_for(chunks));
-    std::unique_ptr<std::byte, decltype(&std::free)> memory{
-        static_cast<std::byte*>(std::aligned_alloc(nic::chunk_alignment_bytes, bytes)), &std::free};
-    if (memory == nullptr) {
-        throw std::bad_alloc{};
-    }
-    std::memset(memory.get(), 0, bytes);  // so that no page is missing on the poll path
+    // Zeros are written to it, so that no page is missing on the poll path.
+    std::vector<feed::Page> memory(chunks * nic::chunk_bytes_max / sizeof(feed::Page));
+    const std::span<std::byte> bytes = std::as_writable_bytes(std::span{memory});
     for (std::size_t i = 0; i < chunks; ++i) {
-        const FreeChunk chunk{memory.get() + i * nic::chunk_bytes_max};
+        const FreeChunk chunk{&bytes[i * nic::chunk_bytes_max]};
         PINSTRIKE_CHECK(free.producer.try_push({&chunk, 1}));
     }
     free.producer.release_ownership();
@@ -77,7 +73,6 @@ std::pair<std::unique_ptr<PacketRecorder>, RecorderInput> make_recorder_ends(
     return {std::move(recorder), RecorderInput{std::move(poller),
                                                {},
                                                std::move(memory),
-                                               bytes,
                                                std::move(filled.consumer),
                                                std::move(free.producer),
                                                not_recorded}};
@@ -131,8 +126,8 @@ std::unique_ptr<RecorderTask> RecorderTask::open(RecorderSetup setup,
     }
     if (task->disk_ == nullptr) {
         std::vector<std::span<std::byte>> memories;
-        for (const RecorderInput& input : task->inputs_) {
-            memories.emplace_back(input.memory.get(), input.memory_bytes);
+        for (RecorderInput& input : task->inputs_) {
+            memories.push_back(std::as_writable_bytes(std::span{input.memory}));
         }
         task->disk_ = make_uring_queue(memories, problems);
         if (task->disk_ == nullptr) {
