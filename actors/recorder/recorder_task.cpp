@@ -39,10 +39,8 @@ void remove_lost_indexes(const std::string& folder, const std::vector<std::strin
     std::set<std::string> indexes;
     std::ranges::transform(segments, std::inserter(indexes, indexes.end()), feed::index_path);
     std::error_code error;
-    for (fs::directory_iterator entry{folder, error}; !error && entry != fs::directory_iterator{};
-         entry.increment(error)) {
-        const std::string path = entry->path().string();
-        if (path.ends_with(".pcapng.index") && !indexes.contains(path)) {
+    for (const std::string& path : feed::files_in(folder, {".pcapng.index"}, error)) {
+        if (!indexes.contains(path)) {
             static_cast<void>(::unlink(path.c_str()));
         }
     }
