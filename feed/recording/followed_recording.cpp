@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include <span>
 
 namespace pinstrike::feed {
 
@@ -132,15 +131,7 @@ void FollowedRecording::read_index(Segment& segment, bool is_newest) {
         index = file->index();
         segment.is_closed = true;
         if (!index) {
-            SegmentScan scan{std::move(*file), nullptr};
-            while (scan.step()) {
-            }
-            index = scan.index();
-            for (const DamagedBytes& damage : scan.damaged()) {
-                if (damage.offset >= index->end()) {
-                    add_damage(segment.path, damage);
-                }
-            }
+            index = scan(segment.path, std::move(*file), {first_chunk_at, {}}).index();
         }
     }
     for (std::size_t i = segment.chunks.size(); index && i < index->chunks.size(); ++i) {

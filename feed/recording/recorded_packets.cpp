@@ -6,9 +6,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <span>
-#include <utility>
 
 namespace pinstrike::feed {
 
@@ -80,6 +78,19 @@ bool RangeReader::read_chunk(PollerPackets& poller, SegmentFile& file, const Chu
     return true;
 }
 
+SegmentScan RangeReader::scan(const std::string& path, SegmentFile file, SegmentIndex known) {
+    SegmentScan scan{std::move(file), nullptr};
+    scan.begin_behind(std::move(known));
+    while (scan.step()) {
+    }
+    for (const DamagedBytes& damage : scan.damaged()) {
+        if (damage.offset >= scan.index().end()) {
+            add_damage(path, damage);
+        }
+    }
+    return scan;
+}
+
 void RangeReader::add_damage(const std::string& path, const DamagedBytes& damage) {
     damage_.push_back(
         fmt::format("{}: {} bytes from byte {} on are damaged", path, damage.bytes, damage.offset));
@@ -134,18 +145,10 @@ void RecordedPackets::load(Segment& segment) {
     if (auto index = segment.file->index()) {
         segment.chunks = std::move(index->chunks);
     } else {
-        SegmentIndex beginning = segment.file->beginning();
-        SegmentScan scan{std::move(*segment.file), nullptr};
-        scan.begin_behind(std::move(beginning));
-        while (scan.step()) {
-        }
-        for (const DamagedBytes& damage : scan.damaged()) {
-            if (damage.offset >= scan.index().end()) {  // others are holes between its chunks
-                add_damage(segment.path, damage);
-            }
-        }
-        segment.chunks = scan.index().chunks;
-        segment.file = std::move(scan).take_file();
+        SegmentIndex known = segment.file->beginning();
+        SegmentScan found = scan(segment.path, std::move(*segment.file), std::move(known));
+        segment.chunks = found.index().chunks;
+        segment.file = std::move(found).take_file();
     }
     for (const ChunkRecord& chunk : *segment.chunks) {
         first_ns_ = std::min(first_ns_, possible_time(chunk.first_ts_ns));

@@ -96,6 +96,9 @@ class RangeReader {
     /// Makes a chunk the present one. False: it is damaged.
     [[nodiscard]] bool read_chunk(PollerPackets& poller, SegmentFile& file,
                                   const ChunkRecord& chunk);
+    /// Finds the chunks of a segment whose index is lost, wrong or not finished, behind those that
+    /// are known. `path` is for damage behind the last chunk; other damage is a hole between two.
+    [[nodiscard]] SegmentScan scan(const std::string& path, SegmentFile file, SegmentIndex known);
     void add_damage(const std::string& path, const DamagedBytes& damage);
 
     PacketRange range_;
