@@ -1,11 +1,6 @@
 // path: cold
 #include "feed/recording/followed_recording.h"
 
-#include "nic/capture/recording_chunk.h"
-
-#include <fmt/format.h>
-
-
 namespace pinstrike::feed {
 
 namespace {
