@@ -1,6 +1,7 @@
 // path: cold
 #include "actors/export/csv_columns.h"
 
+#include "actors/export/record_format.h"
 #include "feed/dbn/records.h"
 
 #include <algorithm>
@@ -34,6 +35,10 @@ constexpr auto joined(const std::array<CsvColumn, Counts>&... parts) {
     ((at = std::ranges::copy(parts, at).out), ...);
     return whole;
 }
+
+/// All columns of a record but the symbol.
+template <class Row>
+constexpr std::array<CsvColumn, 0> columns{};
 
 template <class Row>
 constexpr std::array receive_column{PINSTRIKE_COLUMN("ts_recv", time, receive_ns)};
@@ -74,12 +79,14 @@ constexpr std::array publisher_columns{
     PINSTRIKE_COLUMN("ask_pb_00", number, level.ask_publisher),
 };
 
-constexpr auto trade_columns = [] {
-    using Row = feed::dbn::TradeRecord;
+template <>
+constexpr auto columns<TradeRecord> = [] {
+    using Row = TradeRecord;
     return joined(receive_column<Row>, header_columns<Row>, message_columns<Row>);
 }();
 
-constexpr auto venue_columns = [] {
+template <>
+constexpr auto columns<VenueRecord> = [] {
     using Row = VenueRecord;
     const std::array counts{
         PINSTRIKE_COLUMN("bid_ct_00", number, level.bid_count),
@@ -89,7 +96,8 @@ constexpr auto venue_columns = [] {
                   counts);
 }();
 
-constexpr auto consolidated_columns = [] {
+template <>
+constexpr auto columns<ConsolidatedRecord> = [] {
     using Row = ConsolidatedRecord;
     const std::array own{
         PINSTRIKE_COLUMN("action", letter, action),
@@ -103,7 +111,8 @@ constexpr auto consolidated_columns = [] {
                   publisher_columns<Row>);
 }();
 
-constexpr auto interval_columns = [] {
+template <>
+constexpr auto columns<IntervalRecord> = [] {
     using Row = IntervalRecord;
     const std::array own{
         PINSTRIKE_COLUMN("side", letter, side),
@@ -115,7 +124,8 @@ constexpr auto interval_columns = [] {
                   publisher_columns<Row>);
 }();
 
-constexpr auto bar_columns = [] {
+template <>
+constexpr auto columns<BarRecord> = [] {
     using Row = BarRecord;
     const std::array own{
         PINSTRIKE_COLUMN("open", price, open),
@@ -127,7 +137,8 @@ constexpr auto bar_columns = [] {
     return joined(header_columns<Row>, own);
 }();
 
-constexpr auto statistic_columns = [] {
+template <>
+constexpr auto columns<StatisticRecord> = [] {
     using Row = StatisticRecord;
     const std::array own{
         PINSTRIKE_COLUMN("ts_ref", time, reference_ns),
@@ -143,7 +154,8 @@ constexpr auto statistic_columns = [] {
     return joined(receive_column<Row>, header_columns<Row>, own);
 }();
 
-constexpr auto definition_columns = [] {
+template <>
+constexpr auto columns<DefinitionRecord> = [] {
     using Row = DefinitionRecord;
     const std::array own{
         PINSTRIKE_COLUMN("raw_symbol", text, raw_symbol),
@@ -225,29 +237,8 @@ constexpr auto definition_columns = [] {
 }  // namespace csv
 
 std::span<const CsvColumn> csv_columns(feed::dbn::Schema schema) {
-    using enum feed::dbn::Schema;
-    switch (schema) {
-        case trades:
-            return csv::trade_columns;
-        case mbp_1:
-        case tbbo:
-            return csv::venue_columns;
-        case cmbp_1:
-        case tcbbo:
-            return csv::consolidated_columns;
-        case cbbo_1s:
-        case cbbo_1m:
-            return csv::interval_columns;
-        case ohlcv_1s:
-        case ohlcv_1m:
-        case ohlcv_1h:
-            return csv::bar_columns;
-        case definition:
-            return csv::definition_columns;
-        case statistics:
-            return csv::statistic_columns;
-    }
-    return {};
+    return with_record_of(
+        schema, []<class Row>() { return std::span<const CsvColumn>{csv::columns<Row>}; });
 }
 
 }  // namespace pinstrike::actors
