@@ -1,7 +1,7 @@
 // path: cold
 #pragma once
 
-#include "feed/lines/origin.h"
+#include "feed/lines/line_config.h"
 
 #include <cstddef>
 #include <cstdint>

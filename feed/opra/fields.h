@@ -5,7 +5,7 @@
 // denominator code) and best(key, appendage).
 #pragma once
 
-#include "feed/lines/origin.h"
+#include "feed/lines/line_config.h"
 #include "feed/opra/decode.h"
 #include "feed/opra/message.h"
 
