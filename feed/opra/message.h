@@ -246,4 +246,11 @@ template <std::size_t N = 5>
     return symbol;
 }
 
+/// A symbol without the spaces that fill it.
+template <std::size_t N>
+[[nodiscard]] std::string_view trimmed(const std::array<char, N>& symbol) {
+    const std::string_view whole{symbol.data(), N};
+    return whole.substr(0, whole.find_last_not_of(' ') + 1);
+}
+
 }  // namespace pinstrike::feed::opra::wire

@@ -85,8 +85,7 @@ LineUse use_of_line(std::uint16_t number) {
 }
 
 std::string_view Root::text() const {
-    const std::string_view whole{symbol.data(), symbol.size()};
-    return whole.substr(0, whole.find(' '));
+    return wire::trimmed(symbol);
 }
 
 ActivityCurve::ActivityCurve(std::size_t series_count) : count_(series_count) {
