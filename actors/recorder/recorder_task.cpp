@@ -436,10 +436,6 @@ bool RecorderTask::repair_step() {
 
 void RecorderTask::finish(std::int64_t now_ns) {
     const std::int64_t until_ns = now_ns + patience_ns;
-    const auto waits = [this](std::size_t i) {
-        return !outputs_[i].writes.empty() || !outputs_[i].failed.empty() ||
-               !inputs_[i].filled.peek(1).empty();
-    };
     for (RecorderInput& input : inputs_) {
         input.filled.release_ownership();
         input.free.release_ownership();
@@ -457,23 +453,22 @@ void RecorderTask::finish(std::int64_t now_ns) {
         static_cast<void>(step(now_ns));
         waiting = false;
         for (std::size_t i = 0; i < inputs_.size(); ++i) {
-            const bool under_way = !outputs_[i].writes.empty();
-            waiting = waiting || under_way || (waits(i) && counters_.error.read() == 0);
+            const bool has_more = !outputs_[i].failed.empty() || !inputs_[i].filled.peek(1).empty();
+            waiting = waiting || !outputs_[i].writes.empty() ||
+                      (has_more && counters_.error.read() == 0);
         }
         std::this_thread::sleep_for(std::chrono::microseconds(100));
         now_ns += 100'000;
     }
+    const auto lose = [this](const FilledChunk& chunk) {
+        counters_.bump(RecorderCount::unwritten, chunk.packets);
+    };
     for (std::size_t i = 0; i < inputs_.size(); ++i) {
-        for (const FilledChunk& chunk : outputs_[i].failed) {
-            counters_.bump(RecorderCount::unwritten, chunk.packets);
-        }
-        for (const auto& write : outputs_[i].writes) {
-            counters_.bump(RecorderCount::unwritten, write->chunk.packets);
-        }
-        for (auto left = inputs_[i].filled.peek(1); !left.empty();
-             left = inputs_[i].filled.peek(1)) {
-            counters_.bump(RecorderCount::unwritten, left[0].packets);
-            inputs_[i].filled.release(1);
+        std::ranges::for_each(outputs_[i].failed, lose);
+        std::ranges::for_each(outputs_[i].writes, lose, [](auto& write) { return write->chunk; });
+        auto& filled = inputs_[i].filled;
+        for (; !filled.peek(1).empty(); filled.release(1)) {
+            lose(filled.peek(1)[0]);
         }
         outputs_[i].writer.close();
     }

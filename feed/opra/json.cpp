@@ -1,5 +1,5 @@
 // path: cold
-#include "feed/opra/json.h"
+#include "feed/opra/datagram_lines.h"
 
 #include "feed/event/decimal.h"
 #include "feed/event/event.h"

@@ -5,7 +5,7 @@
 #include "config/time_units.h"
 #include "feed/event/decimal.h"
 #include "feed/event/event.h"
-#include "feed/opra/json.h"
+#include "feed/opra/datagram_lines.h"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>

@@ -5,7 +5,7 @@
 // JSON and as text.
 #include "config/check.h"
 #include "feed/opra/encode.h"
-#include "feed/opra/json.h"
+#include "feed/opra/datagram_lines.h"
 #include "tests/feed/opra/decoded.h"
 #include "tests/fuzz/fuzz.h"
 
