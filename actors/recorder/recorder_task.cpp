@@ -368,13 +368,12 @@ void RecorderTask::begin_write(std::size_t input, const FilledChunk& chunk, std:
 }
 
 void RecorderTask::submit(Write& write) {
-    DiskQueue::Order order;
-    order.fd = outputs_[write.input].writer.fd();
-    order.offset = write.record.offset + write.done_bytes;
-    order.bytes = std::span{write.chunk.bytes, write.record.bytes}.subspan(write.done_bytes);
-    order.memory = write.input;
-    order.of = &write;
-    disk_->add(order);
+    const std::span<const std::byte> bytes{write.chunk.bytes, write.record.bytes};
+    disk_->add({.fd = outputs_[write.input].writer.fd(),
+                .offset = write.record.offset + write.done_bytes,
+                .bytes = bytes.subspan(write.done_bytes),
+                .memory = write.input,
+                .of = &write});
 }
 
 void RecorderTask::fail(Output& output, int error) {

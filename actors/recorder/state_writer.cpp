@@ -94,21 +94,15 @@ void StateWriter::begin(const FilledStateChunk& chunk) {
 
 void StateWriter::begin_write(const FilledStateChunk& chunk, std::span<std::byte> bytes) {
     series_ += chunk.series;
-    feed::StateChunk head;
-    head.end_ns = chunk.time_ns;
-    head.number = next_number_++;
-    head.records = chunk.records;
-    feed::seal_state_chunk(bytes, head);
+    feed::seal_state_chunk(
+        bytes,
+        {.end_ns = chunk.time_ns, .number = next_number_++, .records = chunk.records});
     unwritten_ = bytes;
     add(Doing::writing, unwritten_);
 }
 
 void StateWriter::add(Doing doing, std::span<const std::byte> bytes) {
-    DiskQueue::Order order;
-    order.fd = file_.get();
-    order.offset = offset_;
-    order.bytes = bytes;
-    disk_->add(order);
+    disk_->add({.fd = file_.get(), .offset = offset_, .bytes = bytes});
     disk_->submit();
     doing_ = doing;
 }
