@@ -50,8 +50,8 @@ class DiskQueue {
     [[nodiscard]] virtual std::optional<Ended> next_ended() = 0;
 };
 
-/// By io_uring. `memories`: where the bytes of the writes lie; none: anywhere. Null, with a Problem,
-/// if the system refuses.
+/// By io_uring. `memories`: where the bytes of the writes lie; none: anywhere. Null, with a
+/// Problem, if the system refuses.
 [[nodiscard]] std::unique_ptr<DiskQueue> make_uring_queue(
     std::span<const std::span<std::byte>> memories, Problems& problems);
 

@@ -453,8 +453,8 @@ void RecorderTask::finish(std::int64_t now_ns) {
         waiting = false;
         for (std::size_t i = 0; i < inputs_.size(); ++i) {
             const bool has_more = !outputs_[i].failed.empty() || !inputs_[i].filled.peek(1).empty();
-            waiting = waiting || !outputs_[i].writes.empty() ||
-                      (has_more && counters_.error.read() == 0);
+            waiting =
+                waiting || !outputs_[i].writes.empty() || (has_more && counters_.error.read() == 0);
         }
         std::this_thread::sleep_for(std::chrono::microseconds(100));
         now_ns += 100'000;

@@ -95,8 +95,7 @@ void StateWriter::begin(const FilledStateChunk& chunk) {
 void StateWriter::begin_write(const FilledStateChunk& chunk, std::span<std::byte> bytes) {
     series_ += chunk.series;
     feed::seal_state_chunk(
-        bytes,
-        {.end_ns = chunk.time_ns, .number = next_number_++, .records = chunk.records});
+        bytes, {.end_ns = chunk.time_ns, .number = next_number_++, .records = chunk.records});
     unwritten_ = bytes;
     add(Doing::writing, unwritten_);
 }

@@ -47,9 +47,9 @@ Node written(const LineConfig& line) {
 }
 
 /// Reads one element: a mapping with groups, or numbers and ranges.
-bool read_element(const Section<LineConfig>& section, const Form<std::vector<std::uint16_t>>& ranges,
-                  const Node& node, const std::string& path, std::vector<LineConfig>& into,
-                  Reader& reader) {
+bool read_element(const Section<LineConfig>& section,
+                  const Form<std::vector<std::uint16_t>>& ranges, const Node& node,
+                  const std::string& path, std::vector<LineConfig>& into, Reader& reader) {
     std::vector<LineConfig> found;
     bool good = false;
     if (node.kind == Node::Kind::mapping) {

@@ -11,7 +11,8 @@
 
 namespace pinstrike::feed::opra {
 
-/// The length of a message on the wire. The indicator of a quote says which of its appendages count.
+/// The length of a message on the wire. The indicator of a quote says which of its appendages
+/// count.
 [[nodiscard]] std::size_t encoded_bytes(const wire::Message& message);
 
 /// Writes encoded_bytes() bytes at `m`. The caller has checked that they fit.

@@ -144,8 +144,8 @@ std::optional<RecordedPacket> FollowedRecording::next(std::int64_t now_ns) {
         advance(*latest_);
     }
     latest_ = earliest_of(pollers_);
-    const bool all_have_one = std::ranges::all_of(
-        pollers_, [](const Poller& poller) { return poller.head.has_value(); });
+    const bool all_have_one =
+        std::ranges::all_of(pollers_, [](const Poller& poller) { return poller.head.has_value(); });
     if (latest_ != nullptr && (all_have_one || latest_->head->ts_ns < now_ns - lag_ns)) {
         return latest_->head;
     }

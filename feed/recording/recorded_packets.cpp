@@ -49,8 +49,8 @@ std::vector<std::string> RangeReader::missing() const {
     if (not_recorded_ == 0) {
         return {};
     }
-    return {fmt::format("up to {} packets are missing because they were not recorded",
-                        not_recorded_)};
+    return {
+        fmt::format("up to {} packets are missing because they were not recorded", not_recorded_)};
 }
 
 bool RangeReader::advance_in_chunk(PollerPackets& poller) const {
@@ -127,8 +127,7 @@ std::optional<RecordedPackets> RecordedPackets::open(const std::string& folder, 
 /// Reads only the beginning of the index, because a day has many segments.
 void RecordedPackets::add(SegmentFile file) {
     const auto first_ns = file.first_time();
-    Segment& segment =
-        poller_named(pollers_, poller_of(file.path())).segments.emplace_back();
+    Segment& segment = poller_named(pollers_, poller_of(file.path())).segments.emplace_back();
     segment.path = file.path();
     if (!first_ns) {
         segment.file = std::move(file);
