@@ -221,8 +221,6 @@ struct BlockHeader {
     std::uint32_t sequence = 0;
     std::uint32_t seconds = 0;
     std::uint32_t nanoseconds = 0;
-
-    friend bool operator==(const BlockHeader&, const BlockHeader&) = default;
 };
 
 /// An accepted block. `tail` holds the bytes after its last decodable message: nothing, the pad, or
@@ -232,8 +230,6 @@ struct DecodedBlock {
     std::uint8_t messages_count = 0;  ///< as the header says
     std::vector<Message> messages;
     std::vector<std::byte> tail;
-
-    friend bool operator==(const DecodedBlock&, const DecodedBlock&) = default;
 };
 
 /// The first N characters of `text`, padded with spaces to N.
