@@ -8,7 +8,6 @@
 #include "feed/event/mapping_rows.h"
 #include "feed/lines/calendar_config.h"
 #include "feed/lines/line_config.h"
-#include "feed/lines/origin.h"
 #include "feed/lines/session_hours.h"
 
 #include <cstddef>

@@ -4,7 +4,6 @@
 #include "actors/book/book_store.h"
 #include "actors/publish/reader/value.h"
 
-#include <span>
 #include <utility>
 
 namespace pinstrike::actors {
@@ -31,8 +30,18 @@ BeginningState::BeginningState(const BookConfig& config) {
     book_ = std::make_unique<Book>(config, std::move(memory));
 }
 
-bool BeginningState::is_listed(const reader::SeriesParts& parts) {
-    return reader::is_listed(parts);
+void BeginningState::for_each_series(
+    const std::function<void(const feed::SeriesKey& key, const reader::SeriesParts& parts)>& take)
+    const {
+    reader::Patience patience;
+    reader::SeriesParts parts;
+    for (const pinstrike_entry& entry : view_.entries) {
+        const feed::SeriesKey key{entry.name, entry.strike_e8};
+        if (reader::read_series(view_, key, patience, parts) == reader::ReadResult::read &&
+            reader::is_listed(parts)) {
+            take(key, parts);
+        }
+    }
 }
 
 /// No other thread writes, so the read succeeds.

@@ -13,8 +13,9 @@
 #include "actors/publish/stamp.h"
 #include "feed/event/series_key.h"
 
-#include <cstdint>
+#include <functional>
 #include <memory>
+#include <span>
 
 namespace pinstrike::actors {
 
@@ -27,18 +28,8 @@ class BeginningState {
 
     /// Calls take(key, parts) for each series of which a message stated something, in the order of
     /// the table.
-    template <class Take>
-    void for_each_series(Take&& take) const {
-        reader::Patience patience;
-        reader::SeriesParts parts;
-        for (const pinstrike_entry& entry : view_.entries) {
-            const feed::SeriesKey key{entry.name, entry.strike_e8};
-            if (reader::read_series(view_, key, patience, parts) == reader::ReadResult::read &&
-                is_listed(parts)) {
-                take(key, parts);
-            }
-        }
-    }
+    void for_each_series(const std::function<void(const feed::SeriesKey& key,
+                                                  const reader::SeriesParts& parts)>& take) const;
 
     /// The state of a series as users of published memory get it.
     void write_value(pinstrike_value& value, const feed::SeriesKey& key,
@@ -51,7 +42,6 @@ class BeginningState {
     void start(StampClock& clock) const;
 
   private:
-    [[nodiscard]] static bool is_listed(const reader::SeriesParts& parts);
     [[nodiscard]] reader::Tail tail() const;
 
     reader::CoreView view_;  ///< of the book's memory

@@ -1,8 +1,10 @@
 // path: cold
 #include "actors/export/csv_columns.h"
 
+#include "actors/export/record_format.h"
 #include "feed/dbn/records.h"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 
@@ -26,117 +28,119 @@ constexpr CsvColumn leg_ratio(std::string_view name, std::size_t which) {
 #define PINSTRIKE_COLUMN(name, value, member) \
     CsvColumn{name, value, offsetof(Row, member), sizeof(Row{}.member)}
 
-constexpr auto trade_columns = [] {
-    using Row = feed::dbn::TradeRecord;
-    return std::array{
-        PINSTRIKE_COLUMN("ts_recv", time, receive_ns),
-        PINSTRIKE_COLUMN("ts_event", time, header.event_ns),
-        PINSTRIKE_COLUMN("rtype", number, header.type),
-        PINSTRIKE_COLUMN("publisher_id", number, header.publisher),
-        PINSTRIKE_COLUMN("instrument_id", number, header.instrument),
-        PINSTRIKE_COLUMN("action", letter, action),
-        PINSTRIKE_COLUMN("side", letter, side),
-        PINSTRIKE_COLUMN("depth", number, depth),
-        PINSTRIKE_COLUMN("price", price, price),
-        PINSTRIKE_COLUMN("size", number, size),
-        PINSTRIKE_COLUMN("flags", number, flags),
-        PINSTRIKE_COLUMN("ts_in_delta", difference, ts_in_delta_ns),
-        PINSTRIKE_COLUMN("sequence", number, sequence),
-    };
+template <std::size_t... Counts>
+constexpr auto joined(const std::array<CsvColumn, Counts>&... parts) {
+    std::array<CsvColumn, (Counts + ...)> whole{};
+    auto at = whole.begin();
+    ((at = std::ranges::copy(parts, at).out), ...);
+    return whole;
+}
+
+/// All columns of a record but the symbol.
+template <class Row>
+constexpr std::array<CsvColumn, 0> columns{};
+
+template <class Row>
+constexpr std::array receive_column{PINSTRIKE_COLUMN("ts_recv", time, receive_ns)};
+
+template <class Row>
+constexpr std::array header_columns{
+    PINSTRIKE_COLUMN("ts_event", time, header.event_ns),
+    PINSTRIKE_COLUMN("rtype", number, header.type),
+    PINSTRIKE_COLUMN("publisher_id", number, header.publisher),
+    PINSTRIKE_COLUMN("instrument_id", number, header.instrument),
+};
+
+/// Of a trade, and of a record with the best at one exchange.
+template <class Row>
+constexpr std::array message_columns{
+    PINSTRIKE_COLUMN("action", letter, action),
+    PINSTRIKE_COLUMN("side", letter, side),
+    PINSTRIKE_COLUMN("depth", number, depth),
+    PINSTRIKE_COLUMN("price", price, price),
+    PINSTRIKE_COLUMN("size", number, size),
+    PINSTRIKE_COLUMN("flags", number, flags),
+    PINSTRIKE_COLUMN("ts_in_delta", difference, ts_in_delta_ns),
+    PINSTRIKE_COLUMN("sequence", number, sequence),
+};
+
+template <class Row>
+constexpr std::array best_columns{
+    PINSTRIKE_COLUMN("bid_px_00", price, level.bid_price),
+    PINSTRIKE_COLUMN("ask_px_00", price, level.ask_price),
+    PINSTRIKE_COLUMN("bid_sz_00", number, level.bid_size),
+    PINSTRIKE_COLUMN("ask_sz_00", number, level.ask_size),
+};
+
+/// The exchanges of a consolidated best.
+template <class Row>
+constexpr std::array publisher_columns{
+    PINSTRIKE_COLUMN("bid_pb_00", number, level.bid_publisher),
+    PINSTRIKE_COLUMN("ask_pb_00", number, level.ask_publisher),
+};
+
+template <>
+constexpr auto columns<TradeRecord> = [] {
+    using Row = TradeRecord;
+    return joined(receive_column<Row>, header_columns<Row>, message_columns<Row>);
 }();
 
-constexpr auto venue_columns = [] {
+template <>
+constexpr auto columns<VenueRecord> = [] {
     using Row = VenueRecord;
-    return std::array{
-        PINSTRIKE_COLUMN("ts_recv", time, receive_ns),
-        PINSTRIKE_COLUMN("ts_event", time, header.event_ns),
-        PINSTRIKE_COLUMN("rtype", number, header.type),
-        PINSTRIKE_COLUMN("publisher_id", number, header.publisher),
-        PINSTRIKE_COLUMN("instrument_id", number, header.instrument),
-        PINSTRIKE_COLUMN("action", letter, action),
-        PINSTRIKE_COLUMN("side", letter, side),
-        PINSTRIKE_COLUMN("depth", number, depth),
-        PINSTRIKE_COLUMN("price", price, price),
-        PINSTRIKE_COLUMN("size", number, size),
-        PINSTRIKE_COLUMN("flags", number, flags),
-        PINSTRIKE_COLUMN("ts_in_delta", difference, ts_in_delta_ns),
-        PINSTRIKE_COLUMN("sequence", number, sequence),
-        PINSTRIKE_COLUMN("bid_px_00", price, level.bid_price),
-        PINSTRIKE_COLUMN("ask_px_00", price, level.ask_price),
-        PINSTRIKE_COLUMN("bid_sz_00", number, level.bid_size),
-        PINSTRIKE_COLUMN("ask_sz_00", number, level.ask_size),
+    const std::array counts{
         PINSTRIKE_COLUMN("bid_ct_00", number, level.bid_count),
         PINSTRIKE_COLUMN("ask_ct_00", number, level.ask_count),
     };
+    return joined(receive_column<Row>, header_columns<Row>, message_columns<Row>, best_columns<Row>,
+                  counts);
 }();
 
-constexpr auto consolidated_columns = [] {
+template <>
+constexpr auto columns<ConsolidatedRecord> = [] {
     using Row = ConsolidatedRecord;
-    return std::array{
-        PINSTRIKE_COLUMN("ts_recv", time, receive_ns),
-        PINSTRIKE_COLUMN("ts_event", time, header.event_ns),
-        PINSTRIKE_COLUMN("rtype", number, header.type),
-        PINSTRIKE_COLUMN("publisher_id", number, header.publisher),
-        PINSTRIKE_COLUMN("instrument_id", number, header.instrument),
+    const std::array own{
         PINSTRIKE_COLUMN("action", letter, action),
         PINSTRIKE_COLUMN("side", letter, side),
         PINSTRIKE_COLUMN("price", price, price),
         PINSTRIKE_COLUMN("size", number, size),
         PINSTRIKE_COLUMN("flags", number, flags),
         PINSTRIKE_COLUMN("ts_in_delta", difference, ts_in_delta_ns),
-        PINSTRIKE_COLUMN("bid_px_00", price, level.bid_price),
-        PINSTRIKE_COLUMN("ask_px_00", price, level.ask_price),
-        PINSTRIKE_COLUMN("bid_sz_00", number, level.bid_size),
-        PINSTRIKE_COLUMN("ask_sz_00", number, level.ask_size),
-        PINSTRIKE_COLUMN("bid_pb_00", number, level.bid_publisher),
-        PINSTRIKE_COLUMN("ask_pb_00", number, level.ask_publisher),
     };
+    return joined(receive_column<Row>, header_columns<Row>, own, best_columns<Row>,
+                  publisher_columns<Row>);
 }();
 
-constexpr auto interval_columns = [] {
+template <>
+constexpr auto columns<IntervalRecord> = [] {
     using Row = IntervalRecord;
-    return std::array{
-        PINSTRIKE_COLUMN("ts_recv", time, receive_ns),
-        PINSTRIKE_COLUMN("ts_event", time, header.event_ns),
-        PINSTRIKE_COLUMN("rtype", number, header.type),
-        PINSTRIKE_COLUMN("publisher_id", number, header.publisher),
-        PINSTRIKE_COLUMN("instrument_id", number, header.instrument),
+    const std::array own{
         PINSTRIKE_COLUMN("side", letter, side),
         PINSTRIKE_COLUMN("price", price, price),
         PINSTRIKE_COLUMN("size", number, size),
         PINSTRIKE_COLUMN("flags", number, flags),
-        PINSTRIKE_COLUMN("bid_px_00", price, level.bid_price),
-        PINSTRIKE_COLUMN("ask_px_00", price, level.ask_price),
-        PINSTRIKE_COLUMN("bid_sz_00", number, level.bid_size),
-        PINSTRIKE_COLUMN("ask_sz_00", number, level.ask_size),
-        PINSTRIKE_COLUMN("bid_pb_00", number, level.bid_publisher),
-        PINSTRIKE_COLUMN("ask_pb_00", number, level.ask_publisher),
     };
+    return joined(receive_column<Row>, header_columns<Row>, own, best_columns<Row>,
+                  publisher_columns<Row>);
 }();
 
-constexpr auto bar_columns = [] {
+template <>
+constexpr auto columns<BarRecord> = [] {
     using Row = BarRecord;
-    return std::array{
-        PINSTRIKE_COLUMN("ts_event", time, header.event_ns),
-        PINSTRIKE_COLUMN("rtype", number, header.type),
-        PINSTRIKE_COLUMN("publisher_id", number, header.publisher),
-        PINSTRIKE_COLUMN("instrument_id", number, header.instrument),
+    const std::array own{
         PINSTRIKE_COLUMN("open", price, open),
         PINSTRIKE_COLUMN("high", price, high),
         PINSTRIKE_COLUMN("low", price, low),
         PINSTRIKE_COLUMN("close", price, close),
         PINSTRIKE_COLUMN("volume", number, volume),
     };
+    return joined(header_columns<Row>, own);
 }();
 
-constexpr auto statistic_columns = [] {
+template <>
+constexpr auto columns<StatisticRecord> = [] {
     using Row = StatisticRecord;
-    return std::array{
-        PINSTRIKE_COLUMN("ts_recv", time, receive_ns),
-        PINSTRIKE_COLUMN("ts_event", time, header.event_ns),
-        PINSTRIKE_COLUMN("rtype", number, header.type),
-        PINSTRIKE_COLUMN("publisher_id", number, header.publisher),
-        PINSTRIKE_COLUMN("instrument_id", number, header.instrument),
+    const std::array own{
         PINSTRIKE_COLUMN("ts_ref", time, reference_ns),
         PINSTRIKE_COLUMN("price", price, price),
         PINSTRIKE_COLUMN("quantity", difference_or_none, quantity),
@@ -147,16 +151,13 @@ constexpr auto statistic_columns = [] {
         PINSTRIKE_COLUMN("update_action", number, update_action),
         PINSTRIKE_COLUMN("stat_flags", number, flags),
     };
+    return joined(receive_column<Row>, header_columns<Row>, own);
 }();
 
-constexpr auto definition_columns = [] {
+template <>
+constexpr auto columns<DefinitionRecord> = [] {
     using Row = DefinitionRecord;
-    return std::array{
-        PINSTRIKE_COLUMN("ts_recv", time, receive_ns),
-        PINSTRIKE_COLUMN("ts_event", time, header.event_ns),
-        PINSTRIKE_COLUMN("rtype", number, header.type),
-        PINSTRIKE_COLUMN("publisher_id", number, header.publisher),
-        PINSTRIKE_COLUMN("instrument_id", number, header.instrument),
+    const std::array own{
         PINSTRIKE_COLUMN("raw_symbol", text, raw_symbol),
         PINSTRIKE_COLUMN("security_update_action", letter, security_update_action),
         PINSTRIKE_COLUMN("instrument_class", letter, instrument_class),
@@ -226,6 +227,7 @@ constexpr auto definition_columns = [] {
         leg_ratio("leg_ratio_qty_denominator", 3),
         PINSTRIKE_COLUMN("leg_underlying_id", number, leg_underlying_id),
     };
+    return joined(receive_column<Row>, header_columns<Row>, own);
 }();
 
 #undef PINSTRIKE_COLUMN
@@ -235,29 +237,8 @@ constexpr auto definition_columns = [] {
 }  // namespace csv
 
 std::span<const CsvColumn> csv_columns(feed::dbn::Schema schema) {
-    using enum feed::dbn::Schema;
-    switch (schema) {
-        case trades:
-            return csv::trade_columns;
-        case mbp_1:
-        case tbbo:
-            return csv::venue_columns;
-        case cmbp_1:
-        case tcbbo:
-            return csv::consolidated_columns;
-        case cbbo_1s:
-        case cbbo_1m:
-            return csv::interval_columns;
-        case ohlcv_1s:
-        case ohlcv_1m:
-        case ohlcv_1h:
-            return csv::bar_columns;
-        case definition:
-            return csv::definition_columns;
-        case statistics:
-            return csv::statistic_columns;
-    }
-    return {};
+    return with_record_of(
+        schema, []<class Row>() { return std::span<const CsvColumn>{csv::columns<Row>}; });
 }
 
 }  // namespace pinstrike::actors

@@ -101,42 +101,17 @@ class DbnFormat final : public RecordFormat {
 }  // namespace
 
 std::size_t record_bytes(Schema schema) {
-    switch (schema) {
-        case Schema::trades:
-            return sizeof(feed::dbn::TradeRecord);
-        case Schema::ohlcv_1s:
-        case Schema::ohlcv_1m:
-        case Schema::ohlcv_1h:
-            return sizeof(feed::dbn::BarRecord);
-        case Schema::definition:
-            return sizeof(feed::dbn::DefinitionRecord);
-        case Schema::statistics:
-            return sizeof(feed::dbn::StatisticRecord);
-        default:
-            static_assert(sizeof(feed::dbn::ConsolidatedRecord) == sizeof(feed::dbn::VenueRecord));
-            static_assert(sizeof(feed::dbn::ConsolidatedRecord) ==
-                          sizeof(feed::dbn::IntervalRecord));
-            return sizeof(feed::dbn::ConsolidatedRecord);
-    }
+    return with_record_of(schema, []<class Record>() { return sizeof(Record); });
 }
 
 std::size_t record_time_at(Schema schema) {
-    switch (schema) {
-        case Schema::ohlcv_1s:
-        case Schema::ohlcv_1m:
-        case Schema::ohlcv_1h:
+    return with_record_of(schema, []<class Record>() {
+        if constexpr (requires(Record record) { record.receive_ns; }) {
+            return offsetof(Record, receive_ns);
+        } else {
             return offsetof(feed::dbn::RecordHeader, event_ns);
-        case Schema::definition:
-            return offsetof(feed::dbn::DefinitionRecord, receive_ns);
-        case Schema::statistics:
-            return offsetof(feed::dbn::StatisticRecord, receive_ns);
-        default:
-            static_assert(offsetof(feed::dbn::TradeRecord, receive_ns) == 32);
-            static_assert(offsetof(feed::dbn::ConsolidatedRecord, receive_ns) == 32);
-            static_assert(offsetof(feed::dbn::IntervalRecord, receive_ns) == 32);
-            static_assert(offsetof(feed::dbn::VenueRecord, receive_ns) == 32);
-            return 32;
-    }
+        }
+    });
 }
 
 std::unique_ptr<RecordFormat> dbn_format(Schema schema) {

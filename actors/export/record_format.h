@@ -5,10 +5,10 @@
 
 #include "actors/export/export_file.h"
 #include "actors/export/record_blocks.h"
+#include "feed/dbn/records.h"
 #include "feed/dbn/schema.h"
 
 #include <cstddef>
-#include <cstdint>
 #include <memory>
 
 namespace pinstrike::actors {
@@ -31,6 +31,34 @@ class RecordFormat {
     RecordFormat(const RecordFormat&) = delete;
     RecordFormat& operator=(const RecordFormat&) = delete;
 };
+
+/// Calls use.template operator()<Record>() for the type of the records of a schema.
+template <class Use>
+auto with_record_of(feed::dbn::Schema schema, const Use& use) {
+    using enum feed::dbn::Schema;
+    switch (schema) {
+        case trades:
+            return use.template operator()<feed::dbn::TradeRecord>();
+        case mbp_1:
+        case tbbo:
+            return use.template operator()<feed::dbn::VenueRecord>();
+        case cmbp_1:
+        case tcbbo:
+            return use.template operator()<feed::dbn::ConsolidatedRecord>();
+        case cbbo_1s:
+        case cbbo_1m:
+            return use.template operator()<feed::dbn::IntervalRecord>();
+        case ohlcv_1s:
+        case ohlcv_1m:
+        case ohlcv_1h:
+            return use.template operator()<feed::dbn::BarRecord>();
+        case definition:
+            return use.template operator()<feed::dbn::DefinitionRecord>();
+        case statistics:
+            break;
+    }
+    return use.template operator()<feed::dbn::StatisticRecord>();
+}
 
 /// Bytes of each record of a schema.
 [[nodiscard]] std::size_t record_bytes(feed::dbn::Schema schema);

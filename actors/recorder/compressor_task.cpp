@@ -4,9 +4,7 @@
 #include "feed/recording/segment_file.h"
 
 #include <algorithm>
-#include <cstdint>
 #include <filesystem>
-#include <string>
 #include <system_error>
 #include <utility>
 #include <vector>

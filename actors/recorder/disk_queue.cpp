@@ -11,7 +11,6 @@
 
 #include <cstring>
 #include <deque>
-#include <string>
 #include <vector>
 
 namespace pinstrike::actors {
@@ -49,7 +48,9 @@ class UringQueue final : public DiskQueue {
     void add(const Order& order) override {
         io_uring_sqe* const entry = next_entry();
         const auto bytes = static_cast<unsigned>(order.bytes.size());
-        if (buffers_registered_) {
+        if (bytes == 0) {
+            ::io_uring_prep_fsync(entry, order.fd, IORING_FSYNC_DATASYNC);
+        } else if (buffers_registered_) {
             ::io_uring_prep_write_fixed(entry, order.fd, order.bytes.data(), bytes, order.offset,
                                         static_cast<int>(order.memory));
         } else {

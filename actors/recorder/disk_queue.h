@@ -20,14 +20,15 @@ class DiskQueue {
     struct Order {
         int fd = -1;
         std::uint64_t offset = 0;
-        std::span<const std::byte> bytes;  ///< must not change until the write has ended
-        std::size_t memory = 0;            ///< index of the registered memory that holds them
-        void* of = nullptr;                ///< returned when the write has ended
+        /// Must not change until the write has ended. None: the data of the file is synced instead.
+        std::span<const std::byte> bytes;
+        std::size_t memory = 0;  ///< index of the registered memory that holds them
+        void* of = nullptr;      ///< returned when the write has ended
     };
 
     struct Ended {
         void* of = nullptr;
-        int result = 0;  ///< bytes written; 0: removed; or a negative errno
+        int result = 0;  ///< bytes written; 0: removed or synced; or a negative errno
     };
 
     DiskQueue() = default;
@@ -49,8 +50,8 @@ class DiskQueue {
     [[nodiscard]] virtual std::optional<Ended> next_ended() = 0;
 };
 
-/// By io_uring. `memories`: where the bytes of the writes lie. Null, with a Problem, if the system
-/// refuses.
+/// By io_uring. `memories`: where the bytes of the writes lie; none: anywhere. Null, with a
+/// Problem, if the system refuses.
 [[nodiscard]] std::unique_ptr<DiskQueue> make_uring_queue(
     std::span<const std::span<std::byte>> memories, Problems& problems);
 

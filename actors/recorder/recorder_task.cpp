@@ -13,7 +13,6 @@
 #include <cstring>
 #include <filesystem>
 #include <iterator>
-#include <set>
 #include <system_error>
 #include <thread>
 
@@ -40,10 +39,8 @@ void remove_lost_indexes(const std::string& folder, const std::vector<std::strin
     std::set<std::string> indexes;
     std::ranges::transform(segments, std::inserter(indexes, indexes.end()), feed::index_path);
     std::error_code error;
-    for (fs::directory_iterator entry{folder, error}; !error && entry != fs::directory_iterator{};
-         entry.increment(error)) {
-        const std::string path = entry->path().string();
-        if (path.ends_with(".pcapng.index") && !indexes.contains(path)) {
+    for (const std::string& path : feed::files_in(folder, {".pcapng.index"}, error)) {
+        if (!indexes.contains(path)) {
             static_cast<void>(::unlink(path.c_str()));
         }
     }
@@ -55,17 +52,13 @@ std::pair<std::unique_ptr<PacketRecorder>, RecorderInput> make_recorder_ends(
     std::string poller, const RecordConfig& config, std::span<const std::uint16_t> lines,
     const RepairRoute& repairs) {
     const std::size_t chunks = config.memory_bytes / nic::chunk_bytes_max;
-    const std::size_t bytes = chunks * nic::chunk_bytes_max;
     auto filled = Ring<FilledChunk>::make(Ring<FilledChunk>::slots_for(chunks));
     auto free = Ring<FreeChunk>::make(Ring<FreeChunk>::slots_for(chunks));
-    std::unique_ptr<std::byte, decltype(&std::free)> memory{
-        static_cast<std::byte*>(std::aligned_alloc(nic::chunk_alignment_bytes, bytes)), &std::free};
-    if (memory == nullptr) {
-        throw std::bad_alloc{};
-    }
-    std::memset(memory.get(), 0, bytes);  // so that no page is missing on the poll path
+    // Zeros are written to it, so that no page is missing on the poll path.
+    std::vector<feed::Page> memory(chunks * nic::chunk_bytes_max / sizeof(feed::Page));
+    const std::span<std::byte> bytes = std::as_writable_bytes(std::span{memory});
     for (std::size_t i = 0; i < chunks; ++i) {
-        const FreeChunk chunk{memory.get() + i * nic::chunk_bytes_max};
+        const FreeChunk chunk{&bytes[i * nic::chunk_bytes_max]};
         PINSTRIKE_CHECK(free.producer.try_push({&chunk, 1}));
     }
     free.producer.release_ownership();
@@ -78,7 +71,6 @@ std::pair<std::unique_ptr<PacketRecorder>, RecorderInput> make_recorder_ends(
     return {std::move(recorder), RecorderInput{std::move(poller),
                                                {},
                                                std::move(memory),
-                                               bytes,
                                                std::move(filled.consumer),
                                                std::move(free.producer),
                                                not_recorded}};
@@ -132,8 +124,8 @@ std::unique_ptr<RecorderTask> RecorderTask::open(RecorderSetup setup,
     }
     if (task->disk_ == nullptr) {
         std::vector<std::span<std::byte>> memories;
-        for (const RecorderInput& input : task->inputs_) {
-            memories.emplace_back(input.memory.get(), input.memory_bytes);
+        for (RecorderInput& input : task->inputs_) {
+            memories.push_back(std::as_writable_bytes(std::span{input.memory}));
         }
         task->disk_ = make_uring_queue(memories, problems);
         if (task->disk_ == nullptr) {
@@ -376,13 +368,12 @@ void RecorderTask::begin_write(std::size_t input, const FilledChunk& chunk, std:
 }
 
 void RecorderTask::submit(Write& write) {
-    DiskQueue::Order order;
-    order.fd = outputs_[write.input].writer.fd();
-    order.offset = write.record.offset + write.done_bytes;
-    order.bytes = std::span{write.chunk.bytes, write.record.bytes}.subspan(write.done_bytes);
-    order.memory = write.input;
-    order.of = &write;
-    disk_->add(order);
+    const std::span<const std::byte> bytes{write.chunk.bytes, write.record.bytes};
+    disk_->add({.fd = outputs_[write.input].writer.fd(),
+                .offset = write.record.offset + write.done_bytes,
+                .bytes = bytes.subspan(write.done_bytes),
+                .memory = write.input,
+                .of = &write});
 }
 
 void RecorderTask::fail(Output& output, int error) {
@@ -444,10 +435,6 @@ bool RecorderTask::repair_step() {
 
 void RecorderTask::finish(std::int64_t now_ns) {
     const std::int64_t until_ns = now_ns + patience_ns;
-    const auto waits = [this](std::size_t i) {
-        return !outputs_[i].writes.empty() || !outputs_[i].failed.empty() ||
-               !inputs_[i].filled.peek(1).empty();
-    };
     for (RecorderInput& input : inputs_) {
         input.filled.release_ownership();
         input.free.release_ownership();
@@ -465,23 +452,22 @@ void RecorderTask::finish(std::int64_t now_ns) {
         static_cast<void>(step(now_ns));
         waiting = false;
         for (std::size_t i = 0; i < inputs_.size(); ++i) {
-            const bool under_way = !outputs_[i].writes.empty();
-            waiting = waiting || under_way || (waits(i) && counters_.error.read() == 0);
+            const bool has_more = !outputs_[i].failed.empty() || !inputs_[i].filled.peek(1).empty();
+            waiting =
+                waiting || !outputs_[i].writes.empty() || (has_more && counters_.error.read() == 0);
         }
         std::this_thread::sleep_for(std::chrono::microseconds(100));
         now_ns += 100'000;
     }
+    const auto lose = [this](const FilledChunk& chunk) {
+        counters_.bump(RecorderCount::unwritten, chunk.packets);
+    };
     for (std::size_t i = 0; i < inputs_.size(); ++i) {
-        for (const FilledChunk& chunk : outputs_[i].failed) {
-            counters_.bump(RecorderCount::unwritten, chunk.packets);
-        }
-        for (const auto& write : outputs_[i].writes) {
-            counters_.bump(RecorderCount::unwritten, write->chunk.packets);
-        }
-        for (auto left = inputs_[i].filled.peek(1); !left.empty();
-             left = inputs_[i].filled.peek(1)) {
-            counters_.bump(RecorderCount::unwritten, left[0].packets);
-            inputs_[i].filled.release(1);
+        std::ranges::for_each(outputs_[i].failed, lose);
+        std::ranges::for_each(outputs_[i].writes, lose, [](auto& write) { return write->chunk; });
+        auto& filled = inputs_[i].filled;
+        for (; !filled.peek(1).empty(); filled.release(1)) {
+            lose(filled.peek(1)[0]);
         }
         outputs_[i].writer.close();
     }

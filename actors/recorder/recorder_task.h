@@ -27,7 +27,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -45,8 +44,7 @@ struct RecorderInput {
     std::string poller;
     /// The poller's line numbers, in its order. Lines may be added, but not removed.
     std::function<std::vector<std::uint16_t>()> lines;
-    std::unique_ptr<std::byte, decltype(&std::free)> memory;
-    std::size_t memory_bytes = 0;
+    std::vector<feed::Page> memory;
     Consumer<FilledChunk> filled;
     Producer<FreeChunk> free;
     const Counter* not_recorded = nullptr;  ///< of the poller, which lives longer than the recorder

@@ -18,16 +18,15 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <memory>
 #include <random>
 #include <span>
 #include <string_view>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 namespace pinstrike::actors {
 
@@ -87,13 +86,10 @@ nic::FileDescriptor open_nameless(const std::string& folder, int flags) {
 }
 
 /// A buffer that no disk can compress.
-std::unique_ptr<std::byte, decltype(&std::free)> random_chunk() {
-    std::unique_ptr<std::byte, decltype(&std::free)> chunk{
-        static_cast<std::byte*>(
-            std::aligned_alloc(nic::chunk_alignment_bytes, nic::chunk_bytes_max)),
-        &std::free};
+std::vector<feed::Page> random_chunk() {
+    std::vector<feed::Page> chunk(nic::chunk_bytes_max / sizeof(feed::Page));
     std::minstd_rand random;
-    std::ranges::generate(std::span{chunk.get(), nic::chunk_bytes_max},
+    std::ranges::generate(std::as_writable_bytes(std::span{chunk}),
                           [&] { return static_cast<std::byte>(random() >> 8); });
     return chunk;
 }
@@ -165,7 +161,7 @@ MeasuredWrites measure_writes(const RecordingDisk& disk, std::uint64_t bytes_max
                                   static_cast<off_t>(bytes_max)));  // as the recorder does
     const auto begin = std::chrono::steady_clock::now();
     while (measured.bytes < bytes_max && std::chrono::steady_clock::now() - begin < patience) {
-        if (::pwrite(file.get(), chunk.get(), nic::chunk_bytes_max,
+        if (::pwrite(file.get(), chunk.data(), nic::chunk_bytes_max,
                      static_cast<off_t>(measured.bytes)) !=
             static_cast<ssize_t>(nic::chunk_bytes_max)) {
             measured.obstacle = fmt::format("a write failed: {}", std::strerror(errno));

@@ -12,9 +12,9 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
-#include <memory>
 #include <thread>
 #include <utility>
+#include <vector>
 
 namespace pinstrike::actors {
 
@@ -49,10 +49,9 @@ bool reserve(int fd, std::uint64_t bytes) {
 
 /// The memory and the size of a write with O_DIRECT are multiples of the alignment.
 bool write_head(int fd, const std::vector<std::byte>& head) {
-    const std::unique_ptr<void, decltype(&std::free)> copy{
-        std::aligned_alloc(nic::chunk_alignment_bytes, head.size()), &std::free};
-    std::memcpy(copy.get(), head.data(), head.size());
-    const ssize_t written = ::pwrite(fd, copy.get(), head.size(), 0);
+    std::vector<feed::Page> copy(head.size() / sizeof(feed::Page));
+    std::memcpy(copy.data(), head.data(), head.size());
+    const ssize_t written = ::pwrite(fd, copy.data(), head.size(), 0);
     if (written >= 0 && static_cast<std::size_t>(written) != head.size()) {
         errno = ENOSPC;
     }

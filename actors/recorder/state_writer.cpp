@@ -5,14 +5,11 @@
 #include "feed/recording/moment.h"
 
 #include <fcntl.h>
-#include <fmt/format.h>
-#include <liburing.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <chrono>
-#include <cstring>
 #include <thread>
 #include <utility>
 
@@ -22,58 +19,35 @@ namespace {
 
 using ChunkKind = FilledStateChunk::Kind;
 
-constexpr unsigned state_ring_entries = 4;
-
 }  // namespace
 
-struct StateWriter::Uring {
-    io_uring ring{};
-    bool open = false;
-
-    ~Uring() {
-        if (open) {
-            ::io_uring_queue_exit(&ring);
-        }
-    }
-};
-
 StateWriter::StateWriter(std::string folder, std::string feed, Consumer<FilledStateChunk> chunks,
-                         RecorderCounters& counters)
+                         RecorderCounters& counters, std::unique_ptr<DiskQueue> disk)
     : folder_(std::move(folder)),
       feed_(std::move(feed)),
       chunks_(std::move(chunks)),
       counters_(counters),
-      uring_(std::make_unique<Uring>()) {}
-
-StateWriter::~StateWriter() = default;
+      disk_(std::move(disk)) {}
 
 std::unique_ptr<StateWriter> StateWriter::open(std::string folder, std::string feed,
                                                Consumer<FilledStateChunk> chunks,
                                                RecorderCounters& counters, Problems& problems) {
     feed::remove_unfinished_states(folder);
-    std::unique_ptr<StateWriter> writer{
-        new StateWriter{std::move(folder), std::move(feed), std::move(chunks), counters}};
-    const int failed = -::io_uring_queue_init(state_ring_entries, &writer->uring_->ring, 0);
-    if (failed != 0) {
-        add_problem(problems, "",
-                    fmt::format("record: cannot make an io_uring: {}", std::strerror(failed)),
-                    remedy_of(failed));
+    auto disk = make_uring_queue({}, problems);
+    if (disk == nullptr) {
         return nullptr;
     }
-    writer->uring_->open = true;
-    return writer;
+    return std::unique_ptr<StateWriter>{new StateWriter{
+        std::move(folder), std::move(feed), std::move(chunks), counters, std::move(disk)}};
 }
 
 std::size_t StateWriter::step() {
     if (doing_ != Doing::nothing) {
-        io_uring_cqe* done = nullptr;
-        if (::io_uring_peek_cqe(&uring_->ring, &done) != 0) {
-            return 0;
+        const auto done = disk_->next_ended();
+        if (done) {
+            ended(done->result);
         }
-        const int result = done->res;
-        ::io_uring_cqe_seen(&uring_->ring, done);
-        ended(result);
-        return 1;
+        return done ? 1 : 0;
     }
     const auto next = chunks_.peek(1);
     if (next.empty()) {
@@ -115,33 +89,21 @@ void StateWriter::begin(const FilledStateChunk& chunk) {
     series_ = 0;
     mark_ = feed::bytes_of(feed::StateHead{feed_, feed::trade_date_of(begin_ns_), begin_ns_});
     unwritten_ = mark_;
-    write();
+    add(Doing::writing, unwritten_);
 }
 
 void StateWriter::begin_write(const FilledStateChunk& chunk, std::span<std::byte> bytes) {
     series_ += chunk.series;
-    feed::StateChunk head;
-    head.end_ns = chunk.time_ns;
-    head.number = next_number_++;
-    head.records = chunk.records;
-    feed::seal_state_chunk(bytes, head);
+    feed::seal_state_chunk(
+        bytes, {.end_ns = chunk.time_ns, .number = next_number_++, .records = chunk.records});
     unwritten_ = bytes;
-    write();
+    add(Doing::writing, unwritten_);
 }
 
-void StateWriter::write() {
-    io_uring_sqe* const entry = ::io_uring_get_sqe(&uring_->ring);
-    ::io_uring_prep_write(entry, file_.get(), unwritten_.data(),
-                          static_cast<unsigned>(unwritten_.size()), offset_);
-    ::io_uring_submit(&uring_->ring);
-    doing_ = Doing::writing;
-}
-
-void StateWriter::sync() {
-    io_uring_sqe* const entry = ::io_uring_get_sqe(&uring_->ring);
-    ::io_uring_prep_fsync(entry, file_.get(), IORING_FSYNC_DATASYNC);
-    ::io_uring_submit(&uring_->ring);
-    doing_ = Doing::syncing;
+void StateWriter::add(Doing doing, std::span<const std::byte> bytes) {
+    disk_->add({.fd = file_.get(), .offset = offset_, .bytes = bytes});
+    disk_->submit();
+    doing_ = doing;
 }
 
 /// A write or a sync has ended.
@@ -158,9 +120,9 @@ void StateWriter::ended(int result) {
     offset_ += static_cast<std::uint64_t>(result);
     unwritten_ = unwritten_.subspan(static_cast<std::size_t>(result));
     if (!unwritten_.empty()) {
-        write();
+        add(Doing::writing, unwritten_);
     } else if (chunks_.peek(1).front().kind == ChunkKind::end) {
-        sync();
+        add(Doing::syncing, {});
     } else {
         release();
     }

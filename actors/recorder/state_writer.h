@@ -4,6 +4,7 @@
 // the disk: chunks are written one at a time by io_uring.
 #pragma once
 
+#include "actors/recorder/disk_queue.h"
 #include "actors/recorder/recorder_counts.h"
 #include "actors/recorder/state_chunks.h"
 #include "config/problem.h"
@@ -26,11 +27,6 @@ class StateWriter {
                                                            Consumer<FilledStateChunk> chunks,
                                                            RecorderCounters& counters,
                                                            Problems& problems);
-    ~StateWriter();
-
-    StateWriter(const StateWriter&) = delete;
-    StateWriter& operator=(const StateWriter&) = delete;
-
     /// Returns the amount of work done; 0: there is none, or the disk is busy.
     std::size_t step();
 
@@ -38,17 +34,14 @@ class StateWriter {
     void finish();
 
   private:
-    struct Uring;
-
     enum class Doing : std::uint8_t { nothing, writing, syncing };
 
     StateWriter(std::string folder, std::string feed, Consumer<FilledStateChunk> chunks,
-                RecorderCounters& counters);
+                RecorderCounters& counters, std::unique_ptr<DiskQueue> disk);
 
     void begin(const FilledStateChunk& chunk);
     void begin_write(const FilledStateChunk& chunk, std::span<std::byte> bytes);
-    void write();
-    void sync();
+    void add(Doing doing, std::span<const std::byte> bytes);
     void ended(int result);
     void complete();
     void release();
@@ -58,7 +51,7 @@ class StateWriter {
     std::string feed_;
     Consumer<FilledStateChunk> chunks_;
     RecorderCounters& counters_;
-    std::unique_ptr<Uring> uring_;
+    std::unique_ptr<DiskQueue> disk_;
     nic::FileDescriptor file_;  ///< not valid: chunks are dropped
     std::string path_;
     std::int64_t begin_ns_ = 0;

@@ -57,11 +57,8 @@ std::size_t SnapshotTask::begin(std::int64_t now_ns) {
     if (packets == packets_) {
         return 0;
     }
-    FilledStateChunk begin;
-    begin.kind = ChunkKind::begin;
-    begin.time_ns = now_ns;
     const bool given = !exchange_.begin().has_value();
-    if (!given || !chunks_->pass(begin)) {
+    if (!given || !chunks_->pass({.kind = ChunkKind::begin, .time_ns = now_ns})) {
         if (given) {
             exchange_.leave();
         }
@@ -141,10 +138,8 @@ bool SnapshotTask::pass_frames(std::int64_t now_ns) {
 
 /// All records were given.
 std::size_t SnapshotTask::end(std::int64_t now_ns) {
-    FilledStateChunk end;
-    end.kind = ChunkKind::end;
-    end.time_ns = now_ns;
-    if ((frames_.waiting().empty() || pass_frames(now_ns)) && chunks_->pass(end)) {
+    if ((frames_.waiting().empty() || pass_frames(now_ns)) &&
+        chunks_->pass({.kind = ChunkKind::end, .time_ns = now_ns})) {
         exchange_.leave();
         phase_ = Phase::waiting;
         return 1;
@@ -158,9 +153,7 @@ std::size_t SnapshotTask::end(std::int64_t now_ns) {
 /// Gives up. If the recorder cannot even take the mark now, the next begin has the same effect.
 void SnapshotTask::leave() {
     frames_.sent(frames_.waiting().size());
-    FilledStateChunk mark;
-    mark.kind = ChunkKind::given_up;
-    static_cast<void>(chunks_->pass(mark));
+    static_cast<void>(chunks_->pass({.kind = ChunkKind::given_up}));
     exchange_.leave();
     phase_ = Phase::waiting;
 }

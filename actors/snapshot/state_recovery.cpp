@@ -8,8 +8,6 @@
 
 #include <fmt/format.h>
 
-#include <utility>
-
 namespace pinstrike::actors {
 
 namespace {

@@ -1,8 +1,6 @@
 // path: mixed, cold: construction
 #include "feed/arbitration/sequencer.h"
 
-#include "config/check.h"
-
 namespace pinstrike::feed {
 
 namespace {

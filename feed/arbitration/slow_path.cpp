@@ -4,7 +4,6 @@
 #include "config/check.h"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 
 namespace pinstrike::feed {

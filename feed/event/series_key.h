@@ -6,7 +6,6 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <string_view>
 #include <tuple>
 
@@ -72,7 +71,7 @@ struct SeriesKey {
 static_assert(sizeof(SeriesKey) == 16);
 
 /// A symbol, of which more than five characters do not count, as SeriesKey::symbol_word().
-[[nodiscard]] inline std::uint64_t symbol_word_of(std::string_view symbol) {
+[[nodiscard]] constexpr std::uint64_t symbol_word_of(std::string_view symbol) {
     std::array<char, sizeof(std::uint64_t)> bytes{};
     for (std::size_t i = 0; i < SeriesKey::symbol_bytes; ++i) {
         bytes[i] = i < symbol.size() ? symbol[i] : ' ';

@@ -6,7 +6,6 @@
 
 #include <array>
 #include <cstdint>
-#include <vector>
 
 namespace pinstrike::feed {
 
@@ -18,6 +17,12 @@ struct LineConfig {
     std::array<nic::Group, streams_count> retransmission;
 
     friend bool operator==(const LineConfig&, const LineConfig&) = default;
+};
+
+/// The line and stream on which a block arrived; 0 and '?' if no line has its group and port.
+struct Origin {
+    std::uint16_t line = 0;
+    char stream = '?';
 };
 
 }  // namespace pinstrike::feed

@@ -6,7 +6,6 @@
 // all others, but no core gets them.
 #pragma once
 
-#include "feed/event/event.h"
 #include "feed/lines/session_hours.h"
 
 #include <cstdint>

@@ -14,62 +14,46 @@ namespace pinstrike::feed {
 
 namespace {
 
-constexpr auto a = static_cast<std::size_t>(Stream::a);
-constexpr auto b = static_cast<std::size_t>(Stream::b);
-
-/// One line as it is written in a config.
-struct LineKeys {
-    std::uint16_t number = 0;
-    nic::Group a;
-    nic::Group b;
-    nic::Group retransmission_a;
-    nic::Group retransmission_b;
-};
-
-Section<LineKeys> line_section() {
-    Section<LineKeys> section{"a line"};
+Section<LineConfig> line_section() {
+    const auto group_of = [](auto groups, Stream stream) {
+        return [groups, at = static_cast<std::size_t>(stream)](auto& line) -> auto& {
+            return (line.*groups)[at];
+        };
+    };
+    const Form<nic::Group> repairs = or_word("none", nic::Group{}, nic::group_form());
+    Section<LineConfig> section{"a line"};
     section
-        .key("number", &LineKeys::number, integer<std::uint16_t>(1, line_number_max),
+        .key("number", &LineConfig::number, integer<std::uint16_t>(1, line_number_max),
              "Number of the line in messages, metrics and the account.")
         .required()
-        .key("a", &LineKeys::a, nic::group_form(), "Group and port of stream A.")
+        .key("a", group_of(&LineConfig::streams, Stream::a), nic::group_form(),
+             "Group and port of stream A.")
         .required()
-        .key("b", &LineKeys::b, nic::group_form(), "Group and port of stream B.")
+        .key("b", group_of(&LineConfig::streams, Stream::b), nic::group_form(),
+             "Group and port of stream B.")
         .required()
-        .key("retransmission_a", &LineKeys::retransmission_a,
-             or_word("none", nic::Group{}, nic::group_form()),
+        .key("retransmission_a", group_of(&LineConfig::retransmission, Stream::a), repairs,
              "Group and port on which repairs of stream A are sent.")
-        .key("retransmission_b", &LineKeys::retransmission_b,
-             or_word("none", nic::Group{}, nic::group_form()),
+        .key("retransmission_b", group_of(&LineConfig::retransmission, Stream::b), repairs,
              "Group and port on which repairs of stream B are sent.");
     return section;
 }
 
-LineConfig line_of(const LineKeys& keys) {
-    return {.number = keys.number,
-            .streams = {keys.a, keys.b},
-            .retransmission = {keys.retransmission_a, keys.retransmission_b}};
-}
-
 Node written(const LineConfig& line) {
-    const LineKeys keys{line.number, line.streams[a], line.streams[b], line.retransmission[a],
-                        line.retransmission[b]};
-    Node node = write_section(line_section(), keys);
+    Node node = write_section(line_section(), line);
     std::erase_if(node.children, [](const Node& child) { return child.text == "none"; });
     node.flow = true;
     return node;
 }
 
 /// Reads one element: a mapping with groups, or numbers and ranges.
-bool read_element(const Section<LineKeys>& section, const Form<std::vector<std::uint16_t>>& ranges,
-                  const Node& node, const std::string& path, std::vector<LineConfig>& into,
-                  Reader& reader) {
+bool read_element(const Section<LineConfig>& section,
+                  const Form<std::vector<std::uint16_t>>& ranges, const Node& node,
+                  const std::string& path, std::vector<LineConfig>& into, Reader& reader) {
     std::vector<LineConfig> found;
     bool good = false;
     if (node.kind == Node::Kind::mapping) {
-        LineKeys keys;
-        good = read_section(section, node, path, keys, reader);
-        found.push_back(line_of(keys));
+        good = read_section(section, node, path, found.emplace_back(), reader);
     } else {
         std::vector<std::uint16_t> numbers;
         good = ranges.read(node, path, numbers, reader);
@@ -93,7 +77,7 @@ std::string number_path(const LineConfig& line) {
 }  // namespace
 
 Form<std::vector<LineConfig>> lines_form() {
-    const Section<LineKeys> section = line_section();
+    const Section<LineConfig> section = line_section();
     const Form<std::vector<std::uint16_t>> ranges = number_ranges();
     Form<std::vector<LineConfig>> form;
     form.words = "numbers and ranges such as 1-96, 220, or a list of them and of {number, a, b}";
@@ -130,7 +114,7 @@ void publish_groups(std::vector<LineConfig>& lines, const PublishedLine& publish
                     bool retransmission, const Places& places, Problems& problems) {
     std::vector<std::uint16_t> unknown;
     for (LineConfig& line : lines) {
-        if (line.streams[a].port != 0) {
+        if (line.streams.front().port != 0) {
             continue;
         }
         const auto from_venue = published ? published(line.number) : std::nullopt;

@@ -17,7 +17,6 @@
 #include "feed/opra/quote_event.h"
 #include "feed/opra/test_symbols.h"
 
-#include <algorithm>
 #include <array>
 
 namespace pinstrike::feed::opra {

@@ -1,12 +1,9 @@
 // path: cold
 #include "feed/opra/datagram_lines.h"
 
-#include "feed/opra/json.h"
 #include "feed/opra/parse.h"
 
 #include <bit>
-#include <optional>
-#include <string_view>
 
 namespace pinstrike::feed::opra {
 namespace {

@@ -7,34 +7,15 @@
 #include "feed/opra/message.h"
 
 #include <cstddef>
-#include <cstdint>
 #include <span>
 
 namespace pinstrike::feed::opra {
 
-/// The length of a message on the wire. The indicator of `header` says which appendages of a quote
+/// The length of a message on the wire. The indicator of a quote says which of its appendages
 /// count.
-[[nodiscard]] std::size_t encoded_bytes(const wire::Header& header, const wire::LastSale& body);
-[[nodiscard]] std::size_t encoded_bytes(const wire::Header& header, const wire::OpenInterest& body);
-[[nodiscard]] std::size_t encoded_bytes(const wire::Header& header, const wire::EndOfDay& body);
-[[nodiscard]] std::size_t encoded_bytes(const wire::Header& header, const wire::LongQuote& body);
-[[nodiscard]] std::size_t encoded_bytes(const wire::Header& header, const wire::ShortQuote& body);
-[[nodiscard]] std::size_t encoded_bytes(const wire::Header& header, const wire::Text& body);
-[[nodiscard]] std::size_t encoded_bytes(const wire::Header& header, const wire::Control& body);
-[[nodiscard]] std::size_t encoded_bytes(const wire::Header& header, const wire::SeriesMap& body);
-[[nodiscard]] std::size_t encoded_bytes(const wire::Header& header, const wire::Underlying& body);
 [[nodiscard]] std::size_t encoded_bytes(const wire::Message& message);
 
 /// Writes encoded_bytes() bytes at `m`. The caller has checked that they fit.
-void encode(std::byte* m, const wire::Header& header, const wire::LastSale& body);
-void encode(std::byte* m, const wire::Header& header, const wire::OpenInterest& body);
-void encode(std::byte* m, const wire::Header& header, const wire::EndOfDay& body);
-void encode(std::byte* m, const wire::Header& header, const wire::LongQuote& body);
-void encode(std::byte* m, const wire::Header& header, const wire::ShortQuote& body);
-void encode(std::byte* m, const wire::Header& header, const wire::Text& body);
-void encode(std::byte* m, const wire::Header& header, const wire::Control& body);
-void encode(std::byte* m, const wire::Header& header, const wire::SeriesMap& body);
-void encode(std::byte* m, const wire::Header& header, const wire::Underlying& body);
 void encode(std::byte* m, const wire::Message& message);
 
 /// Computes the checksum of a block of at least 21 bytes and writes it into the block.
@@ -44,7 +25,7 @@ void fix_checksum(std::span<std::byte> block_bytes);
 ///
 ///     BlockBuilder builder{buffer};              // at least block::bytes_max bytes
 ///     builder.begin(header);
-///     while (builder.add(message_header, quote)) { ... }
+///     while (builder.add(message)) { ... }
 ///     send(builder.finish());
 class BlockBuilder {
   public:
@@ -55,16 +36,6 @@ class BlockBuilder {
 
     /// False: nothing was added, because the block would exceed 1000 bytes (including the pad) or
     /// 255 messages.
-    template <class Body>
-    [[nodiscard]] bool add(const wire::Header& header, const Body& body) {
-        std::byte* at = room_for(encoded_bytes(header, body));
-        if (at == nullptr) {
-            return false;
-        }
-        encode(at, header, body);
-        return true;
-    }
-
     [[nodiscard]] bool add(const wire::Message& message);
 
     [[nodiscard]] unsigned messages() const { return messages_; }
@@ -77,8 +48,6 @@ class BlockBuilder {
     [[nodiscard]] std::span<std::byte> finish();
 
   private:
-    [[nodiscard]] std::byte* room_for(std::size_t bytes);
-
     std::span<std::byte> out_;
     std::size_t used_ = 0;
     unsigned messages_ = 0;

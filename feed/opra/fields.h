@@ -5,14 +5,13 @@
 // denominator code) and best(key, appendage).
 #pragma once
 
-#include "feed/lines/origin.h"
+#include "feed/lines/line_config.h"
 #include "feed/opra/decode.h"
 #include "feed/opra/message.h"
 
 #include <array>
 #include <cstdint>
 #include <string>
-#include <string_view>
 
 namespace pinstrike::feed::opra {
 
@@ -29,13 +28,6 @@ namespace pinstrike::feed::opra {
     return std::int64_t{header.seconds} * 1'000'000'000 + header.nanoseconds;
 }
 
-/// A symbol without its trailing spaces.
-template <std::size_t N>
-[[nodiscard]] std::string_view trimmed(const std::array<char, N>& symbol) {
-    const std::string_view whole{symbol.data(), N};
-    return whole.substr(0, whole.find_last_not_of(' ') + 1);
-}
-
 [[nodiscard]] inline bool is_call(const wire::Expiration& expiration) {
     return expiration.letter <= 'L';
 }
@@ -48,7 +40,7 @@ namespace detail {
 template <class Writer, std::size_t N>
 void write_series(Writer& out, const std::array<char, N>& symbol,
                   const wire::Expiration& expiration, std::int32_t strike, char strike_code) {
-    out.text("symbol", trimmed(symbol));
+    out.text("symbol", wire::trimmed(symbol));
     out.text("expiration", date_text(expiration));
     out.text("right", is_call(expiration) ? "C" : "P");
     out.decimal("strike", strike, strike_code);
@@ -137,7 +129,7 @@ void write_fields(Writer& out, const wire::Header& /*header*/, const wire::Serie
 
 template <class Writer>
 void write_fields(Writer& out, const wire::Header& header, const wire::Underlying& body) {
-    out.text("symbol", trimmed(body.symbol));
+    out.text("symbol", wire::trimmed(body.symbol));
     if (header.type == 'I') {
         out.decimal("bid", body.first, body.code);
         out.decimal("offer", body.second, body.code);

@@ -1,9 +1,8 @@
 // path: cold
-#include "feed/opra/json.h"
-
 #include "feed/event/decimal.h"
 #include "feed/event/event.h"
 #include "feed/event/json_writer.h"
+#include "feed/opra/datagram_lines.h"
 
 #include <fmt/format.h>
 

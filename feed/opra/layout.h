@@ -9,7 +9,6 @@
 #include "feed/event/best_effect.h"
 #include "feed/event/cursor.h"
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>

@@ -56,6 +56,8 @@ struct Series {
 
 struct LastSale {  // a
     static constexpr char category = 'a';
+    static constexpr std::string_view name = "last sale";
+    static constexpr std::size_t bytes = opra::last_sale::bytes;
     Series series;
     std::uint32_t volume = 0;
     char price_code = 'B';
@@ -69,6 +71,8 @@ struct LastSale {  // a
 
 struct OpenInterest {  // d
     static constexpr char category = 'd';
+    static constexpr std::string_view name = "open interest";
+    static constexpr std::size_t bytes = opra::open_interest::bytes;
     Series series;
     std::uint32_t open_interest = 0;
     std::uint8_t reserved = 0;
@@ -78,6 +82,8 @@ struct OpenInterest {  // d
 
 struct EndOfDay {  // f
     static constexpr char category = 'f';
+    static constexpr std::string_view name = "end of day";
+    static constexpr std::size_t bytes = opra::end_of_day::bytes;
     Series series;
     std::uint32_t volume = 0;
     std::uint32_t open_interest = 0;
@@ -108,6 +114,8 @@ struct Appendage {
 
 struct LongQuote {  // k
     static constexpr char category = 'k';
+    static constexpr std::string_view name = "long quote";
+    static constexpr std::size_t bytes = opra::long_quote::bytes;
     Series series;
     char price_code = 'B';
     std::int32_t bid = 0;
@@ -123,6 +131,8 @@ struct LongQuote {  // k
 
 struct ShortQuote {  // q: strike in tenths, prices in cents
     static constexpr char category = 'q';
+    static constexpr std::string_view name = "short quote";
+    static constexpr std::size_t bytes = opra::short_quote::bytes;
     std::array<char, 4> symbol{' ', ' ', ' ', ' '};
     Expiration expiration;
     std::uint16_t strike = 0;
@@ -140,6 +150,8 @@ struct ShortQuote {  // q: strike in tenths, prices in cents
 /// inlines them into those of the variant.
 struct Text {
     static constexpr char category = 'C';
+    static constexpr std::string_view name = "text";
+    static constexpr std::size_t bytes = opra::text::bytes;
     std::string text;
 
     Text();
@@ -155,12 +167,16 @@ struct Text {
 
 struct Control {  // H
     static constexpr char category = 'H';
+    static constexpr std::string_view name = "control";
+    static constexpr std::size_t bytes = opra::control::bytes;
 
     friend bool operator==(const Control&, const Control&) = default;
 };
 
 struct SeriesMap {  // R
     static constexpr char category = 'R';
+    static constexpr std::string_view name = "series map";
+    static constexpr std::size_t bytes = opra::series_map::bytes;
     Series series;
     std::uint16_t mapped_line = 0;
     std::array<std::byte, series_map::reserved.bytes> reserved{};
@@ -172,6 +188,8 @@ struct SeriesMap {  // R
 /// `second` is reserved.
 struct Underlying {
     static constexpr char category = 'Y';
+    static constexpr std::string_view name = "underlying";
+    static constexpr std::size_t bytes = opra::underlying::bytes;
     Symbol symbol = blank_symbol;
     char code = 'B';
     std::int32_t first = 0;
@@ -203,8 +221,6 @@ struct BlockHeader {
     std::uint32_t sequence = 0;
     std::uint32_t seconds = 0;
     std::uint32_t nanoseconds = 0;
-
-    friend bool operator==(const BlockHeader&, const BlockHeader&) = default;
 };
 
 /// An accepted block. `tail` holds the bytes after its last decodable message: nothing, the pad, or
@@ -214,8 +230,6 @@ struct DecodedBlock {
     std::uint8_t messages_count = 0;  ///< as the header says
     std::vector<Message> messages;
     std::vector<std::byte> tail;
-
-    friend bool operator==(const DecodedBlock&, const DecodedBlock&) = default;
 };
 
 /// The first N characters of `text`, padded with spaces to N.
@@ -226,6 +240,13 @@ template <std::size_t N = 5>
         symbol[i] = i < text.size() ? text[i] : ' ';
     }
     return symbol;
+}
+
+/// A symbol without the spaces that fill it.
+template <std::size_t N>
+[[nodiscard]] std::string_view trimmed(const std::array<char, N>& symbol) {
+    const std::string_view whole{symbol.data(), N};
+    return whole.substr(0, whole.find_last_not_of(' ') + 1);
 }
 
 }  // namespace pinstrike::feed::opra::wire

@@ -14,9 +14,6 @@
 
 namespace pinstrike::feed::opra {
 
-/// The message at `m`, which inspect_message() found decodable.
-[[nodiscard]] wire::Message parse_message(const std::byte* m);
-
 /// The content of a datagram. Without `block`, the datagram was refused as a whole, for the reasons
 /// in `result`.
 struct Parsed {

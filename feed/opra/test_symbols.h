@@ -4,22 +4,13 @@
 // message is looked up. A lookup takes one multiplication, one load and one compare.
 #pragma once
 
+#include "feed/event/series_key.h"
+
 #include <array>
 #include <cstdint>
 #include <string_view>
 
 namespace pinstrike::feed::opra {
-
-/// A symbol in the format of SeriesKey::symbol_word(): five bytes, space filled, the first in the
-/// low byte.
-[[nodiscard]] constexpr std::uint64_t symbol_word_of(std::string_view symbol) {
-    std::uint64_t word = 0;
-    for (unsigned i = 0; i < 5; ++i) {
-        const char byte = i < symbol.size() ? symbol[i] : ' ';
-        word |= std::uint64_t{static_cast<std::uint8_t>(byte)} << (8 * i);
-    }
-    return word;
-}
 
 inline constexpr std::array<std::string_view, 24> lettered_test_symbols{
     "ATEST", "CBO",   "CBX",   "CTEST", "IGZ",   "MTEST", "NTEST", "PTEST",

@@ -5,7 +5,7 @@
 #include "config/time_units.h"
 #include "feed/event/decimal.h"
 #include "feed/event/event.h"
-#include "feed/opra/json.h"
+#include "feed/opra/datagram_lines.h"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -15,29 +15,6 @@
 namespace pinstrike::feed::opra {
 
 namespace {
-
-constexpr std::string_view category_name(char category) {
-    switch (category) {
-        case 'a':
-            return "last sale";
-        case 'd':
-            return "open interest";
-        case 'f':
-            return "end of day";
-        case 'k':
-            return "long quote";
-        case 'q':
-            return "short quote";
-        case 'C':
-            return "text";
-        case 'H':
-            return "control";
-        case 'R':
-            return "series map";
-        default:
-            return "underlying";
-    }
-}
 
 /// Writes bytes that are not printable ASCII as \xNN, so that a message stays on one line.
 void append_printable(std::string& out, std::string_view bytes) {
@@ -102,7 +79,8 @@ void append_text(std::string& out, Origin origin, const wire::DecodedBlock& bloc
                    block.header.nanoseconds % second_ns,
                    block.header.retransmission == 'V' ? "V " : "");
     append_printable(out, {&header.participant, 1});
-    fmt::format_to(std::back_inserter(out), " {:<13} [", category_name(message.category()));
+    fmt::format_to(std::back_inserter(out), " {:<13} [",
+                   std::visit([](const auto& body) { return body.name; }, message.body));
     append_printable(out, {&header.type, 1});
     append_printable(out, {&header.indicator, 1});
     out += ']';

@@ -1,13 +1,6 @@
 // path: cold
 #include "feed/recording/followed_recording.h"
 
-#include "nic/capture/recording_chunk.h"
-
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <span>
-
 namespace pinstrike::feed {
 
 namespace {
@@ -44,13 +37,7 @@ class FollowedFrames final : public nic::FrameStream {
 
     [[nodiscard]] std::vector<std::string> unread() const override { return recording_.damage(); }
 
-    [[nodiscard]] std::vector<std::string> missing() const override {
-        if (recording_.not_recorded() == 0) {
-            return {};
-        }
-        return {fmt::format("up to {} packets are missing because they were not recorded",
-                            recording_.not_recorded())};
-    }
+    [[nodiscard]] std::vector<std::string> missing() const override { return recording_.missing(); }
 
   private:
     bool next_recorded(nic::CapturedFrame& out) {
@@ -111,19 +98,10 @@ bool FollowedRecording::look(Problems& problems) {
 /// The first paths of a poller's segments come in the order of their times. One that comes later
 /// was begun later, also if the time in its name is earlier because the clock was set back.
 void FollowedRecording::add(const std::string& path) {
-    const std::string name = poller_of(path);
-    auto poller = std::ranges::find(pollers_, name, &Poller::name);
-    if (poller == pollers_.end()) {
-        const std::size_t latest =
-            latest_ == nullptr ? 0 : static_cast<std::size_t>(latest_ - pollers_.data());
-        const bool has_latest = latest_ != nullptr;
-        poller = pollers_.emplace(pollers_.end());
-        poller->name = name;
-        latest_ = has_latest ? &pollers_[latest] : nullptr;  // the poller may have moved
-    }
-    if (poller->known.insert(path).second) {
-        poller->newest = path;
-        poller->segments.push_back({path, {}, 0, false});
+    Poller& poller = poller_named(pollers_, poller_of(path));
+    if (poller.known.insert(path).second) {
+        poller.newest = path;
+        poller.segments.push_back({path, {}, 0, false});
     }
 }
 
@@ -148,15 +126,7 @@ void FollowedRecording::read_index(Segment& segment, bool is_newest) {
         index = file->index();
         segment.is_closed = true;
         if (!index) {
-            SegmentScan scan{std::move(*file), nullptr};
-            while (scan.step()) {
-            }
-            index = scan.index();
-            for (const DamagedBytes& damage : scan.damaged()) {
-                if (damage.offset >= index->end()) {
-                    add_damage(segment.path, damage);
-                }
-            }
+            index = scan(segment.path, std::move(*file), {first_chunk_at, {}}).index();
         }
     }
     for (std::size_t i = segment.chunks.size(); index && i < index->chunks.size(); ++i) {
@@ -169,23 +139,13 @@ void FollowedRecording::read_index(Segment& segment, bool is_newest) {
     }
 }
 
-void FollowedRecording::add_damage(const std::string& path, const DamagedBytes& damage) {
-    damage_.push_back(
-        fmt::format("{}: {} bytes from byte {} on are damaged", path, damage.bytes, damage.offset));
-}
-
 std::optional<RecordedPacket> FollowedRecording::next(std::int64_t now_ns) {
     if (latest_ != nullptr) {
         advance(*latest_);
     }
-    latest_ = nullptr;
-    bool all_have_one = !pollers_.empty();
-    for (Poller& poller : pollers_) {
-        all_have_one = all_have_one && poller.head;
-        if (poller.head && (latest_ == nullptr || poller.head->ts_ns < latest_->head->ts_ns)) {
-            latest_ = &poller;
-        }
-    }
+    latest_ = earliest_of(pollers_);
+    const bool all_have_one =
+        std::ranges::all_of(pollers_, [](const Poller& poller) { return poller.head.has_value(); });
     if (latest_ != nullptr && (all_have_one || latest_->head->ts_ns < now_ns - lag_ns)) {
         return latest_->head;
     }
@@ -196,16 +156,8 @@ std::optional<RecordedPacket> FollowedRecording::next(std::int64_t now_ns) {
 
 /// Finds the poller's next packet of the range.
 void FollowedRecording::advance(Poller& poller) {
-    do {
-        while ((poller.head = poller.packets.next())) {
-            const auto& interfaces = poller.file->head().interfaces;
-            if (poller.head->ts_ns >= range_.from_ns &&
-                poller.head->interface < interfaces.size() &&
-                range_.selects(interfaces[poller.head->interface])) {
-                return;
-            }
-        }
-    } while (next_chunk(poller));
+    while (!advance_in_chunk(poller) && next_chunk(poller)) {
+    }
 }
 
 /// Reads the poller's next chunk with times of the range. False: there is none yet.
@@ -214,7 +166,7 @@ bool FollowedRecording::next_chunk(Poller& poller) {
         Segment& segment = poller.segments.front();
         while (segment.next < segment.chunks.size()) {
             const ChunkRecord& chunk = segment.chunks[segment.next++];
-            if (chunk.last_ts_ns >= range_.from_ns && read_chunk(poller, segment, chunk)) {
+            if (chunk.last_ts_ns >= range_.from_ns && open_chunk(poller, segment, chunk)) {
                 return true;
             }
         }
@@ -228,7 +180,7 @@ bool FollowedRecording::next_chunk(Poller& poller) {
     return false;
 }
 
-bool FollowedRecording::read_chunk(Poller& poller, const Segment& segment,
+bool FollowedRecording::open_chunk(Poller& poller, const Segment& segment,
                                    const ChunkRecord& chunk) {
     if (!poller.file || poller.file->bytes() < chunk.offset + chunk.bytes) {  // it has grown
         Problems problems;
@@ -238,15 +190,7 @@ bool FollowedRecording::read_chunk(Poller& poller, const Segment& segment,
             return false;
         }
     }
-    not_recorded_ += chunk.not_recorded;
-    const std::span<const std::byte> bytes = poller.file->read(chunk.offset);
-    const auto head = nic::load_chunk_head(bytes);
-    if (!head || head->bytes != chunk.bytes || !nic::is_whole(*head, bytes)) {
-        add_damage(segment.path, {chunk.offset, chunk.bytes});
-        return false;
-    }
-    poller.packets = ChunkPackets{bytes.first(chunk.bytes)};
-    return true;
+    return read_chunk(poller, *poller.file, chunk);
 }
 
 std::unique_ptr<nic::FrameStream> FollowedPart::open(nic::GroupFilter filter,

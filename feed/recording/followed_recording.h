@@ -29,14 +29,14 @@
 
 namespace pinstrike::feed {
 
-class FollowedRecording {
+class FollowedRecording : public RangeReader {
   public:
     /// A recorder hands over a chunk after a second, and then writes it.
     static constexpr std::int64_t lag_ns = 1'500'000'000;
 
     /// Packets of these lines from a time on; `range.to_ns` does not count.
     FollowedRecording(std::string folder, PacketRange range)
-        : folder_(std::move(folder)), range_(std::move(range)) {}
+        : RangeReader(std::move(range)), folder_(std::move(folder)) {}
 
     /// Reads what was written since the last call. False, with a Problem: the folder cannot be
     /// read.
@@ -57,12 +57,6 @@ class FollowedRecording {
 
     [[nodiscard]] const std::string& folder() const { return folder_; }
 
-    // What is missing, so far.
-
-    [[nodiscard]] const std::vector<std::string>& damage() const { return damage_; }
-
-    [[nodiscard]] std::uint64_t not_recorded() const { return not_recorded_; }
-
   private:
     struct Segment {
         std::string path;                 ///< before it was compressed
@@ -72,30 +66,23 @@ class FollowedRecording {
     };
 
     /// The segments of one poller that have packets to return.
-    struct Poller {
-        std::string name;
+    struct Poller : PollerPackets {
         std::string newest;           ///< path of the segment that was added last
         std::set<std::string> known;  ///< paths of all that were added
         std::deque<Segment> segments;
         std::optional<SegmentFile> file;  ///< the first segment, if a chunk of it was read
-        ChunkPackets packets{{}};
-        std::optional<RecordedPacket> head;
     };
 
     void add(const std::string& path);
     void read_index(Segment& segment, bool is_newest);
-    void add_damage(const std::string& path, const DamagedBytes& damage);
     void advance(Poller& poller);
     bool next_chunk(Poller& poller);
-    bool read_chunk(Poller& poller, const Segment& segment, const ChunkRecord& chunk);
+    bool open_chunk(Poller& poller, const Segment& segment, const ChunkRecord& chunk);
 
     std::string folder_;
-    PacketRange range_;
-    std::vector<Poller> pollers_;
+    std::deque<Poller> pollers_;
     Poller* latest_ = nullptr;
     std::int64_t complete_ns_ = 0;
-    std::vector<std::string> damage_;
-    std::uint64_t not_recorded_ = 0;
 };
 
 /// For a port that replays a recording which goes on.

@@ -8,9 +8,7 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
-#include <optional>
 #include <system_error>
-#include <utility>
 
 namespace pinstrike::feed {
 

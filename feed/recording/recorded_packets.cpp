@@ -6,9 +6,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <span>
-#include <utility>
 
 namespace pinstrike::feed {
 
@@ -17,21 +15,9 @@ namespace {
 /// Descriptors of one reader. A day has more segments than a process may open files.
 constexpr std::size_t open_segments_max = 64;
 
-/// The bytes of a chunk; empty if they are damaged.
-std::span<const std::byte> whole_chunk(SegmentFile& file, const ChunkRecord& record) {
-    const std::span<const std::byte> bytes = file.read(record.offset);
-    const auto head = nic::load_chunk_head(bytes);
-    const bool whole = head && head->bytes == record.bytes && nic::is_whole(*head, bytes);
-    return whole ? bytes.first(record.bytes) : std::span<const std::byte>{};
-}
-
 /// A time of an index, with which one can calculate: a segment may state any.
 std::int64_t possible_time(std::int64_t ns) {
     return std::clamp<std::int64_t>(ns, 0, INT64_MAX / 2);
-}
-
-std::string damage_text(const std::string& path, std::uint64_t offset, std::uint64_t bytes) {
-    return fmt::format("{}: {} bytes from byte {} on are damaged", path, bytes, offset);
 }
 
 /// A segment ends when its poller's next one begins, which comes next in the list.
@@ -57,6 +43,57 @@ bool PacketRange::selects(const RecordedInterface& from) const {
     }
     return (lines.empty() || std::ranges::binary_search(lines, from.line)) &&
            (!stream || (*stream == from.stream && !from.repaired));
+}
+
+std::vector<std::string> RangeReader::missing() const {
+    if (not_recorded_ == 0) {
+        return {};
+    }
+    return {
+        fmt::format("up to {} packets are missing because they were not recorded", not_recorded_)};
+}
+
+bool RangeReader::advance_in_chunk(PollerPackets& poller) const {
+    while ((poller.head = poller.packets.next())) {
+        const RecordedPacket& packet = *poller.head;
+        if (packet.ts_ns >= range_.from_ns && packet.ts_ns < range_.to_ns &&
+            packet.interface < poller.segment->interfaces.size() &&
+            range_.selects(poller.origin())) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool RangeReader::read_chunk(PollerPackets& poller, SegmentFile& file, const ChunkRecord& chunk) {
+    not_recorded_ += chunk.not_recorded;
+    const std::span<const std::byte> bytes = file.read(chunk.offset);
+    const auto head = nic::load_chunk_head(bytes);
+    if (!head || head->bytes != chunk.bytes || !nic::is_whole(*head, bytes)) {
+        add_damage(file.path(), {chunk.offset, chunk.bytes});
+        return false;
+    }
+    poller.segment = &file.head();
+    poller.packets = ChunkPackets{bytes.first(chunk.bytes)};
+    return true;
+}
+
+SegmentScan RangeReader::scan(const std::string& path, SegmentFile file, SegmentIndex known) {
+    SegmentScan scan{std::move(file), nullptr};
+    scan.begin_behind(std::move(known));
+    while (scan.step()) {
+    }
+    for (const DamagedBytes& damage : scan.damaged()) {
+        if (damage.offset >= scan.index().end()) {
+            add_damage(path, damage);
+        }
+    }
+    return scan;
+}
+
+void RangeReader::add_damage(const std::string& path, const DamagedBytes& damage) {
+    damage_.push_back(
+        fmt::format("{}: {} bytes from byte {} on are damaged", path, damage.bytes, damage.offset));
 }
 
 std::optional<RecordedPackets> RecordedPackets::open(const std::string& folder, Problems& problems,
@@ -89,14 +126,8 @@ std::optional<RecordedPackets> RecordedPackets::open(const std::string& folder, 
 
 /// Reads only the beginning of the index, because a day has many segments.
 void RecordedPackets::add(SegmentFile file) {
-    const std::string name = poller_of(file.path());
-    auto poller = std::ranges::find(pollers_, name, &Poller::name);
-    if (poller == pollers_.end()) {
-        poller = pollers_.emplace(pollers_.end());
-        poller->name = name;
-    }
     const auto first_ns = file.first_time();
-    Segment& segment = poller->segments.emplace_back();
+    Segment& segment = poller_named(pollers_, poller_of(file.path())).segments.emplace_back();
     segment.path = file.path();
     if (!first_ns) {
         segment.file = std::move(file);
@@ -113,18 +144,10 @@ void RecordedPackets::load(Segment& segment) {
     if (auto index = segment.file->index()) {
         segment.chunks = std::move(index->chunks);
     } else {
-        SegmentIndex beginning = segment.file->beginning();
-        SegmentScan scan{std::move(*segment.file), nullptr};
-        scan.begin_behind(std::move(beginning));
-        while (scan.step()) {
-        }
-        for (const DamagedBytes& damage : scan.damaged()) {
-            if (damage.offset >= scan.index().end()) {  // others are holes between its chunks
-                damage_.push_back(damage_text(segment.path, damage.offset, damage.bytes));
-            }
-        }
-        segment.chunks = scan.index().chunks;
-        segment.file = std::move(scan).take_file();
+        SegmentIndex known = segment.file->beginning();
+        SegmentScan found = scan(segment.path, std::move(*segment.file), std::move(known));
+        segment.chunks = found.index().chunks;
+        segment.file = std::move(found).take_file();
     }
     for (const ChunkRecord& chunk : *segment.chunks) {
         first_ns_ = std::min(first_ns_, possible_time(chunk.first_ts_ns));
@@ -167,12 +190,7 @@ std::optional<RecordedPacket> RecordedPackets::next() {
     if (latest_ != nullptr) {
         advance(*latest_);
     }
-    latest_ = nullptr;
-    for (Poller& poller : pollers_) {
-        if (poller.head && (latest_ == nullptr || poller.head->ts_ns < latest_->head->ts_ns)) {
-            latest_ = &poller;
-        }
-    }
+    latest_ = earliest_of(pollers_);
     return latest_ == nullptr ? std::nullopt : latest_->head;
 }
 
@@ -188,16 +206,8 @@ double RecordedPackets::share_read() const {
 
 /// Finds the poller's next packet of the range.
 void RecordedPackets::advance(Poller& poller) {
-    do {
-        while ((poller.head = poller.packets.next())) {
-            const auto& interfaces = poller.segments[poller.segment].file->head().interfaces;
-            if (poller.head->ts_ns >= range_.from_ns && poller.head->ts_ns < range_.to_ns &&
-                poller.head->interface < interfaces.size() &&
-                range_.selects(interfaces[poller.head->interface])) {
-                return;
-            }
-        }
-    } while (next_chunk(poller));
+    while (!advance_in_chunk(poller) && next_chunk(poller)) {
+    }
 }
 
 bool RecordedPackets::may_have_range(const ChunkRecord& chunk) const {
@@ -229,15 +239,15 @@ bool RecordedPackets::may_have_range(const Poller& poller, std::size_t index) co
 /// their turn. One that cannot be opened now is tried again when it is the current one.
 void RecordedPackets::open_next(Poller& poller) {
     const std::size_t count = std::max<std::size_t>(open_segments_max / pollers_.size(), 2);
-    const std::size_t end = std::min(poller.segments.size(), poller.segment + count);
-    for (std::size_t i = poller.segment + 1; i < end; ++i) {
+    const std::size_t end = std::min(poller.segments.size(), poller.current + count);
+    for (std::size_t i = poller.current + 1; i < end; ++i) {
         Segment& segment = poller.segments[i];
         if (!segment.file && may_have_range(poller, i)) {
             Problems later;
             segment.file = SegmentFile::open(segment.path, later);
         }
     }
-    Segment& segment = poller.segments[poller.segment];
+    Segment& segment = poller.segments[poller.current];
     if (!segment.file) {
         Problems problems;
         segment.file = SegmentFile::open(segment.path, problems);
@@ -249,10 +259,10 @@ void RecordedPackets::open_next(Poller& poller) {
 
 /// Loads the current segment. False: it has nothing of the range, or cannot be read.
 bool RecordedPackets::load_current(Poller& poller) {
-    if (!may_have_range(poller, poller.segment)) {
+    if (!may_have_range(poller, poller.current)) {
         return false;
     }
-    Segment& segment = poller.segments[poller.segment];
+    Segment& segment = poller.segments[poller.current];
     if (poller.chunk == 0) {
         open_next(poller);
     }
@@ -268,14 +278,14 @@ void RecordedPackets::report_hole(const Segment& segment, std::size_t chunk) {
     const std::int64_t begin_ns = chunk == 0 ? time_in_name(segment.path).value_or(0)
                                              : (*segment.chunks)[chunk - 1].last_ts_ns;
     if (hole && begin_ns < range_.to_ns && (*segment.chunks)[chunk].first_ts_ns >= range_.from_ns) {
-        damage_.push_back(damage_text(segment.path, hole->offset, hole->bytes));
+        add_damage(segment.path, *hole);
     }
 }
 
 /// Reads the poller's next chunk with times of the range. False: there is none.
 bool RecordedPackets::next_chunk(Poller& poller) {
-    for (; poller.segment < poller.segments.size(); ++poller.segment) {
-        Segment& segment = poller.segments[poller.segment];
+    for (; poller.current < poller.segments.size(); ++poller.current) {
+        Segment& segment = poller.segments[poller.current];
         if (load_current(poller)) {
             while (poller.chunk < segment.chunks->size()) {
                 report_hole(segment, poller.chunk);
@@ -290,17 +300,6 @@ bool RecordedPackets::next_chunk(Poller& poller) {
         poller.chunk = 0;
     }
     return false;
-}
-
-bool RecordedPackets::read_chunk(Poller& poller, SegmentFile& file, const ChunkRecord& chunk) {
-    not_recorded_ += chunk.not_recorded;
-    const std::span<const std::byte> bytes = whole_chunk(file, chunk);
-    if (bytes.empty()) {
-        damage_.push_back(damage_text(file.path(), chunk.offset, chunk.bytes));
-        return false;
-    }
-    poller.packets = ChunkPackets{bytes};
-    return true;
 }
 
 }  // namespace pinstrike::feed

@@ -7,11 +7,14 @@
 #include "feed/recording/segment.h"
 #include "feed/recording/segment_file.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <limits>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace pinstrike::feed {
@@ -36,7 +39,74 @@ struct SegmentSpan {
     std::int64_t begun_before_ns = never_ns;
 };
 
-class RecordedPackets {
+/// The packets of one poller, as a reader of a recording meets them.
+struct PollerPackets {
+    std::string name;
+    const ReadHead* segment = nullptr;   ///< of which the present chunk is
+    ChunkPackets packets{{}};            ///< of that chunk
+    std::optional<RecordedPacket> head;  ///< the next packet of the range
+
+    /// Where `head` came from.
+    [[nodiscard]] const RecordedInterface& origin() const {
+        return segment->interfaces[head->interface];
+    }
+};
+
+/// What the readers of recordings share: the packets of a range in a chunk, and what is missing.
+class RangeReader {
+  public:
+    // What is missing in the range, so far.
+
+    [[nodiscard]] const std::vector<std::string>& damage() const { return damage_; }
+
+    [[nodiscard]] std::uint64_t not_recorded() const { return not_recorded_; }
+
+    /// A sentence about packets that were not recorded; empty: none are known.
+    [[nodiscard]] std::vector<std::string> missing() const;
+
+  protected:
+    explicit RangeReader(PacketRange range = {}) : range_(std::move(range)) {}
+
+    /// The poller of this name, which is added if it is not there.
+    template <class Poller>
+    static Poller& poller_named(std::deque<Poller>& pollers, const std::string& name) {
+        const auto found = std::ranges::find(pollers, name, &Poller::name);
+        if (found != pollers.end()) {
+            return *found;
+        }
+        Poller& added = pollers.emplace_back();
+        added.name = name;
+        return added;
+    }
+
+    /// The poller whose next packet is the earliest; null: none has one.
+    template <class Poller>
+    static Poller* earliest_of(std::deque<Poller>& pollers) {
+        Poller* earliest = nullptr;
+        for (Poller& poller : pollers) {
+            if (poller.head && (!earliest || poller.head->ts_ns < earliest->head->ts_ns)) {
+                earliest = &poller;
+            }
+        }
+        return earliest;
+    }
+
+    /// Makes the poller's next packet of the range its head. False: the chunk has none.
+    [[nodiscard]] bool advance_in_chunk(PollerPackets& poller) const;
+    /// Makes a chunk the present one. False: it is damaged.
+    [[nodiscard]] bool read_chunk(PollerPackets& poller, SegmentFile& file,
+                                  const ChunkRecord& chunk);
+    /// Finds the chunks of a segment whose index is lost, wrong or not finished, behind those that
+    /// are known. `path` is for damage behind the last chunk; other damage is a hole between two.
+    [[nodiscard]] SegmentScan scan(const std::string& path, SegmentFile file, SegmentIndex known);
+    void add_damage(const std::string& path, const DamagedBytes& damage);
+
+    PacketRange range_;
+    std::vector<std::string> damage_;
+    std::uint64_t not_recorded_ = 0;
+};
+
+class RecordedPackets : public RangeReader {
   public:
     /// Nothing, with a Problem, if the folder cannot be read, or no segment in it that has a
     /// packet. Other segments that cannot be read are damage.
@@ -57,20 +127,10 @@ class RecordedPackets {
     [[nodiscard]] std::optional<RecordedPacket> next();
 
     /// Where the packet that next() returned came from.
-    [[nodiscard]] const RecordedInterface& origin() const {
-        return latest_->segments[latest_->segment]
-            .file->head()
-            .interfaces[latest_->head->interface];
-    }
+    [[nodiscard]] const RecordedInterface& origin() const { return latest_->origin(); }
 
     /// The share of the range before the packet that next() returned, by the times, from 0 to 1.
     [[nodiscard]] double share_read() const;
-
-    // What is missing in the range, so far.
-
-    [[nodiscard]] const std::vector<std::string>& damage() const { return damage_; }
-
-    [[nodiscard]] std::uint64_t not_recorded() const { return not_recorded_; }
 
   private:
     struct Segment {
@@ -81,13 +141,10 @@ class RecordedPackets {
     };
 
     /// The segments of one poller, whose times do not overlap.
-    struct Poller {
-        std::string name;
+    struct Poller : PollerPackets {
         std::vector<Segment> segments;
-        std::size_t segment = 0;  ///< the current one
+        std::size_t current = 0;  ///< segment
         std::size_t chunk = 0;    ///< the next one in it
-        ChunkPackets packets{{}};
-        std::optional<RecordedPacket> head;
     };
 
     void add(SegmentFile file);
@@ -100,15 +157,11 @@ class RecordedPackets {
     void report_hole(const Segment& segment, std::size_t chunk);
     void advance(Poller& poller);
     bool next_chunk(Poller& poller);
-    bool read_chunk(Poller& poller, SegmentFile& file, const ChunkRecord& chunk);
 
-    std::vector<Poller> pollers_;
+    std::deque<Poller> pollers_;
     Poller* latest_ = nullptr;  ///< had the packet that next() returned
-    PacketRange range_;
     std::int64_t first_ns_ = std::numeric_limits<std::int64_t>::max();
     std::int64_t last_ns_ = std::numeric_limits<std::int64_t>::min();
-    std::vector<std::string> damage_;
-    std::uint64_t not_recorded_ = 0;
 };
 
 }  // namespace pinstrike::feed

@@ -1,8 +1,6 @@
 // path: cold
 #include "feed/recording/recording_part.h"
 
-#include <fmt/format.h>
-
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -40,13 +38,7 @@ class RecordedFrames final : public nic::FrameStream {
 
     [[nodiscard]] std::vector<std::string> unread() const override { return packets_.damage(); }
 
-    [[nodiscard]] std::vector<std::string> missing() const override {
-        if (packets_.not_recorded() == 0) {
-            return {};
-        }
-        return {fmt::format("up to {} packets are missing because they were not recorded",
-                            packets_.not_recorded())};
-    }
+    [[nodiscard]] std::vector<std::string> missing() const override { return packets_.missing(); }
 
   private:
     static constexpr std::uint64_t packets_per_share = 1024;

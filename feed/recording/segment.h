@@ -32,6 +32,11 @@ struct SegmentHead {
     std::vector<RecordedInterface> interfaces;
 };
 
+/// A piece of memory for writes that pass the page cache: it has the alignment of chunks.
+struct alignas(nic::chunk_alignment_bytes) Page {
+    std::byte bytes[nic::chunk_alignment_bytes];
+};
+
 /// The interfaces of a poller with these lines, in the order of their numbers.
 [[nodiscard]] std::vector<RecordedInterface> interfaces_of(std::span<const std::uint16_t> lines);
 

@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <string_view>
 #include <system_error>
@@ -77,18 +76,12 @@ SegmentCompressor::~SegmentCompressor() {
     }
 }
 
-void SegmentCompressor::add_error(Problems& problems) const {
-    const int error = errno;
-    add_problem(problems, to_, fmt::format("cannot be written: {}", std::strerror(error)),
-                remedy_of(error));
-}
-
 std::optional<SegmentCompressor> SegmentCompressor::begin(SegmentFile segment,
                                                           const SegmentIndex& index, int level,
                                                           Problems& problems) {
     SegmentCompressor compressor{std::move(segment), index, level};
     if (!compressor.file_.valid()) {
-        compressor.add_error(problems);
+        add_error(problems, compressor.to_, "cannot be written", errno);
         return std::nullopt;
     }
     return compressor;
@@ -110,7 +103,7 @@ bool SegmentCompressor::step(Problems& problems) {
         return false;
     }
     if (!write(frame)) {
-        add_error(problems);
+        add_error(problems, to_, "cannot be written", errno);
         return false;
     }
     frames_.push_back(
@@ -136,7 +129,7 @@ bool SegmentCompressor::finish(Problems& problems) {
     if (frames_.size() != ends_.size() || !write(nic::seek_table_of(frames_)) ||
         !copy_mode_and_times(file_.get(), path()) || ::fsync(file_.get()) != 0 ||
         ::rename(to_.c_str(), name.c_str()) != 0) {
-        add_error(problems);
+        add_error(problems, to_, "cannot be written", errno);
         return false;
     }
     // The new name is on disk before the segment goes, and nobody needs the file in the page cache.
@@ -151,9 +144,7 @@ bool SegmentCompressor::finish(Problems& problems) {
 
 void remove_unfinished_compressions(const std::string& folder) {
     std::error_code error;
-    for (fs::directory_iterator entry{folder, error}; !error && entry != fs::directory_iterator{};
-         entry.increment(error)) {
-        const std::string path = entry->path().string();
+    for (const std::string& path : files_in(folder, {partial_suffix, compressed_suffix}, error)) {
         const std::string plain{plain_path(path)};
         std::error_code ignored;
         if (path.ends_with(partial_suffix)) {

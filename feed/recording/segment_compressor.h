@@ -50,7 +50,6 @@ class SegmentCompressor {
     SegmentCompressor(SegmentFile segment, const SegmentIndex& index, int level);
 
     [[nodiscard]] bool write(std::span<const std::byte> bytes);
-    void add_error(Problems& problems) const;
 
     SegmentFile segment_;
     std::string to_;  ///< the name that the file has while it is written

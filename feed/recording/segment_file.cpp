@@ -18,7 +18,6 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
-#include <system_error>
 #include <utility>
 
 namespace pinstrike::feed {
@@ -32,48 +31,12 @@ constexpr std::string_view kept_suffix = ".keep";
 /// An index of a segment of the largest size takes less.
 constexpr std::uint64_t index_bytes_max = std::uint64_t{1} << 30;
 
-void add_error(Problems& problems, const std::string& path, const char* what) {
-    const int error = errno;
-    add_problem(problems, path, fmt::format("{}: {}", what, std::strerror(error)),
-                remedy_of(error));
-}
-
 std::string kept_mark(const std::string& segment) {
     return fmt::format("{}{}", plain_path(segment), kept_suffix);
 }
 
-struct ReadBytes {
-    std::size_t count = 0;
-    bool failed = false;  ///< the disk cannot read the next byte
-};
-
-/// Reads as many bytes as there are.
-ReadBytes read_at(int fd, std::span<std::byte> into, std::uint64_t offset) {
-    ReadBytes done;
-    while (done.count < into.size()) {
-        const ssize_t got = ::pread(fd, into.data() + done.count, into.size() - done.count,
-                                    static_cast<off_t>(offset + done.count));
-        if (got <= 0) {
-            done.failed = got < 0;
-            break;
-        }
-        done.count += static_cast<std::size_t>(got);
-    }
-    return done;
-}
-
-/// The files of a folder that are named as segments or other captures, sorted.
 std::vector<std::string> captures_in(const std::string& folder, std::error_code& error) {
-    std::vector<std::string> found;
-    for (fs::directory_iterator entry{folder, error}; !error && entry != fs::directory_iterator{};
-         entry.increment(error)) {
-        std::string path = entry->path().string();
-        if (plain_path(path).ends_with(suffix)) {
-            found.push_back(std::move(path));
-        }
-    }
-    std::sort(found.begin(), found.end());
-    return found;
+    return files_in(folder, {suffix, ".pcapng.zst"}, error);
 }
 
 nic::FileDescriptor open_folder(const fs::path& folder) {
@@ -90,6 +53,40 @@ std::uint64_t size_of(int fd) {
 }
 
 }  // namespace
+
+void add_error(Problems& problems, const std::string& path, const char* what, int error) {
+    add_problem(problems, path, fmt::format("{}: {}", what, std::strerror(error)),
+                remedy_of(error));
+}
+
+std::vector<std::string> files_in(const std::string& folder,
+                                  std::initializer_list<std::string_view> endings,
+                                  std::error_code& error) {
+    std::vector<std::string> found;
+    for (fs::directory_iterator entry{folder, error}; !error && entry != fs::directory_iterator{};
+         entry.increment(error)) {
+        const std::string path = entry->path().string();
+        if (std::ranges::any_of(endings, [&](auto ending) { return path.ends_with(ending); })) {
+            found.push_back(path);
+        }
+    }
+    std::sort(found.begin(), found.end());
+    return found;
+}
+
+ReadBytes read_at(int fd, std::span<std::byte> into, std::uint64_t offset) {
+    ReadBytes done;
+    while (done.count < into.size()) {
+        const ssize_t got = ::pread(fd, into.data() + done.count, into.size() - done.count,
+                                    static_cast<off_t>(offset + done.count));
+        if (got <= 0) {
+            done.failed = got < 0;
+            break;
+        }
+        done.count += static_cast<std::size_t>(got);
+    }
+    return done;
+}
 
 std::string timed_path(const std::string& folder, const std::string& name, std::int64_t wall_ns,
                        std::string_view ending) {
@@ -143,8 +140,7 @@ std::vector<std::string> segments_in(const std::string& folder, Problems& proble
     std::error_code error;
     std::vector<std::string> found = captures_in(folder, error);
     if (error) {
-        add_problem(problems, folder, fmt::format("the folder cannot be read: {}", error.message()),
-                    remedy_of(error.value()));
+        add_error(problems, folder, "the folder cannot be read", error.value());
     }
     std::erase_if(found, [](const std::string& path) { return !is_segment(path); });
     // A segment and its compressed form are side by side, in this order.
@@ -286,7 +282,7 @@ std::optional<SegmentFile> SegmentFile::open(const std::string& path, Problems& 
         descriptor = nic::FileDescriptor{::open(name.c_str(), O_RDONLY | O_CLOEXEC)};
     }
     if (!descriptor.valid()) {
-        add_error(problems, path, "cannot be opened");
+        add_error(problems, path, "cannot be opened", errno);
         return std::nullopt;
     }
     const std::uint64_t bytes = size_of(descriptor.get());
@@ -460,7 +456,7 @@ std::string SegmentScan::repair(Problems& problems) {
     }
     if (index_.chunks.empty() && may_cut) {
         if (!remove_segment(path)) {
-            add_error(problems, path, "cannot be removed, although it has no packet");
+            add_error(problems, path, "cannot be removed, although it has no packet", errno);
             return {};
         }
         return fmt::format("{}: removed, because it has no packet", path);
@@ -469,7 +465,7 @@ std::string SegmentScan::repair(Problems& problems) {
         return fmt::format("{}: no packet of it can be read; left as it is", path);
     }
     if (may_cut && !cut_behind(last, last_at)) {
-        add_error(problems, path, "cannot be repaired");
+        add_error(problems, path, "cannot be repaired", errno);
         return {};
     }
     std::vector<std::byte> bytes;
@@ -481,7 +477,7 @@ std::string SegmentScan::repair(Problems& problems) {
     if (!write_whole(index, [&](std::FILE* to) {
             return std::fwrite(bytes.data(), 1, bytes.size(), to) == bytes.size();
         })) {
-        add_error(problems, index, "cannot be written");
+        add_error(problems, index, "cannot be written", errno);
         return {};
     }
     std::uint64_t missing = 0;

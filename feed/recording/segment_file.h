@@ -11,14 +11,32 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <set>
 #include <span>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 namespace pinstrike::feed {
+
+/// Adds a Problem of a system call that failed with this `errno`.
+void add_error(Problems& problems, const std::string& path, const char* what, int error);
+
+/// The files of a folder whose names have one of these endings, sorted.
+[[nodiscard]] std::vector<std::string> files_in(const std::string& folder,
+                                                std::initializer_list<std::string_view> endings,
+                                                std::error_code& error);
+
+struct ReadBytes {
+    std::size_t count = 0;
+    bool failed = false;  ///< the disk cannot read the next byte
+};
+
+/// Reads as many bytes as there are.
+ReadBytes read_at(int fd, std::span<std::byte> into, std::uint64_t offset);
 
 /// FOLDER/NAME-20261129T143000.123456789Z and the ending: names of files that sort by time.
 [[nodiscard]] std::string timed_path(const std::string& folder, const std::string& name,

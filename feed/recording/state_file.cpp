@@ -15,15 +15,12 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
 #include <string_view>
 #include <system_error>
 
 namespace pinstrike::feed {
 
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr std::uint64_t state_magic =
     0x3145544154535350;                            // "PSSTATE1": the last digit is the version
@@ -43,20 +40,6 @@ constexpr std::size_t newest_kept = 2;
 template <class T>
 void put(std::span<std::byte> into, std::size_t at, T value) {
     std::memcpy(into.data() + at, &value, sizeof value);
-}
-
-/// The files of a folder whose names end in this.
-std::vector<std::string> files_in(const std::string& folder, std::string_view ending,
-                                  std::error_code& error) {
-    std::vector<std::string> found;
-    for (fs::directory_iterator entry{folder, error}; !error && entry != fs::directory_iterator{};
-         entry.increment(error)) {
-        const std::string path = entry->path().string();
-        if (path.ends_with(ending)) {
-            found.push_back(path);
-        }
-    }
-    return found;
 }
 
 /// The times between which a segment was written.
@@ -159,14 +142,13 @@ std::string unfinished_state_path(const std::string& state) {
 std::vector<FoundState> states_in(const std::string& folder, Problems& problems) {
     std::error_code error;
     std::vector<FoundState> found;
-    for (std::string& path : files_in(folder, state_suffix, error)) {
+    for (std::string& path : files_in(folder, {state_suffix}, error)) {
         if (const auto begin_ns = time_in_name(path)) {
             found.push_back({*begin_ns, std::move(path)});
         }
     }
     if (error) {
-        add_problem(problems, folder, fmt::format("the folder cannot be read: {}", error.message()),
-                    remedy_of(error.value()));
+        add_error(problems, folder, "the folder cannot be read", error.value());
     }
     std::sort(found.begin(), found.end());
     return found;
@@ -175,7 +157,7 @@ std::vector<FoundState> states_in(const std::string& folder, Problems& problems)
 void remove_unfinished_states(const std::string& folder) {
     std::error_code error;
     const std::string ending = std::string{state_suffix} + std::string{unfinished_suffix};
-    for (const std::string& path : files_in(folder, ending, error)) {
+    for (const std::string& path : files_in(folder, {ending}, error)) {
         static_cast<void>(::unlink(path.c_str()));
     }
 }
@@ -210,9 +192,7 @@ std::optional<StateFile> StateFile::open(const std::string& path, Problems& prob
     struct stat status {};
 
     if (!descriptor.valid() || ::fstat(descriptor.get(), &status) != 0) {
-        const int error = errno;
-        add_problem(problems, path, fmt::format("cannot be opened: {}", std::strerror(error)),
-                    remedy_of(error));
+        add_error(problems, path, "cannot be opened", errno);
         return std::nullopt;
     }
     StateFile file{path, std::move(descriptor),
@@ -264,16 +244,7 @@ std::optional<StateChunk> StateFile::fail(const char* what, std::uint64_t at) {
 /// Fewer bytes at the end of the file, and if the disk cannot read them.
 std::span<const std::byte> StateFile::read(std::uint64_t offset, std::size_t bytes) {
     buffer_.resize(bytes);
-    std::size_t done = 0;
-    while (done < bytes) {
-        const ssize_t got = ::pread(file_.get(), buffer_.data() + done, bytes - done,
-                                    static_cast<off_t>(offset + done));
-        if (got <= 0) {
-            break;
-        }
-        done += static_cast<std::size_t>(got);
-    }
-    return std::span{buffer_}.first(done);
+    return std::span{buffer_}.first(read_at(file_.get(), buffer_, offset).count);
 }
 
 }  // namespace pinstrike::feed

@@ -25,7 +25,6 @@
 #include <memory>
 #include <set>
 #include <span>
-#include <string>
 #include <vector>
 
 namespace pinstrike::feed {

@@ -127,7 +127,7 @@ void compare_copies(const Options& options, nic::Port& port) {
         }
     };
     // The recorder uses the chunk that came back last, so these copies use one chunk as well.
-    std::byte* const chunk = input.memory.get();
+    std::byte* const chunk = std::as_writable_bytes(std::span{input.memory}).data();
     std::size_t next = 0;
     const auto copy = [&](std::size_t more_bytes) {
         for (const nic::Packet& packet : frames.packets()) {

@@ -76,12 +76,12 @@ class BlockMaker {
         if (shape_.mix && random_() % 4 == 0) {
             const wire::Series key{
                 {symbol[0], symbol[1], symbol[2], ' ', ' '}, expiration, 'A', strike};
-            return builder.add(header,
-                               wire::LongQuote{key, 'B', cents, size, cents + 5, size, best, best});
+            return builder.add(
+                {header, wire::LongQuote{key, 'B', cents, size, cents + 5, size, best, best}});
         }
         return builder.add(
-            header, wire::ShortQuote{symbol, expiration, strike, cents, size,
-                                     static_cast<std::uint16_t>(cents + 5), size, best, best});
+            {header, wire::ShortQuote{symbol, expiration, strike, cents, size,
+                                      static_cast<std::uint16_t>(cents + 5), size, best, best}});
     }
 
     Shape shape_;

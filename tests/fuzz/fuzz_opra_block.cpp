@@ -4,8 +4,8 @@
 // agree, first with the checksum as it is, then with a correct checksum. Prints valid blocks as
 // JSON and as text.
 #include "config/check.h"
+#include "feed/opra/datagram_lines.h"
 #include "feed/opra/encode.h"
-#include "feed/opra/json.h"
 #include "tests/feed/opra/decoded.h"
 #include "tests/fuzz/fuzz.h"
 

@@ -1,7 +1,6 @@
 // path: cold
 #include "feed/opra/traffic/best_keeper.h"
 
-#include <algorithm>
 #include <string_view>
 
 namespace pinstrike::feed::opra::traffic {

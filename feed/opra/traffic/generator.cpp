@@ -28,12 +28,11 @@ class LoopTraffic final : public Traffic {
                                       : nic::UdpChecksumSent::computed;
             auto source = std::make_unique<LoopSource>(config, lines, groups, checksum);
             if (source->loop_blocks() == 0) {
-                Problem problem;
-                problem.text = fmt::format(
-                    "port {}: no traffic is generated for the lines of one of its pollers; raise "
-                    "traffic.lines_count or traffic.messages_count",
-                    port.name);
-                problems.push_back(std::move(problem));
+                add_problem(problems, "",
+                            fmt::format("port {}: no traffic is generated for the lines of one of "
+                                        "its pollers; raise traffic.lines_count or "
+                                        "traffic.messages_count",
+                                        port.name));
                 return nullptr;
             }
             return source;

@@ -11,7 +11,6 @@
 #include "nic/packet/bytes.h"
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
 #include <limits>
 #include <set>

@@ -14,9 +14,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <span>
-#include <string>
-#include <string_view>
 #include <vector>
 
 namespace pinstrike::feed::opra::traffic {

@@ -1,11 +1,10 @@
 // path: cold
 //
 // Quotes: which participant quotes, at what price, and in which form.
-#include "config/check.h"
+#include "feed/opra/traffic/decimal.h"
 #include "feed/opra/traffic/market.h"
 
 #include <algorithm>
-#include <array>
 
 namespace pinstrike::feed::opra::traffic {
 
@@ -33,22 +32,11 @@ bool whole_cents(PriceE4 price_e4) {
 /// Converts a price in units of 1e-4 to a denominator code. Nothing: the price has more decimals
 /// than the code.
 std::optional<std::int32_t> in_code(PriceE4 price_e4, char code) {
-    const std::int64_t e4 = price_e4;
-    switch (code) {
-        case 'I':
-            return e4 % 10'000 == 0 ? std::optional{static_cast<std::int32_t>(e4 / 10'000)}
-                                    : std::nullopt;
-        case 'A':
-            return e4 % 1'000 == 0 ? std::optional{static_cast<std::int32_t>(e4 / 1'000)}
-                                   : std::nullopt;
-        case 'B':
-            return e4 % 100 == 0 ? std::optional{static_cast<std::int32_t>(e4 / 100)}
-                                 : std::nullopt;
-        case 'C':
-            return e4 % 10 == 0 ? std::optional{static_cast<std::int32_t>(e4 / 10)} : std::nullopt;
-        default:
-            return static_cast<std::int32_t>(e4);
+    std::int32_t unit_e4 = 1;
+    for (unsigned decimals = places(code); decimals < 4; ++decimals) {
+        unit_e4 *= 10;
     }
+    return price_e4 % unit_e4 == 0 ? std::optional{price_e4 / unit_e4} : std::nullopt;
 }
 
 /// A code that can represent both prices: usually B, sometimes the coarsest or a finer one.

@@ -7,8 +7,6 @@
 
 #include <algorithm>
 #include <ostream>
-#include <string>
-#include <type_traits>
 #include <variant>
 
 namespace pinstrike::feed::opra::traffic {
@@ -19,20 +17,13 @@ std::uint32_t after(std::uint32_t number) {
     return number == 0xFFFF'FFFFU ? 1 : number + 1;
 }
 
-template <std::size_t N>
-bool reserved(const std::array<char, N>& symbol) {
-    std::string text{symbol.data(), N};
-    text.erase(text.find_last_not_of(' ') + 1);
-    return is_reserved_symbol(text);
-}
-
 bool is_test(const wire::Message& message) {
     return std::visit(
         [](const auto& body) {
             if constexpr (requires { body.series; }) {
-                return reserved(body.series.symbol);
+                return is_reserved_symbol(wire::trimmed(body.series.symbol));
             } else if constexpr (requires { body.symbol; }) {
-                return reserved(body.symbol);
+                return is_reserved_symbol(wire::trimmed(body.symbol));
             } else {
                 return false;
             }

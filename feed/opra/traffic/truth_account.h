@@ -11,7 +11,6 @@
 #include <cstdint>
 #include <iosfwd>
 #include <map>
-#include <utility>
 #include <vector>
 
 namespace pinstrike::feed::opra::traffic {

@@ -46,12 +46,6 @@ char price_code_of(const wire::ShortQuote& /*quote*/) {
     return 'B';
 }
 
-std::string symbol_text(const wire::Symbol& symbol) {
-    std::string text{symbol.data(), symbol.size()};
-    text.erase(text.find_last_not_of(' ') + 1);
-    return text;
-}
-
 }  // namespace
 
 std::int64_t BookTruth::Price::e8() const {
@@ -106,7 +100,7 @@ void BookTruth::forget_quotes(std::uint16_t line) {
 
 BookTruth::State* BookTruth::state_of(const SentBlock& block, const wire::Series& series,
                                       bool create) {
-    const std::string symbol = symbol_text(series.symbol);
+    const std::string symbol{wire::trimmed(series.symbol)};
     if (is_reserved_symbol(symbol)) {
         return nullptr;
     }

@@ -2,13 +2,13 @@
 #include "feed/opra/traffic/universe.h"
 
 #include "config/check.h"
+#include "feed/opra/message.h"
 #include "feed/opra/traffic/reserved_symbols.h"
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <iterator>
-#include <numeric>
 #include <unordered_set>
 
 namespace pinstrike::feed::opra::traffic {
@@ -44,12 +44,6 @@ constexpr std::size_t gth_series_per_root = 400;
 constexpr std::size_t test_series_per_root = 4;
 constexpr std::size_t lines_per_root = 16;  // the nightly file maps a root to at most 16 lines
 
-std::array<char, 5> padded(std::string_view text) {
-    std::array<char, 5> symbol{' ', ' ', ' ', ' ', ' '};
-    std::copy_n(text.begin(), std::min<std::size_t>(text.size(), 5), symbol.begin());
-    return symbol;
-}
-
 std::int32_t strike_step_e3(std::int32_t price_cents) {
     return price_cents < 2'500     ? 500
            : price_cents < 10'000  ? 1'000
@@ -74,7 +68,7 @@ std::string random_symbol(Random& random) {
 
 Root make_root(std::string_view symbol, std::int32_t price_cents, bool index) {
     Root root;
-    root.symbol = padded(symbol);
+    root.symbol = wire::padded(symbol);
     root.index = index;
     root.price_cents = price_cents;
     root.step_e3 = strike_step_e3(price_cents);
@@ -91,8 +85,7 @@ LineUse use_of_line(std::uint16_t number) {
 }
 
 std::string_view Root::text() const {
-    const std::string_view whole{symbol.data(), symbol.size()};
-    return whole.substr(0, whole.find(' '));
+    return wire::trimmed(symbol);
 }
 
 ActivityCurve::ActivityCurve(std::size_t series_count) : count_(series_count) {

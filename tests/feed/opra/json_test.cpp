@@ -2,9 +2,8 @@
 //
 // Tests the output of decode, canonical JSON and text, also for four real packets; and the nightly
 // series mapping.
-#include "feed/opra/json.h"
-
 #include "feed/event/decimal.h"
+#include "feed/opra/datagram_lines.h"
 #include "feed/opra/parse.h"
 #include "feed/opra/series_mapping.h"
 #include "nic/capture/capture_reader.h"
