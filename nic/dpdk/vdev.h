@@ -5,6 +5,7 @@
 #pragma once
 
 #include "nic/port_config.h"
+#include "nic/port_needs.h"
 
 #include <cstddef>
 #include <optional>
@@ -42,7 +43,19 @@ struct DriverTraits {
     bool feeds_queues_apart = false;  ///< each queue has its own input and needs no steering
 };
 
-/// The traits of a port's driver; the defaults for a PCI device.
+/// A driver, by the beginning of the names of its devices.
+struct Driver {
+    std::string_view name;
+    DriverTraits traits;
+    std::vector<SystemCall> calls;  ///< in bursts and in housekeeping
+    std::vector<Right> rights;      ///< to open a device; without a purpose: not kept then
+};
+
+/// The driver of a port's virtual device. A PCI device has one without a name, as has an unknown
+/// virtual device.
+[[nodiscard]] const Driver& driver_of(const PortConfig& port);
+
+/// The traits of this driver, as the port uses it.
 [[nodiscard]] DriverTraits driver_traits(const PortConfig& port);
 
 /// The kernel interface that a port uses; empty for a device that bypasses the kernel.
