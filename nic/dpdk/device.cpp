@@ -117,7 +117,7 @@ bool Device::create(Problems& problems) {
     eal_->log().begin();
     const std::string name = device_name(port_);
     if (!own_of(port_).vdev.empty()) {
-        const std::string arguments = parse_vdev(own_of(port_).vdev).arguments_text();
+        const std::string arguments = parse_vdev(own_of(port_).vdev).arguments_text;
         const int error = rte_eal_hotplug_add("vdev", name.c_str(), arguments.c_str());
         if (error != 0) {
             report_error(problems, fmt::format("cannot create {}", own_of(port_).vdev), error);

@@ -22,10 +22,8 @@ constexpr std::array<std::string_view, 14> derived_arguments{
     "-l",       "--lcores", "-c", "--main-lcore", "--no-huge",   "--in-memory",    "-m",
     "--no-pci", "--allow",  "-a", "--block",      "--no-shconf", "--no-telemetry", "--file-prefix"};
 
-/// Kernel drivers through which DPDK uses a PCI device: first the drivers that give DPDK the whole
-/// device, then the drivers that share the device with DPDK.
-constexpr std::array<std::string_view, 6> usable_drivers{"vfio-pci",  "uio_pci_generic", "igb_uio",
-                                                         "mlx5_core", "mlx4_core",       "mana"};
+/// Kernel drivers that give DPDK a whole PCI device.
+constexpr std::array<std::string_view, 3> giving_drivers{"vfio-pci", "uio_pci_generic", "igb_uio"};
 
 void report(Problems& problems, const PortConfig& port, std::string text,
             Remedy remedy = Remedy::change) {
@@ -51,7 +49,8 @@ void check_pci(const PortConfig& port, const PortResources& resources, Problems&
                fmt::format("found no PCI device {}: `lspci -D` lists them", address));
         return;
     }
-    if (std::find(usable_drivers.begin(), usable_drivers.end(), *driver) != usable_drivers.end()) {
+    if (shares_device(*driver) ||
+        std::ranges::find(giving_drivers, *driver) != giving_drivers.end()) {
         return;
     }
     report(problems, port,

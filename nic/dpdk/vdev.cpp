@@ -108,12 +108,8 @@ std::optional<std::string> live_input_of_pcap(const Vdev& vdev) {
 }  // namespace
 
 std::optional<std::string> Vdev::argument(std::string_view key) const {
-    for (const auto& [name_of, value] : arguments) {
-        if (name_of == key) {
-            return value;
-        }
-    }
-    return std::nullopt;
+    const std::vector<std::string> values = arguments_named(key);
+    return values.empty() ? std::nullopt : std::optional{values.front()};
 }
 
 std::vector<std::string> Vdev::arguments_named(std::string_view key) const {
@@ -126,22 +122,11 @@ std::vector<std::string> Vdev::arguments_named(std::string_view key) const {
     return values;
 }
 
-std::string Vdev::arguments_text() const {
-    std::string text;
-    for (const auto& [key, value] : arguments) {
-        text += text.empty() ? "" : ",";
-        text += key;
-        if (!value.empty()) {
-            text += "=" + value;
-        }
-    }
-    return text;
-}
-
 Vdev parse_vdev(std::string_view text) {
     Vdev vdev;
     vdev.name = std::string(take_until_comma(text));
     vdev.driver = driver_name(vdev.name);
+    vdev.arguments_text = text;
     while (!text.empty()) {
         const std::string_view part = take_until_comma(text);
         const std::size_t equals = part.find('=');

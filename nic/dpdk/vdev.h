@@ -18,8 +18,9 @@ namespace pinstrike::nic::dpdk {
 
 /// "net_af_xdp0,iface=veth1,start_queue=0", parsed.
 struct Vdev {
-    std::string name;    ///< "net_af_xdp0"
-    std::string driver;  ///< "net_af_xdp"
+    std::string name;            ///< "net_af_xdp0"
+    std::string driver;          ///< "net_af_xdp"
+    std::string arguments_text;  ///< "iface=veth1,start_queue=0"
     std::vector<std::pair<std::string, std::string>> arguments;
 
     /// The first argument with this name.
@@ -27,9 +28,6 @@ struct Vdev {
 
     /// All arguments with this name, in order.
     [[nodiscard]] std::vector<std::string> arguments_named(std::string_view key) const;
-
-    /// The arguments as one text in DPDK's format.
-    [[nodiscard]] std::string arguments_text() const;
 };
 
 [[nodiscard]] Vdev parse_vdev(std::string_view text);

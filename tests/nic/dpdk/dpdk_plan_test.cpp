@@ -71,9 +71,9 @@ TEST(Vdev, IsTakenApart) {
     EXPECT_EQ(vdev.driver, "net_af_xdp");
     EXPECT_EQ(vdev.argument("iface"), "veth1");
     EXPECT_EQ(vdev.argument("absent"), std::nullopt);
-    EXPECT_EQ(vdev.arguments_text(), "iface=veth1,start_queue=0,force_copy");
+    EXPECT_EQ(vdev.arguments_text, "iface=veth1,start_queue=0,force_copy");
     EXPECT_EQ(parse_vdev("net_bonding0").driver, "net_bonding");
-    EXPECT_EQ(parse_vdev("net_null0").arguments_text(), "");
+    EXPECT_EQ(parse_vdev("net_null0").arguments_text, "");
 }
 
 TEST(Vdev, EveryLiveInputOfNetPcapIsAnInterface) {
