@@ -48,8 +48,6 @@ int set_address_list(std::uint16_t device, const std::vector<Mac>& addresses) {
                                         static_cast<std::uint32_t>(list.size()));
 }
 
-}  // namespace
-
 std::string_view text_of(Admission admission) {
     switch (admission) {
         case Admission::address_list:
@@ -65,6 +63,8 @@ std::string_view text_of(Admission admission) {
     }
     return "without a request: the driver has no address filter";
 }
+
+}  // namespace
 
 Device::Device(std::shared_ptr<Eal> eal, const PortConfig& port)
     : eal_(std::move(eal)), port_(port) {}
