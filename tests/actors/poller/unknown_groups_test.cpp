@@ -1,7 +1,6 @@
 // path: cold
 #include "actors/poller/unknown_groups.h"
 
-
 #include <gtest/gtest.h>
 
 #include <random>
