@@ -43,7 +43,7 @@ class Panel:
 
     def __init__(self, kind, title, description, unit, queries, width=8, height=7, *,
                  thresholds=None, mappings=None, alerts=(), custom=None, options=None, least=None,
-                 most=None, instant=False, points=None, empty=None):
+                 most=None, points=None, empty=None):
         self.kind, self.title, self.description = kind, title, description
         self.unit, self.queries = unit, queries
         self.width, self.height = width, height
@@ -51,15 +51,12 @@ class Panel:
         self.mappings, self.alerts = mappings or [], alerts
         self.custom, self.options = custom or {}, options or {}
         self.least, self.most, self.empty = least, most, empty
-        self.instant, self.points = instant, points
+        self.points = points
 
     def targets(self):
-        given = {"datasource": DATASOURCE, "editorMode": "code", "instant": self.instant,
-                 "range": not self.instant}
+        given = {"datasource": DATASOURCE, "editorMode": "code", "instant": False, "range": True}
         if self.kind == "heatmap":
             given["format"] = "heatmap"
-        if self.kind == "table":
-            given["format"] = "table"
         return [{"refId": chr(ord("A") + i), **given, **one} for i, one in enumerate(self.queries)]
 
     def json(self, number, x, y):
