@@ -6,14 +6,12 @@
 #include <linux/if_packet.h>
 #include <net/if.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
 #include <ctime>
-#include <utility>
 
 namespace pinstrike::nic {
 
@@ -38,12 +36,12 @@ std::optional<FrameSender> FrameSender::open(const std::string& interface, Probl
         return std::nullopt;
     }
     // Protocol 0, because this socket must not receive packets.
-    const int descriptor = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0);
-    if (descriptor < 0) {
+    FrameSender sender{FileDescriptor{socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0)}};
+    if (!sender.socket_.valid()) {
         add_error(problems, "cannot open a packet socket (needs CAP_NET_RAW)");
         return std::nullopt;
     }
-    FrameSender sender{descriptor};
+    const int descriptor = sender.socket_.get();
     sockaddr_ll address{};
     address.sll_family = AF_PACKET;
     address.sll_ifindex = static_cast<int>(index);
@@ -56,24 +54,6 @@ std::optional<FrameSender> FrameSender::open(const std::string& interface, Probl
     static_cast<void>(setsockopt(descriptor, SOL_SOCKET, SO_SNDBUF, &send_buffer_bytes,
                                  sizeof send_buffer_bytes));
     return sender;
-}
-
-FrameSender::FrameSender(FrameSender&& other) noexcept
-    : descriptor_(std::exchange(other.descriptor_, -1)),
-      error_(other.error_),
-      sent_packets_(other.sent_packets_) {}
-
-FrameSender& FrameSender::operator=(FrameSender&& other) noexcept {
-    std::swap(descriptor_, other.descriptor_);
-    std::swap(error_, other.error_);
-    std::swap(sent_packets_, other.sent_packets_);
-    return *this;
-}
-
-FrameSender::~FrameSender() {
-    if (descriptor_ >= 0) {
-        close(descriptor_);
-    }
 }
 
 bool FrameSender::send(std::span<const Packet> frames) {
@@ -89,7 +69,7 @@ bool FrameSender::send(std::span<const Packet> frames) {
             headers[i].msg_hdr.msg_iov = &pieces[i];
             headers[i].msg_hdr.msg_iovlen = 1;
         }
-        const int sent = sendmmsg(descriptor_, headers.data(), static_cast<unsigned>(count), 0);
+        const int sent = sendmmsg(socket_.get(), headers.data(), static_cast<unsigned>(count), 0);
         if (sent > 0) {
             sent_packets_ += static_cast<unsigned>(sent);
             frames = frames.subspan(static_cast<std::size_t>(sent));

@@ -5,12 +5,14 @@
 #pragma once
 
 #include "config/problem.h"
+#include "nic/file_descriptor.h"
 #include "nic/packet/packet.h"
 
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 
 namespace pinstrike::nic {
 
@@ -19,12 +21,6 @@ class FrameSender {
     /// Opens a sender on the interface; nullopt, with a problem added, if that fails.
     [[nodiscard]] static std::optional<FrameSender> open(const std::string& interface,
                                                          Problems& problems);
-
-    FrameSender(FrameSender&& other) noexcept;
-    FrameSender& operator=(FrameSender&& other) noexcept;
-    FrameSender(const FrameSender&) = delete;
-    FrameSender& operator=(const FrameSender&) = delete;
-    ~FrameSender();
 
     /// Sends all frames and waits while the interface's queue is full. False after an error that
     /// waiting does not resolve; error_text() then describes the error.
@@ -35,9 +31,9 @@ class FrameSender {
     [[nodiscard]] std::string error_text() const;
 
   private:
-    explicit FrameSender(int descriptor) : descriptor_(descriptor) {}
+    explicit FrameSender(FileDescriptor socket) : socket_(std::move(socket)) {}
 
-    int descriptor_ = -1;
+    FileDescriptor socket_;
     int error_ = 0;
     std::uint64_t sent_packets_ = 0;
 };

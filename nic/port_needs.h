@@ -4,14 +4,10 @@
 // process gives up all other rights (actors/host/confine).
 #pragma once
 
-#include "nic/port_config.h"
-
 #include <linux/sockios.h>
 
 #include <cstdint>
-#include <string>
 #include <string_view>
-#include <vector>
 
 namespace pinstrike::nic {
 
@@ -30,9 +26,6 @@ struct SystemCall {
 /// The system call that asks whether a kernel interface is up.
 inline constexpr SystemCall ask_link{"ioctl", 1, SystemCall::whole_word, SIOCGIFFLAGS};
 
-/// The system calls of the thread that polls the port.
-[[nodiscard]] std::vector<SystemCall> calls_of(const PortConfig& port);
-
 /// A Linux capability.
 struct Right {
     unsigned capability;
@@ -40,11 +33,9 @@ struct Right {
     std::string_view purpose;
 };
 
-/// True for kernel drivers that stay bound to their device while DPDK uses it (mlx5_core).
-[[nodiscard]] bool shares_device(std::string_view kernel_driver);
-
-/// The capabilities that the thread that opens and closes the port needs after opening it. Looks up
-/// the driver of a PCI device on this host.
-[[nodiscard]] std::vector<Right> rights_kept_by(const PortConfig& port);
+/// True for kernel drivers that stay bound to their device while DPDK uses it.
+[[nodiscard]] constexpr bool shares_device(std::string_view kernel_driver) {
+    return kernel_driver == "mlx5_core" || kernel_driver == "mlx4_core" || kernel_driver == "mana";
+}
 
 }  // namespace pinstrike::nic

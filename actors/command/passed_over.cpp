@@ -2,7 +2,7 @@
 #include "actors/command/passed_over.h"
 
 #include "actors/control/capture_verdict.h"
-#include "actors/poller/unknown_groups_text.h"
+#include "actors/poller/unknown_groups.h"
 
 #include <fmt/format.h>
 

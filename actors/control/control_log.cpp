@@ -14,15 +14,15 @@
 namespace pinstrike::actors {
 namespace {
 
-LogCode code_of(nic::dpdk::LogLevel level) {
+LogCode code_of(LogLevel level) {
     switch (level) {
-        case nic::dpdk::LogLevel::error:
+        case LogLevel::error:
             return LogCode::dpdk_error;
-        case nic::dpdk::LogLevel::warning:
+        case LogLevel::warning:
             return LogCode::dpdk_warning;
-        case nic::dpdk::LogLevel::info:
+        case LogLevel::info:
             return LogCode::dpdk_info;
-        case nic::dpdk::LogLevel::debug:
+        case LogLevel::debug:
             break;
     }
     return LogCode::dpdk_debug;
@@ -65,7 +65,7 @@ void ControlLog::say(std::string_view text) {
 }
 
 nic::dpdk::LogSink ControlLog::device_sink() const {
-    return [queue = queue_](nic::dpdk::LogLevel level, std::string_view line) {
+    return [queue = queue_](LogLevel level, std::string_view line) {
         queue->put({code_of(level), "dpdk", std::string{line}});
     };
 }

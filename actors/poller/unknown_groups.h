@@ -1,4 +1,4 @@
-// path: mixed, cold: most_frequent()
+// path: hot
 //
 // The most frequent destinations of packets that no line listens to, so that an operator can add
 // them to the config or filter them before the port. Memory and time are bounded for any traffic.
@@ -17,11 +17,11 @@
 #include "nic/packet/address.h"
 #include "nic/packet/datagram.h"
 
-#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace pinstrike::actors {
@@ -86,24 +86,7 @@ class UnknownGroups {
     std::array<Place, bucket_places << bucket_bits> places_{};
 };
 
-// --- cold ---
-
-inline std::vector<UnknownGroup> UnknownGroups::most_frequent() const {
-    std::vector<UnknownGroup> groups;
-    for (const Place& place : places_) {
-        const std::uint64_t key = place.key.load(std::memory_order_relaxed);
-        if (const std::uint64_t packets = place.packets.read(); packets != 0) {
-            groups.push_back(
-                {{{static_cast<std::uint32_t>(key >> 16)}, static_cast<std::uint16_t>(key)},
-                 {place.from.load(std::memory_order_relaxed)},
-                 packets});
-        }
-    }
-    std::sort(groups.begin(), groups.end(), [](const auto& one, const auto& other) {
-        return one.packets != other.packets ? one.packets > other.packets : one.group < other.group;
-    });
-    groups.resize(std::min(groups.size(), reported_max));
-    return groups;
-}
+/// "239.1.4.4:31004 from 162.69.44.4, 21 packets; 239.1.4.5:31005 from ..."
+[[nodiscard]] std::string to_text(const std::vector<UnknownGroup>& groups);
 
 }  // namespace pinstrike::actors

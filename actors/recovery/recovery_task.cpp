@@ -74,28 +74,24 @@ bool RecoveryTask::carry(std::uint16_t line, std::span<const std::byte> bytes) {
 }
 
 std::size_t RecoveryTask::read_notes() {
-    std::size_t notes = 0;
+    std::size_t read = 0;
     std::size_t first_line = 0;
     for (RecoveryRepairRings& ring : rings_) {
-        notes += read_notes(ring, first_line);
+        const auto notes = ring.notes.peek(notes_each_step);
+        for (const RepairNote& note : notes) {
+            const std::size_t line = first_line + note.line;
+            if (note.kind == RepairNote::Kind::missing) {
+                recovery_->missing(line, note.begin, note.end, note.ts_before_ns, note.ts_behind_ns,
+                                   clock_.now_ns());
+            } else {
+                recovery_->found(line, note.begin, note.end);
+            }
+        }
+        ring.notes.release(notes.size());
+        read += notes.size();
         first_line += ring.lines.size();
     }
-    return notes;
-}
-
-std::size_t RecoveryTask::read_notes(RecoveryRepairRings& ring, std::size_t first_line) {
-    const auto notes = ring.notes.peek(notes_each_step);
-    for (const RepairNote& note : notes) {
-        const std::size_t line = first_line + note.line;
-        if (note.kind == RepairNote::Kind::missing) {
-            recovery_->missing(line, note.begin, note.end, note.ts_before_ns, note.ts_behind_ns,
-                               clock_.now_ns());
-        } else {
-            recovery_->found(line, note.begin, note.end);
-        }
-    }
-    ring.notes.release(notes.size());
-    return notes.size();
+    return read;
 }
 
 }  // namespace pinstrike::actors

@@ -56,7 +56,6 @@ class RecoveryTask final : private feed::RepairSink {
     // feed::RepairSink
     [[nodiscard]] bool carry(std::uint16_t line, std::span<const std::byte> bytes) override;
 
-    std::size_t read_notes(RecoveryRepairRings& ring, std::size_t first_line);
     std::size_t read_notes();
 
     std::vector<RecoveryRepairRings> rings_;

@@ -1,7 +1,7 @@
 // path: cold
 //
 // The account as tables.
-#include "actors/poller/unknown_groups_text.h"
+#include "actors/poller/unknown_groups.h"
 #include "actors/telemetry/account.h"
 #include "config/units.h"
 

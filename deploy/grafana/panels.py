@@ -4,6 +4,7 @@ A query's {S} stands for what the variables select: feed and instance.
 """
 
 COLUMNS = 24
+RATE = "[$__rate_interval]"
 SELECTED = 'feed=~"$feed",instance=~"$instance"'
 # Alerts that an instance does not answer have no feed.
 ALERTS = 'ALERTS{alertstate="firing",feed=~"$feed|",instance=~"$instance"}'
@@ -42,7 +43,7 @@ class Panel:
 
     def __init__(self, kind, title, description, unit, queries, width=8, height=7, *,
                  thresholds=None, mappings=None, alerts=(), custom=None, options=None, least=None,
-                 most=None, instant=False, points=None, empty=None):
+                 most=None, points=None, empty=None):
         self.kind, self.title, self.description = kind, title, description
         self.unit, self.queries = unit, queries
         self.width, self.height = width, height
@@ -50,15 +51,12 @@ class Panel:
         self.mappings, self.alerts = mappings or [], alerts
         self.custom, self.options = custom or {}, options or {}
         self.least, self.most, self.empty = least, most, empty
-        self.instant, self.points = instant, points
+        self.points = points
 
     def targets(self):
-        given = {"datasource": DATASOURCE, "editorMode": "code", "instant": self.instant,
-                 "range": not self.instant}
+        given = {"datasource": DATASOURCE, "editorMode": "code", "instant": False, "range": True}
         if self.kind == "heatmap":
             given["format"] = "heatmap"
-        if self.kind == "table":
-            given["format"] = "table"
         return [{"refId": chr(ord("A") + i), **given, **one} for i, one in enumerate(self.queries)]
 
     def json(self, number, x, y):
@@ -80,21 +78,21 @@ class Panel:
         }
 
 
-def stat(title, description, unit, queries, width=4, height=4, **more):
+def stat(title, description, unit, expr, width=4, height=4, **more):
     options = {"reduceOptions": {"calcs": ["lastNotNull"], "fields": "", "values": False},
                "colorMode": "background", "graphMode": "area", "textMode": "auto",
                "justifyMode": "auto", "orientation": "auto", "wideLayout": True,
                "showPercentChange": False, "percentChangeColorMode": "standard"}
-    return Panel("stat", title, description, unit, queries, width, height, options=options, **more)
+    return Panel("stat", title, description, unit, [query(expr)], width, height, options=options, **more)
 
 
 ONE_IS_SMALL = {"short", "mps", "cps", "pps", "ops", "cpm"}
 
 
 def lines(title, description, unit, queries, width=12, height=8, *, marked=False, fill=8, log=False,
-          **more):
+          least=0, **more):
     """Over time; `marked`: the thresholds are drawn, `fill`: percent of colour below a line. What
-    counts does not show a zero as if the next mark were a hundred."""
+    counts does not show a zero as if the next mark were a hundred. A logarithm has no least value."""
     custom = {"lineWidth": 1, "fillOpacity": fill, "showPoints": "never", "spanNulls": False,
               "drawStyle": "line", "lineInterpolation": "linear",
               "scaleDistribution": {"type": "log", "log": 10} if log else {"type": "linear"},
@@ -105,7 +103,7 @@ def lines(title, description, unit, queries, width=12, height=8, *, marked=False
                           "calcs": ["lastNotNull", "max"], "sortBy": "Max", "sortDesc": True},
                "tooltip": {"mode": "multi", "sort": "desc"}}
     return Panel("timeseries", title, description, unit, queries, width, height, custom=custom,
-                 options=options, **more)
+                 options=options, least=None if log else least, **more)
 
 
 def squares(title, description, unit, queries, width=24, height=14, **more):
@@ -122,8 +120,8 @@ def squares(title, description, unit, queries, width=24, height=14, **more):
                  custom={"fillOpacity": 90, "lineWidth": 0}, options=options, points=100, **more)
 
 
-def heat(title, description, unit, queries, width=12, height=8, **more):
-    """Of a histogram's buckets."""
+def heat(title, description, unit, histogram, width=12, height=8, **more):
+    """`histogram`: its buckets, with their labels."""
     options = {"calculate": False, "cellGap": 1, "showValue": "never",
                "color": {"mode": "scheme", "scheme": "Plasma", "steps": 64, "reverse": False,
                          "fill": "dark-orange", "exponent": 0.5},
@@ -133,7 +131,8 @@ def heat(title, description, unit, queries, width=12, height=8, **more):
                "legend": {"show": True},
                "exemplars": {"color": "rgba(255,0,255,0.7)"},
                "tooltip": {"mode": "single", "yHistogram": False}}
-    return Panel("heatmap", title, description, unit, queries, width, height, options=options,
+    buckets = query(f"sum by (le) (rate({histogram}{RATE}))", "{{le}}")
+    return Panel("heatmap", title, description, unit, [buckets], width, height, options=options,
                  custom={"scaleDistribution": {"type": "linear"},
                          "hideFrom": {"legend": False, "tooltip": False, "viz": False}}, **more)
 

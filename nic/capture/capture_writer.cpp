@@ -99,8 +99,10 @@ std::uint32_t comment_bytes(std::string_view comment) {
 
 }  // namespace
 
-CaptureWriter::CaptureWriter(std::string path, std::FILE* file, CaptureFormat format)
-    : path_(std::move(path)), file_(file, Close{std::make_unique<Buffer>()}), format_(format) {
+CaptureWriter::CaptureWriter(std::string path, std::FILE* file)
+    : path_(std::move(path)),
+      file_(file, Close{std::make_unique<Buffer>()}),
+      is_pcapng_(path_.ends_with(".pcapng")) {
     Buffer& buffer = *file_.get_deleter().buffer;
     std::setvbuf(file, buffer.data(), _IOFBF, buffer.size());
 }
@@ -112,8 +114,7 @@ std::optional<CaptureWriter> CaptureWriter::open(const std::string& path, Proble
         add_problem(problems, path, fmt::format("cannot be written: {}", std::strerror(errno)));
         return std::nullopt;
     }
-    const auto format = path.ends_with(".pcapng") ? CaptureFormat::pcapng : CaptureFormat::pcap;
-    CaptureWriter writer(path, file, format);
+    CaptureWriter writer(path, file);
     writer.write_file_header(comment);
     return writer;
 }
@@ -150,7 +151,7 @@ void CaptureWriter::put_comment(std::string_view comment) {
 }
 
 void CaptureWriter::write_file_header(std::string_view comment) {
-    if (format_ == CaptureFormat::pcap) {
+    if (!is_pcapng_) {
         const PcapFileHeader header;
         put(&header, sizeof header);
     } else {
@@ -173,7 +174,7 @@ void CaptureWriter::write(std::span<const std::byte> frame, std::int64_t ts_ns,
     const auto original_bytes = static_cast<std::uint32_t>(frame.size());
     frame = frame.first(std::min(frame.size(), capture_frame_bytes_max));
     const auto captured_bytes = static_cast<std::uint32_t>(frame.size());
-    if (format_ == CaptureFormat::pcap) {
+    if (!is_pcapng_) {
         const PcapRecordHeader header{static_cast<std::uint32_t>(ts_ns / second_ns),
                                       static_cast<std::uint32_t>(ts_ns % second_ns), captured_bytes,
                                       original_bytes};

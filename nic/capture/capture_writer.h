@@ -18,8 +18,6 @@
 
 namespace pinstrike::nic {
 
-enum class CaptureFormat : std::uint8_t { pcap, pcapng };
-
 class CaptureWriter {
   public:
     /// Creates or empties the file at `path`; nullopt, with a problem added, if that fails.
@@ -41,8 +39,6 @@ class CaptureWriter {
     /// destructor closes the file without reporting errors.
     [[nodiscard]] bool close(Problems& problems);
 
-    [[nodiscard]] CaptureFormat format() const { return format_; }
-
   private:
     /// Twice the longest frame, so that a record that is flushed alone is written by one call: a
     /// process that ends meanwhile leaves whole records.
@@ -54,7 +50,7 @@ class CaptureWriter {
         void operator()(std::FILE* file) const { std::fclose(file); }
     };
 
-    CaptureWriter(std::string path, std::FILE* file, CaptureFormat format);
+    CaptureWriter(std::string path, std::FILE* file);
 
     void put(const void* bytes, std::size_t count);
     void write_file_header(std::string_view comment);
@@ -63,7 +59,7 @@ class CaptureWriter {
 
     std::string path_;
     std::unique_ptr<std::FILE, Close> file_;
-    CaptureFormat format_;
+    bool is_pcapng_;
     int error_ = 0;  ///< errno of the first failed write
 };
 

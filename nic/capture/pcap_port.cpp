@@ -56,20 +56,11 @@ PcapPort::PcapPort(std::string name, std::unique_ptr<FrameStream> frames, Captur
 std::unique_ptr<PcapPort> PcapPort::open(std::string name, std::span<const std::string> files,
                                          Pace pace, std::size_t burst_packets, Problems& problems,
                                          GroupFilter filter, std::shared_ptr<ReplayStart> start) {
-    auto frames = MergedCaptures::open(files, std::move(filter), problems);
-    return make(std::move(name), std::move(frames), {}, pace, burst_packets, problems,
-                std::move(start));
+    return open(std::move(name), MergedCaptures::open(files, std::move(filter), problems), {}, pace,
+                burst_packets, problems, std::move(start));
 }
 
-std::unique_ptr<PcapPort> PcapPort::open(std::string name, const CapturePart& part, Pace pace,
-                                         std::size_t burst_packets, Problems& problems,
-                                         GroupFilter filter, std::shared_ptr<ReplayStart> start) {
-    auto frames = part.frames->open(std::move(filter), problems);
-    return make(std::move(name), std::move(frames), part, pace, burst_packets, problems,
-                std::move(start));
-}
-
-std::unique_ptr<PcapPort> PcapPort::make(std::string name, std::unique_ptr<FrameStream> frames,
+std::unique_ptr<PcapPort> PcapPort::open(std::string name, std::unique_ptr<FrameStream> frames,
                                          const CapturePart& part, Pace pace,
                                          std::size_t burst_packets, Problems& problems,
                                          std::shared_ptr<ReplayStart> start) {

@@ -28,11 +28,11 @@ class PcapPort final : public Port {
         Problems& problems, GroupFilter filter = {},
         std::shared_ptr<ReplayStart> start = std::make_shared<ReplayStart>());
 
-    /// Opens a part. Null, with a Problem, if its frames cannot be read.
-    [[nodiscard]] static std::unique_ptr<PcapPort> open(std::string name, const CapturePart& part,
-                                                        Pace pace, std::size_t burst_packets,
-                                                        Problems& problems, GroupFilter filter,
-                                                        std::shared_ptr<ReplayStart> start);
+    /// Delivers these frames, of a part if it has one. Null if there are none, or, with a Problem,
+    /// if no thread can read them.
+    [[nodiscard]] static std::unique_ptr<PcapPort> open(
+        std::string name, std::unique_ptr<FrameStream> frames, const CapturePart& part, Pace pace,
+        std::size_t burst_packets, Problems& problems, std::shared_ptr<ReplayStart> start);
 
     std::size_t receive(std::span<Packet> burst, std::int64_t now_ns) override;
 
@@ -61,10 +61,6 @@ class PcapPort final : public Port {
     /// The number of leaps whose record and size are kept for the report. It is fixed because a
     /// poll thread does not allocate.
     static constexpr std::size_t leaps_reported_max = 8;
-
-    [[nodiscard]] static std::unique_ptr<PcapPort> make(
-        std::string name, std::unique_ptr<FrameStream> frames, const CapturePart& part, Pace pace,
-        std::size_t burst_packets, Problems& problems, std::shared_ptr<ReplayStart> start);
 
     PcapPort(std::string name, std::unique_ptr<FrameStream> frames, CapturePart part, Pace pace,
              std::size_t burst_packets, std::shared_ptr<ReplayStart> start);

@@ -278,7 +278,9 @@ bool PcapngRecords::find_block(CaptureInput& input, Block& block) {
                 continue;
             }
         }
-        if (in_chunks_ && !is_within_chunk(block)) {
+        // In a recording a block ends in the chunk in which it begins. The length of one that does
+        // not is damaged: whoever skipped it would lose the chunks behind it.
+        if (in_chunks_ && block.at + block.bytes > chunk_end_) {
             return damaged(block, "lies in no whole chunk");
         }
         if (block.type == interface_block || block.type == packet_block ||
@@ -313,12 +315,6 @@ bool PcapngRecords::skip_damaged_chunk(CaptureInput& input, const Block& head) {
     }
     add_damaged_chunk(head.at);
     return input.skip(left_bytes);
-}
-
-/// In a recording, whether the block ends in the chunk in which it begins. The length of one that
-/// does not is damaged: whoever skipped it would lose the chunks behind it.
-bool PcapngRecords::is_within_chunk(const Block& block) const {
-    return block.at + block.bytes <= chunk_end_;
 }
 
 /// In a recording, goes on at the next chunk behind a damaged block. False if there is none.

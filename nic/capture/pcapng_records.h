@@ -45,7 +45,6 @@ class PcapngRecords final : public CaptureRecords {
                                      std::uint64_t at);
     [[nodiscard]] bool find_block(CaptureInput& input, Block& block);
     [[nodiscard]] bool pass_over(CaptureInput& input, const Block& block);
-    [[nodiscard]] bool is_within_chunk(const Block& block) const;
     [[nodiscard]] bool read_body(CaptureInput& input, const Block& block,
                                  std::span<const std::byte>& body);
     [[nodiscard]] bool ends_soundly(const Block& block, std::span<const std::byte> trailer);

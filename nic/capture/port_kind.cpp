@@ -5,6 +5,7 @@
 
 #include "nic/capture/capture_config.h"
 #include "nic/capture/capture_files.h"
+#include "nic/capture/merged_captures.h"
 #include "nic/capture/pcap_port.h"
 #include "nic/port_keys.h"
 
@@ -15,6 +16,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <iterator>
+#include <memory>
 #include <optional>
 #include <string>
 #include <system_error>
@@ -139,15 +141,11 @@ Ports open(const PortOpening& opening) {
     }
     check_pipes(config, groups.size(), problems);
     for (std::size_t queue = 0; queue < groups.size() && problems.empty(); ++queue) {
-        if (own.part.frames) {
-            ports.push_back(PcapPort::open(opening.queue_name(queue), own.part, own.pace,
-                                           config.burst_packets, problems, filter_of(groups, queue),
-                                           opening.start));
-            continue;
-        }
-        ports.push_back(PcapPort::open(opening.queue_name(queue), own.files, own.pace,
-                                       config.burst_packets, problems, filter_of(groups, queue),
-                                       opening.start));
+        std::unique_ptr<FrameStream> frames =
+            own.part.frames ? own.part.frames->open(filter_of(groups, queue), problems)
+                            : MergedCaptures::open(own.files, filter_of(groups, queue), problems);
+        ports.push_back(PcapPort::open(opening.queue_name(queue), std::move(frames), own.part,
+                                       own.pace, config.burst_packets, problems, opening.start));
     }
     return ports;
 }

@@ -1,7 +1,6 @@
 // path: cold
 #include "nic/capture/seekable_zstd.h"
 
-#include "config/check.h"
 #include "nic/capture/capture_fields.h"
 
 #include <sys/stat.h>
@@ -9,6 +8,7 @@
 #include <zstd.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 
 namespace pinstrike::nic {
@@ -25,30 +25,10 @@ constexpr std::byte reserved_bits{0x7C};
 /// A segment of the largest size has fewer frames.
 constexpr std::uint32_t frames_max = 1 << 21;
 
+/// The integers of a table are little-endian, as those of this host (nic/packet/bytes.h).
 CaptureFields fields_of(std::span<const std::byte> bytes) {
-    return {bytes, std::endian::native == std::endian::big};
+    return {bytes, false};
 }
-
-/// Writes the next integers of a table, little-endian. The table has space for them.
-class TableWriter {
-  public:
-    explicit TableWriter(std::span<std::byte> to) : to_(to) {}
-
-    void word(std::uint32_t value) {
-        for (std::size_t i = 0; i < sizeof value; ++i, value >>= 8) {
-            byte(static_cast<std::byte>(value & 0xFF));
-        }
-    }
-
-    void byte(std::byte value) {
-        PINSTRIKE_CHECK(!to_.empty());
-        to_.front() = value;
-        to_ = to_.subspan(1);
-    }
-
-  private:
-    std::span<std::byte> to_;
-};
 
 bool read_whole(int fd, std::span<std::byte> into, std::uint64_t offset) {
     std::size_t done = 0;
@@ -91,17 +71,22 @@ std::vector<std::byte> seek_table_in(int fd, std::uint64_t file_bytes) {
 
 std::vector<std::byte> seek_table_of(std::span<const ZstdFrame> frames) {
     const std::size_t behind_head = frames.size() * entry_bytes + footer_bytes;
-    std::vector<std::byte> table(table_head_bytes + behind_head);
-    TableWriter to{table};
-    to.word(skippable_frame);
-    to.word(static_cast<std::uint32_t>(behind_head));
+    std::vector<std::byte> table;
+    const auto add = [&table](std::size_t value) {
+        const auto word = std::bit_cast<std::array<std::byte, sizeof(std::uint32_t)>>(
+            static_cast<std::uint32_t>(value));
+        table.insert(table.end(), word.begin(), word.end());
+    };
+    table.reserve(table_head_bytes + behind_head);
+    add(skippable_frame);
+    add(behind_head);
     for (const ZstdFrame& frame : frames) {
-        to.word(frame.packed_bytes);
-        to.word(frame.bytes);
+        add(frame.packed_bytes);
+        add(frame.bytes);
     }
-    to.word(static_cast<std::uint32_t>(frames.size()));
-    to.byte(std::byte{0});  // no checksums here, because each frame has its own
-    to.word(seek_table_magic);
+    add(frames.size());
+    table.push_back(std::byte{0});  // no checksums here, because each frame has its own
+    add(seek_table_magic);
     return table;
 }
 

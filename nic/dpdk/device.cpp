@@ -48,8 +48,6 @@ int set_address_list(std::uint16_t device, const std::vector<Mac>& addresses) {
                                         static_cast<std::uint32_t>(list.size()));
 }
 
-}  // namespace
-
 std::string_view text_of(Admission admission) {
     switch (admission) {
         case Admission::address_list:
@@ -65,6 +63,8 @@ std::string_view text_of(Admission admission) {
     }
     return "without a request: the driver has no address filter";
 }
+
+}  // namespace
 
 Device::Device(std::shared_ptr<Eal> eal, const PortConfig& port)
     : eal_(std::move(eal)), port_(port) {}
@@ -117,7 +117,7 @@ bool Device::create(Problems& problems) {
     eal_->log().begin();
     const std::string name = device_name(port_);
     if (!own_of(port_).vdev.empty()) {
-        const std::string arguments = parse_vdev(own_of(port_).vdev).arguments_text();
+        const std::string arguments = parse_vdev(own_of(port_).vdev).arguments_text;
         const int error = rte_eal_hotplug_add("vdev", name.c_str(), arguments.c_str());
         if (error != 0) {
             report_error(problems, fmt::format("cannot create {}", own_of(port_).vdev), error);

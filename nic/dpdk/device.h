@@ -33,8 +33,6 @@ enum class Admission : std::uint8_t {
     nothing_to_ask,  ///< the driver has no filter (net_pcap, net_ring, net_null)
 };
 
-[[nodiscard]] std::string_view text_of(Admission admission);
-
 /// A NIC's clock and the wall clock, read at the same time.
 struct ClockReading {
     std::uint64_t ticks = 0;
@@ -66,8 +64,6 @@ class Device {
     [[nodiscard]] bool verifies_checksums() const { return verifies_checksums_; }
 
     [[nodiscard]] const StampField& stamps() const { return stamps_; }
-
-    [[nodiscard]] Admission admission() const { return admission_; }
 
     [[nodiscard]] bool transmits() const { return transmit_queues_ != 0; }
 

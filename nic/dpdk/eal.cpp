@@ -14,6 +14,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <mutex>
+#include <string>
 #include <utility>
 
 namespace pinstrike::nic::dpdk {
@@ -113,9 +114,6 @@ void remove_runtime_folder(const std::string& folder) {
 
 }  // namespace
 
-Eal::Eal(std::vector<std::string> arguments, std::unique_ptr<Log> log)
-    : arguments_(std::move(arguments)), log_(std::move(log)) {}
-
 std::shared_ptr<Eal> Eal::running() {
     const std::lock_guard lock(start_mutex);
     return the_one.lock();
@@ -135,7 +133,7 @@ std::shared_ptr<Eal> Eal::start(const EalConfig& config, Problems& problems) {
     }
     const std::vector<unsigned> cpus =
         config.housekeeping_cpus.empty() ? cpus_of_caller() : config.housekeeping_cpus;
-    std::vector<std::string> arguments = eal_arguments(ports, cpus.front());
+    const std::vector<std::string> arguments = eal_arguments(ports, cpus.front());
     auto log = std::make_unique<Log>(config.log);
     // Without its dispatcher, libxdp pins no program in bpffs, so bpffs need not be mounted.
     setenv("LIBXDP_SKIP_DISPATCHER", "1", 0);
@@ -148,7 +146,7 @@ std::shared_ptr<Eal> Eal::start(const EalConfig& config, Problems& problems) {
     }
     redirect_bpf_output(log.get());
     alive.store(true, std::memory_order_release);
-    std::shared_ptr<Eal> eal(new Eal(std::move(arguments), std::move(log)));
+    std::shared_ptr<Eal> eal(new Eal(std::move(log)));
     the_one = eal;
     return eal;
 }

@@ -9,8 +9,7 @@
 #include "nic/dpdk/memory_need.h"
 
 #include <memory>
-#include <span>
-#include <string>
+#include <utility>
 #include <vector>
 
 namespace pinstrike::nic::dpdk {
@@ -38,8 +37,6 @@ class Eal {
     Eal(const Eal&) = delete;
     Eal& operator=(const Eal&) = delete;
 
-    [[nodiscard]] const std::vector<std::string>& arguments() const { return arguments_; }
-
     [[nodiscard]] Log& log() { return *log_; }
 
     /// Registers the calling thread with DPDK, which gives it a cache of free buffers; undone when
@@ -48,9 +45,8 @@ class Eal {
     static bool attach_thread() noexcept;
 
   private:
-    Eal(std::vector<std::string> arguments, std::unique_ptr<Log> log);
+    explicit Eal(std::unique_ptr<Log> log) : log_(std::move(log)) {}
 
-    std::vector<std::string> arguments_;
     std::unique_ptr<Log> log_;
 };
 

@@ -12,7 +12,6 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
 #include <string_view>
 
 namespace pinstrike::nic::dpdk {
@@ -23,10 +22,8 @@ constexpr std::array<std::string_view, 14> derived_arguments{
     "-l",       "--lcores", "-c", "--main-lcore", "--no-huge",   "--in-memory",    "-m",
     "--no-pci", "--allow",  "-a", "--block",      "--no-shconf", "--no-telemetry", "--file-prefix"};
 
-/// Kernel drivers through which DPDK uses a PCI device: first the drivers that give DPDK the whole
-/// device, then the drivers that share the device with DPDK.
-constexpr std::array<std::string_view, 6> usable_drivers{"vfio-pci",  "uio_pci_generic", "igb_uio",
-                                                         "mlx5_core", "mlx4_core",       "mana"};
+/// Kernel drivers that give DPDK a whole PCI device.
+constexpr std::array<std::string_view, 3> giving_drivers{"vfio-pci", "uio_pci_generic", "igb_uio"};
 
 void report(Problems& problems, const PortConfig& port, std::string text,
             Remedy remedy = Remedy::change) {
@@ -52,7 +49,8 @@ void check_pci(const PortConfig& port, const PortResources& resources, Problems&
                fmt::format("found no PCI device {}: `lspci -D` lists them", address));
         return;
     }
-    if (std::find(usable_drivers.begin(), usable_drivers.end(), *driver) != usable_drivers.end()) {
+    if (shares_device(*driver) ||
+        std::ranges::find(giving_drivers, *driver) != giving_drivers.end()) {
         return;
     }
     report(problems, port,
@@ -61,11 +59,6 @@ void check_pci(const PortConfig& port, const PortResources& resources, Problems&
                        address, driver->empty() ? "bound to no driver" : "held by " + *driver,
                        address));
 }
-
-struct Right {
-    unsigned capability;
-    std::string_view name;
-};
 
 void check_rights(const PortConfig& port, const PortResources& resources,
                   std::span<const Right> rights, Problems& problems) {
@@ -136,40 +129,15 @@ void check_captures(const PortDemand& port, const Vdev& vdev, Problems& problems
 
 void check_vdev(const PortDemand& port, const PortResources& resources, Problems& problems) {
     const Vdev vdev = parse_vdev(own_of(port.config).vdev);
-    static constexpr Right raw{Capabilities::net_raw, "CAP_NET_RAW"};
-    static constexpr Right admin{Capabilities::net_admin, "CAP_NET_ADMIN"};
-    // libxdp looks up its program by number, for which CAP_BPF is not enough.
-    static constexpr Right system{Capabilities::sys_admin, "CAP_SYS_ADMIN"};
     if (driver_traits(port.config).kernel_interface) {
         check_interface(port.config, problems);
     }
+    check_rights(port.config, resources, driver_of(port.config).rights, problems);
     if (vdev.driver == "net_pcap") {
         check_captures(port, vdev, problems);
     } else if (vdev.driver == "net_af_xdp") {
-        check_rights(port.config, resources, std::array{raw, admin, system}, problems);
         check_memory_lock(port, resources, problems);
         check_queues(port, vdev, problems);
-    } else if (vdev.driver == "net_af_packet") {
-        check_rights(port.config, resources, std::array{raw}, problems);
-    } else if (vdev.driver == "net_tap") {
-        check_rights(port.config, resources, std::array{admin}, problems);
-    }
-}
-
-void check_together(std::span<const PortDemand> ports, Problems& problems) {
-    std::map<std::string, std::string> owners;
-    for (const PortDemand& port : ports) {
-        const auto [owner, added] = owners.emplace(device_name(port.config), port.config.name);
-        if (!added) {
-            report(problems, port.config,
-                   fmt::format("device {} is already port {}", owner->first, owner->second));
-        }
-        if (own_of(port.config).hugepages != own_of(ports.front().config).hugepages) {
-            report(problems, port.config,
-                   fmt::format("`hugepages` differs from that of port {}: DPDK allocates its "
-                               "memory one way for all ports",
-                               ports.front().config.name));
-        }
     }
 }
 
@@ -181,13 +149,9 @@ PortResources read_port_resources() {
 
 Problems check_devices(std::span<const PortDemand> ports, const PortResources& resources) {
     Problems problems;
-    check_together(ports, problems);
     for (const PortDemand& port : ports) {
         check_arguments(port.config, problems);
-        const DpdkConfig& own = own_of(port.config);
-        if (own.pci.empty() == own.vdev.empty()) {
-            report(problems, port.config, "expected exactly one of `pci` and `vdev`");
-        } else if (!own.pci.empty()) {
+        if (!own_of(port.config).pci.empty()) {
             check_pci(port.config, resources, problems);
         } else {
             check_vdev(port, resources, problems);

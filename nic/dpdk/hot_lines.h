@@ -10,7 +10,7 @@
 // reader has read it.
 #pragma once
 
-#include "nic/dpdk/log_level.h"
+#include "config/log_level.h"
 
 #include <algorithm>
 #include <array>

@@ -7,7 +7,6 @@
 #include <net/if.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
@@ -20,12 +19,6 @@ KernelInterface::KernelInterface(std::string name)
       socket_(socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0)),
       index_(if_nametoindex(name_.c_str())) {}
 
-KernelInterface::~KernelInterface() {
-    if (socket_ >= 0) {
-        close(socket_);
-    }
-}
-
 bool KernelInterface::admit(std::span<const Mac> addresses) {
     return std::all_of(addresses.begin(), addresses.end(), [this](const Mac& address) {
         packet_mreq request{};
@@ -33,15 +26,15 @@ bool KernelInterface::admit(std::span<const Mac> addresses) {
         request.mr_type = PACKET_MR_MULTICAST;
         request.mr_alen = static_cast<unsigned short>(address.octets.size());
         std::memcpy(request.mr_address, address.octets.data(), address.octets.size());
-        return setsockopt(socket_, SOL_PACKET, PACKET_ADD_MEMBERSHIP, &request, sizeof request) ==
-               0;
+        return setsockopt(socket_.get(), SOL_PACKET, PACKET_ADD_MEMBERSHIP, &request,
+                          sizeof request) == 0;
     });
 }
 
 bool KernelInterface::is_up() const {
     ifreq request{};
     name_.copy(request.ifr_name, IFNAMSIZ - 1);
-    const bool there = ioctl(socket_, SIOCGIFFLAGS, &request) == 0;
+    const bool there = ioctl(socket_.get(), SIOCGIFFLAGS, &request) == 0;
     const unsigned flags = static_cast<unsigned short>(request.ifr_flags);
     return there && (flags & IFF_UP) != 0 && (flags & IFF_RUNNING) != 0;
 }
@@ -57,14 +50,13 @@ bool KernelInterface::replaced() const {
 }
 
 unsigned receive_queues_of(const std::string& interface) {
-    const int any = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    const FileDescriptor any{socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0)};
     ethtool_channels channels{};
     channels.cmd = ETHTOOL_GCHANNELS;
     ifreq request{};
     interface.copy(request.ifr_name, IFNAMSIZ - 1);
     request.ifr_data = reinterpret_cast<char*>(&channels);
-    const int result = ioctl(any, SIOCETHTOOL, &request);
-    close(any);
+    const int result = ioctl(any.get(), SIOCETHTOOL, &request);
     return result == 0 ? channels.combined_count + channels.rx_count : 0;
 }
 

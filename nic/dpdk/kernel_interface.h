@@ -3,6 +3,7 @@
 // Access to the kernel interface of an AF_XDP or AF_PACKET port: its address filter and its link.
 #pragma once
 
+#include "nic/file_descriptor.h"
 #include "nic/packet/mac.h"
 
 #include <atomic>
@@ -17,10 +18,6 @@ namespace pinstrike::nic::dpdk {
 class KernelInterface {
   public:
     explicit KernelInterface(std::string name);
-    ~KernelInterface();
-
-    KernelInterface(const KernelInterface&) = delete;
-    KernelInterface& operator=(const KernelInterface&) = delete;
 
     /// Adds the addresses to the filter; false if the kernel refuses one.
     [[nodiscard]] bool admit(std::span<const Mac> addresses);
@@ -36,7 +33,7 @@ class KernelInterface {
     [[nodiscard]] bool is_up() const;
 
     std::string name_;
-    int socket_ = -1;
+    FileDescriptor socket_;
     unsigned index_ = 0;
     /// Relaxed order is enough because it publishes no other data.
     mutable std::atomic<bool> replaced_ = false;

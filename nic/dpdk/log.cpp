@@ -10,6 +10,7 @@
 namespace pinstrike::nic::dpdk {
 namespace {
 
+/// The level "notice" counts as info.
 LogLevel level_of(int rte_level) {
     if (rte_level > 0 && rte_level <= static_cast<int>(RTE_LOG_ERR)) {
         return LogLevel::error;
@@ -82,7 +83,7 @@ void Log::append(LogLevel level, std::string_view text) {
 
 /// The caller holds the mutex.
 void Log::report(LogLevel level, std::string_view line) {
-    if (level < LogLevel::info && complaints_.size() < complaints_bytes_max) {
+    if (level > LogLevel::info && complaints_.size() < complaints_bytes_max) {
         complaints_ += complaints_.empty() ? "" : "; ";
         complaints_ += line;
     }

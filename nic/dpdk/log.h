@@ -4,8 +4,8 @@
 // with a rate limit, and keeps errors for the Problem that is reported afterwards.
 #pragma once
 
+#include "config/log_level.h"
 #include "nic/dpdk/hot_lines.h"
-#include "nic/dpdk/log_level.h"
 
 #include <array>
 #include <chrono>

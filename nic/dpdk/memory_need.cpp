@@ -101,10 +101,6 @@ std::size_t bytes_on(std::span<const Hugepages> pages, int node, std::size_t Hug
     return bytes;
 }
 
-std::size_t free_bytes_on(std::span<const Hugepages> pages, int node) {
-    return bytes_on(pages, node, &Hugepages::free_count);
-}
-
 /// If enough pages are reserved but not free, another program uses them now, so a retry may
 /// succeed.
 Remedy remedy_of_want(std::size_t need, std::span<const Hugepages> pages, int node) {
@@ -214,31 +210,26 @@ Problems check_hugepages(std::span<const PortDemand> ports, std::span<const Huge
     if (!uses_hugepages(ports)) {
         return {};
     }
-    Problems problems;
-    const std::size_t need = memory_need_bytes(ports);
-    if (const std::size_t free_bytes = free_bytes_on(pages, -1); free_bytes < need) {
-        add_problem(problems, "",
-                    fmt::format("dpdk ports need {} MiB of hugepages, {} MiB are free ({}): {}",
-                                mebibytes(need), free_bytes / mebibyte, pages_text(pages),
-                                fixes_text(need, pages, -1)),
-                    remedy_of_want(need, pages, -1));
-        return problems;
-    }
-    std::map<int, std::size_t> needs;
+    std::map<int, std::size_t> needs{{-1, memory_need_bytes(ports)}};
     for (const PortDemand& port : ports) {
         if (port.node >= 0) {
             needs[port.node] += memory_need(port).total_bytes;
         }
     }
-    for (const auto& [node, need_there] : needs) {
-        if (const std::size_t free_bytes = free_bytes_on(pages, node); free_bytes < need_there) {
-            add_problem(
-                problems, "",
-                fmt::format("dpdk ports on NUMA node {} need {} MiB of its hugepages, {} MiB are "
-                            "free ({}): {}",
-                            node, mebibytes(need_there), free_bytes / mebibyte, pages_text(pages),
-                            fixes_text(need_there, pages, node)),
-                remedy_of_want(need_there, pages, node));
+    Problems problems;
+    for (const auto& [node, need] : needs) {
+        const std::size_t free_bytes = bytes_on(pages, node, &Hugepages::free_count);
+        if (free_bytes >= need) {
+            continue;
+        }
+        add_problem(problems, "",
+                    fmt::format("dpdk ports{} need {} MiB of {}hugepages, {} MiB are free ({}): {}",
+                                node < 0 ? "" : fmt::format(" on NUMA node {}", node),
+                                mebibytes(need), node < 0 ? "" : "its ", free_bytes / mebibyte,
+                                pages_text(pages), fixes_text(need, pages, node)),
+                    remedy_of_want(need, pages, node));
+        if (node < 0) {
+            break;  // more pages are needed in any case
         }
     }
     return problems;

@@ -4,19 +4,22 @@
 #include "nic/port_kind.h"
 
 #include "nic/dpdk/dpdk_config.h"
+#include "nic/dpdk/dpdk_port.h"
+#include "nic/dpdk/eal.h"
+#include "nic/dpdk/eal_arguments.h"
 #include "nic/dpdk/host.h"
-#include "nic/dpdk/open_dpdk.h"
 #include "nic/dpdk/vdev.h"
 #include "nic/port_keys.h"
 
 #include <fmt/format.h>
-#include <sys/socket.h>
 
 #include <algorithm>
 #include <cctype>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace pinstrike::nic {
@@ -178,73 +181,70 @@ Ipv4 report_address_of(const PortConfig& port) {
     return own.membership == Membership::igmp ? own.source_address : Ipv4{};
 }
 
-/// A virtual device's driver, and the system calls that it makes in bursts and in housekeeping.
-struct DriverCalls {
-    std::string_view driver;
-    std::vector<SystemCall> calls;
-};
-
-const std::vector<DriverCalls>& drivers() {
-    static const std::vector<DriverCalls> table{
-        // These drivers make a system call to wake the kernel when its rings request that.
-        {"net_af_xdp", {ask_link, {"poll"}, {"recvfrom"}, {"sendto"}}},
-        {"net_af_packet", {ask_link, {"poll"}, {"sendto"}}},
-        // libpcap reads files with stdio, and interfaces through packet sockets.
-        {"net_pcap",
-         {ask_link, {"close"}, {"lseek"}, {"poll"}, {"read"}, {"recvfrom"}, {"sendto"}}},
-        {"net_tap", {{"ioctl"}, {"read"}, {"readv"}, {"write"}, {"writev"}}},
-        {"net_memif", {{"read"}, {"write"}}},
-        {"net_null", {}},
-        {"net_ring", {}},
-    };
-    return table;
-}
-
-/// Most device registers are mapped into memory; system calls give access to the others (I/O ports,
-/// interrupts). A driver that shares its device with the kernel asks the kernel for link and clock,
-/// and opens a socket for each request.
-std::vector<SystemCall> calls_of_pci() {
-    return {{"close"},    {"ioctl"}, {"pread64"},
-            {"pwrite64"}, {"read"},  {"socket", 0, SystemCall::whole_word, AF_INET},
-            {"write"}};
-}
-
-std::vector<SystemCall> calls_of_dpdk(const PortConfig& port) {
-    if (own_of(port).vdev.empty()) {
-        return calls_of_pci();
-    }
-    const std::string driver = parse_vdev(own_of(port).vdev).driver;
-    const auto known = std::find_if(drivers().begin(), drivers().end(),
-                                    [&](const DriverCalls& row) { return row.driver == driver; });
-    return known == drivers().end() ? calls_of_pci() : known->calls;
-}
-
-constexpr Right net_admin(std::string_view purpose) {
-    return {Capabilities::net_admin, "CAP_NET_ADMIN", purpose};
-}
-
 std::vector<Right> rights_of(const PortConfig& port) {
     if (own_of(port).pci.empty()) {
-        const std::string driver = parse_vdev(own_of(port).vdev).driver;
-        if (driver == "net_af_xdp") {
-            return {net_admin("detaches its program from the interface at the end")};
-        }
-        if (driver == "net_tap") {
-            return {net_admin("sets its interface down at the end")};
-        }
-        return {};
+        std::vector<Right> kept = driver_of(port).rights;
+        std::erase_if(kept, [](const Right& right) { return right.purpose.empty(); });
+        return kept;
     }
     if (shares_device(pci_driver(own_of(port).pci).value_or(""))) {
         return {
-            net_admin("removes its addresses from the interface's list at the end"),
+            {Capabilities::net_admin, "CAP_NET_ADMIN",
+             "removes its addresses from the interface's list at the end"},
             {Capabilities::net_raw, "CAP_NET_RAW", "removes its rules from the device at the end"}};
     }
     return {
         {Capabilities::ipc_lock, "CAP_IPC_LOCK", "locks memory that DPDK may add for the device"}};
 }
 
+MembershipConfig membership_of(const PortConfig& config, const Device& device,
+                               const GroupsByQueue& groups_by_queue) {
+    const DpdkConfig& own = own_of(config);
+    MembershipConfig membership;
+    for (const std::vector<Group>& groups : groups_by_queue) {
+        for (const Group& group : groups) {
+            membership.groups.push_back(group.address);
+        }
+    }
+    membership.host.address = own.source_address;
+    membership.host.mac = device.mac();
+    membership.host.vlan = own.vlan;
+    membership.version = own.igmp_version;
+    return membership;
+}
+
+/// Opens one Port for each queue of the device. Uses the running EAL, or starts EAL for this port
+/// alone.
 Ports open(const PortOpening& opening) {
-    return open_dpdk(opening.config, opening.groups_by_queue, opening.problems);
+    const PortConfig& config = opening.config;
+    const auto queues = static_cast<unsigned>(opening.groups_by_queue.size());
+    const PortDemand demand = demand_of(config, queues);
+    std::shared_ptr<Eal> eal = Eal::running();
+    if (eal != nullptr) {  // a running EAL cannot change its arguments and memory
+        const Problems wrong = dpdk::check_devices(std::span(&demand, 1), read_port_resources());
+        opening.problems.insert(opening.problems.end(), wrong.begin(), wrong.end());
+        eal = wrong.empty() ? eal : nullptr;
+    } else {
+        eal = Eal::start({{demand}, {}, {}}, opening.problems);
+    }
+    if (eal == nullptr) {
+        return {};
+    }
+    const std::shared_ptr<Device> device =
+        Device::open(eal, config, opening.groups_by_queue, opening.problems);
+    if (device == nullptr) {
+        return {};
+    }
+    Ports ports;
+    for (std::uint16_t queue = 0; queue < queues; ++queue) {
+        QueueConfig of_queue{queue, config.burst_packets, {}, config.keeps_packets};
+        if (queue == 0 && own_of(config).membership == Membership::igmp) {
+            of_queue.membership = membership_of(config, *device, opening.groups_by_queue);
+        }
+        ports.push_back(
+            std::make_unique<DpdkPort>(opening.queue_name(queue), device, std::move(of_queue)));
+    }
+    return ports;
 }
 
 }  // namespace
@@ -266,7 +266,7 @@ constinit const PortKindRow dpdk_port{
     .pci_address = pci_address_of,
     .report_address = report_address_of,
     .files = captures_of,
-    .system_calls = calls_of_dpdk,
+    .system_calls = [](const PortConfig& port) { return driver_of(port).calls; },
     .rights = rights_of,
     .open = open,
 };

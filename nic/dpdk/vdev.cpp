@@ -2,9 +2,12 @@
 #include "nic/dpdk/vdev.h"
 
 #include "nic/dpdk/dpdk_config.h"
+#include "nic/dpdk/host.h"
 
 #include <fmt/format.h>
+#include <sys/socket.h>
 
+#include <algorithm>
 #include <cctype>
 
 namespace pinstrike::nic::dpdk {
@@ -17,22 +20,83 @@ std::string_view take_until_comma(std::string_view& rest) {
     return part;
 }
 
-/// "net_af_xdp0" and "net_af_xdp_feed1" both use the driver net_af_xdp. driver_of() takes the first
-/// match, so a driver must come before any driver whose name is its prefix.
-constexpr std::string_view known_drivers[] = {"net_af_packet", "net_af_xdp",     "net_memif",
-                                              "net_null",      "net_pcap",       "net_ring",
-                                              "net_tap",       "net_virtio_user"};
+constexpr Right net_raw{Capabilities::net_raw, "CAP_NET_RAW", ""};
 
-std::string driver_of(std::string_view name) {
-    for (const std::string_view driver : known_drivers) {
-        if (name.starts_with(driver)) {
-            return std::string(driver);
-        }
+constexpr Right net_admin(std::string_view purpose) {
+    return {Capabilities::net_admin, "CAP_NET_ADMIN", purpose};
+}
+
+/// Most registers of a PCI device are mapped into memory; system calls give access to the others
+/// (I/O ports, interrupts). A driver that shares its device with the kernel asks the kernel for
+/// link and clock, and opens a socket for each request.
+const Driver& other_driver() {
+    static const Driver other{.name = "",
+                              .traits = {},
+                              .calls = {{"close"},
+                                        {"ioctl"},
+                                        {"pread64"},
+                                        {"pwrite64"},
+                                        {"read"},
+                                        {"socket", 0, SystemCall::whole_word, AF_INET},
+                                        {"write"}},
+                              .rights = {}};
+    return other;
+}
+
+/// The traits of a driver that counts no losses.
+constexpr DriverTraits uncounted(DriverTraits traits = {}) {
+    traits.counts_missed = traits.counts_no_buffer = traits.counts_errors = false;
+    return traits;
+}
+
+const std::vector<Driver>& drivers() {
+    static const std::vector<Driver> table{
+        // AF_PACKET and AF_XDP make a system call to wake the kernel when its rings request that.
+        {"net_af_packet",
+         uncounted({.kernel_interface = true}),
+         {ask_link, {"poll"}, {"sendto"}},
+         {net_raw}},
+        // The sockets count losses that the driver does not report (af_xdp_sockets.h). libxdp looks
+        // up its program by number, for which CAP_BPF is not enough.
+        {"net_af_xdp",
+         {.counts_errors = false, .kernel_interface = true},
+         {ask_link, {"poll"}, {"recvfrom"}, {"sendto"}},
+         {net_raw,
+          net_admin("detaches its program from the interface at the end"),
+          {Capabilities::sys_admin, "CAP_SYS_ADMIN", ""}}},
+        {"net_memif", uncounted(), {{"read"}, {"write"}}, {}},
+        {"net_null", uncounted({.feeds_queues_apart = true}), {}, {}},
+        // libpcap reads files with stdio, and interfaces through packet sockets.
+        {"net_pcap",
+         {.feeds_queues_apart = true},
+         {ask_link, {"close"}, {"lseek"}, {"poll"}, {"read"}, {"recvfrom"}, {"sendto"}},
+         {}},
+        {"net_ring", uncounted(), {}, {}},
+        {"net_tap",
+         {.counts_missed = false},
+         {{"ioctl"}, {"read"}, {"readv"}, {"write"}, {"writev"}},
+         {net_admin("sets its interface down at the end")}},
+        {"net_virtio_user", {}, other_driver().calls, {}},
+    };
+    return table;
+}
+
+/// "net_af_xdp0" and "net_af_xdp_feed1" both use the driver net_af_xdp. Takes the first match, so a
+/// driver must come before any driver whose name is its prefix.
+const Driver& driver_of_device(std::string_view name) {
+    const auto found = std::ranges::find_if(
+        drivers(), [name](const Driver& driver) { return name.starts_with(driver.name); });
+    return found == drivers().end() ? other_driver() : *found;
+}
+
+std::string driver_name(std::string_view device) {
+    if (const std::string_view known = driver_of_device(device).name; !known.empty()) {
+        return std::string(known);
     }
-    while (!name.empty() && std::isdigit(static_cast<unsigned char>(name.back())) != 0) {
-        name.remove_suffix(1);
+    while (!device.empty() && std::isdigit(static_cast<unsigned char>(device.back())) != 0) {
+        device.remove_suffix(1);
     }
-    return std::string(name);
+    return std::string(device);
 }
 
 /// The interface from which net_pcap receives; nullopt if it reads files.
@@ -44,12 +108,8 @@ std::optional<std::string> live_input_of_pcap(const Vdev& vdev) {
 }  // namespace
 
 std::optional<std::string> Vdev::argument(std::string_view key) const {
-    for (const auto& [name_of, value] : arguments) {
-        if (name_of == key) {
-            return value;
-        }
-    }
-    return std::nullopt;
+    const std::vector<std::string> values = arguments_named(key);
+    return values.empty() ? std::nullopt : std::optional{values.front()};
 }
 
 std::vector<std::string> Vdev::arguments_named(std::string_view key) const {
@@ -62,22 +122,11 @@ std::vector<std::string> Vdev::arguments_named(std::string_view key) const {
     return values;
 }
 
-std::string Vdev::arguments_text() const {
-    std::string text;
-    for (const auto& [key, value] : arguments) {
-        text += text.empty() ? "" : ",";
-        text += key;
-        if (!value.empty()) {
-            text += "=" + value;
-        }
-    }
-    return text;
-}
-
 Vdev parse_vdev(std::string_view text) {
     Vdev vdev;
     vdev.name = std::string(take_until_comma(text));
-    vdev.driver = driver_of(vdev.name);
+    vdev.driver = driver_name(vdev.name);
+    vdev.arguments_text = text;
     while (!text.empty()) {
         const std::string_view part = take_until_comma(text);
         const std::size_t equals = part.find('=');
@@ -88,37 +137,23 @@ Vdev parse_vdev(std::string_view text) {
     return vdev;
 }
 
+const Driver& driver_of(const PortConfig& port) {
+    return driver_of_device(own_of(port).vdev);
+}
+
 DriverTraits driver_traits(const PortConfig& port) {
-    if (own_of(port).vdev.empty()) {
-        return {};
-    }
-    const Vdev vdev = parse_vdev(own_of(port).vdev);
-    DriverTraits traits;
-    if (vdev.driver == "net_pcap") {
+    DriverTraits traits = driver_of(port).traits;
+    if (const Vdev vdev = parse_vdev(own_of(port).vdev); vdev.driver == "net_pcap") {
         traits.kernel_interface = live_input_of_pcap(vdev).has_value();
         traits.counts_missed = traits.kernel_interface;
         traits.counts_no_buffer = preloaded_captures(port).empty();
         traits.counts_errors = traits.counts_no_buffer;
-        traits.feeds_queues_apart = true;
-    } else if (vdev.driver == "net_ring" || vdev.driver == "net_null" ||
-               vdev.driver == "net_memif") {
-        traits.counts_missed = traits.counts_no_buffer = traits.counts_errors = false;
-        traits.feeds_queues_apart = vdev.driver == "net_null";
-    } else if (vdev.driver == "net_af_packet") {
-        traits.counts_missed = traits.counts_no_buffer = traits.counts_errors = false;
-        traits.kernel_interface = true;
-    } else if (vdev.driver == "net_tap") {
-        traits.counts_missed = false;
-    } else if (vdev.driver == "net_af_xdp") {
-        // The sockets count losses that the driver does not report (af_xdp_sockets.h).
-        traits.counts_errors = false;
-        traits.kernel_interface = true;
     }
     return traits;
 }
 
 std::string kernel_interface(const PortConfig& port) {
-    if (own_of(port).vdev.empty() || !driver_traits(port).kernel_interface) {
+    if (!driver_traits(port).kernel_interface) {
         return {};
     }
     const Vdev vdev = parse_vdev(own_of(port).vdev);

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "nic/port_config.h"
+#include "nic/port_needs.h"
 
 #include <cstddef>
 #include <optional>
@@ -17,8 +18,9 @@ namespace pinstrike::nic::dpdk {
 
 /// "net_af_xdp0,iface=veth1,start_queue=0", parsed.
 struct Vdev {
-    std::string name;    ///< "net_af_xdp0"
-    std::string driver;  ///< "net_af_xdp"
+    std::string name;            ///< "net_af_xdp0"
+    std::string driver;          ///< "net_af_xdp"
+    std::string arguments_text;  ///< "iface=veth1,start_queue=0"
     std::vector<std::pair<std::string, std::string>> arguments;
 
     /// The first argument with this name.
@@ -26,9 +28,6 @@ struct Vdev {
 
     /// All arguments with this name, in order.
     [[nodiscard]] std::vector<std::string> arguments_named(std::string_view key) const;
-
-    /// The arguments as one text in DPDK's format.
-    [[nodiscard]] std::string arguments_text() const;
 };
 
 [[nodiscard]] Vdev parse_vdev(std::string_view text);
@@ -42,7 +41,19 @@ struct DriverTraits {
     bool feeds_queues_apart = false;  ///< each queue has its own input and needs no steering
 };
 
-/// The traits of a port's driver; the defaults for a PCI device.
+/// A driver, by the beginning of the names of its devices.
+struct Driver {
+    std::string_view name;
+    DriverTraits traits;
+    std::vector<SystemCall> calls;  ///< in bursts and in housekeeping
+    std::vector<Right> rights;      ///< to open a device; without a purpose: not kept then
+};
+
+/// The driver of a port's virtual device. A PCI device has one without a name, as has an unknown
+/// virtual device.
+[[nodiscard]] const Driver& driver_of(const PortConfig& port);
+
+/// The traits of this driver, as the port uses it.
 [[nodiscard]] DriverTraits driver_traits(const PortConfig& port);
 
 /// The kernel interface that a port uses; empty for a device that bypasses the kernel.

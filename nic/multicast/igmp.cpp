@@ -15,9 +15,6 @@ namespace {
 
 namespace igmp_type {
 constexpr std::uint8_t query = 0x11;
-constexpr std::uint8_t v1_report = 0x12;
-constexpr std::uint8_t v2_report = 0x16;
-constexpr std::uint8_t v2_leave = 0x17;
 constexpr std::uint8_t v3_report = 0x22;
 }  // namespace igmp_type
 
@@ -67,15 +64,6 @@ std::byte* message_at(IgmpFrame out, const IgmpHost& host) {
            ip_header_bytes;
 }
 
-std::size_t write_short(IgmpFrame out, const IgmpHost& host, std::uint8_t type, Ipv4 destination,
-                        Ipv4 group) {
-    std::byte* message = message_at(out, host);
-    std::memset(message, 0, short_message_bytes);
-    message[0] = std::byte{type};
-    store_be32(message + 4, group.value);
-    return write_headers(out, host, destination, short_message_bytes);
-}
-
 }  // namespace
 
 std::optional<IgmpQuery> parse_igmp_query(std::span<const std::byte> frame) {
@@ -123,16 +111,13 @@ std::size_t write_v3_report(IgmpFrame out, const IgmpHost& host, IgmpRecord reco
     return write_headers(out, host, all_v3_routers, message_bytes);
 }
 
-std::size_t write_v2_report(IgmpFrame out, const IgmpHost& host, Ipv4 group) {
-    return write_short(out, host, igmp_type::v2_report, group, group);
-}
-
-std::size_t write_v1_report(IgmpFrame out, const IgmpHost& host, Ipv4 group) {
-    return write_short(out, host, igmp_type::v1_report, group, group);
-}
-
-std::size_t write_v2_leave(IgmpFrame out, const IgmpHost& host, Ipv4 group) {
-    return write_short(out, host, igmp_type::v2_leave, all_routers, group);
+std::size_t write_message(IgmpFrame out, const IgmpHost& host, IgmpMessage message, Ipv4 group) {
+    std::byte* const at = message_at(out, host);
+    std::memset(at, 0, short_message_bytes);
+    at[0] = static_cast<std::byte>(message);
+    store_be32(at + 4, group.value);
+    return write_headers(out, host, message == IgmpMessage::v2_leave ? all_routers : group,
+                         short_message_bytes);
 }
 
 }  // namespace pinstrike::nic

@@ -45,6 +45,9 @@ enum class IgmpRecord : std::uint8_t {
     join = 4,       ///< CHANGE_TO_EXCLUDE_MODE {}
 };
 
+/// A message of IGMPv1 or v2 about one group, by its type.
+enum class IgmpMessage : std::uint8_t { v1_report = 0x12, v2_report = 0x16, v2_leave = 0x17 };
+
 /// The longest frame written: an Ethernet header with a VLAN tag and an IPv4 packet of 1500 bytes.
 inline constexpr std::size_t igmp_frame_bytes_max = 1518;
 /// The maximum number of groups in a v3 report, which has at most 1500 bytes: 24 bytes of IPv4
@@ -57,8 +60,6 @@ using IgmpFrame = std::span<std::byte, igmp_frame_bytes_max>;
 /// bytes. `groups` has at most igmp_report_groups_max groups.
 std::size_t write_v3_report(IgmpFrame out, const IgmpHost& host, IgmpRecord record,
                             std::span<const Ipv4> groups);
-std::size_t write_v2_report(IgmpFrame out, const IgmpHost& host, Ipv4 group);
-std::size_t write_v1_report(IgmpFrame out, const IgmpHost& host, Ipv4 group);
-std::size_t write_v2_leave(IgmpFrame out, const IgmpHost& host, Ipv4 group);
+std::size_t write_message(IgmpFrame out, const IgmpHost& host, IgmpMessage message, Ipv4 group);
 
 }  // namespace pinstrike::nic

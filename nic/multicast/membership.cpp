@@ -118,9 +118,8 @@ void GroupMembership::send_v3(IgmpRecord record, std::span<const Ipv4> groups,
     sender.send(std::span(frame_).first(bytes));
 }
 
-void GroupMembership::send_one(Ipv4 group, unsigned version, ReportSender& sender) {
-    const std::size_t bytes = version == 1 ? write_v1_report(frame_, host_, group)
-                                           : write_v2_report(frame_, host_, group);
+void GroupMembership::send_one(IgmpMessage message, Ipv4 group, ReportSender& sender) {
+    const std::size_t bytes = write_message(frame_, host_, message, group);
     sender.send(std::span(frame_).first(bytes));
 }
 
@@ -138,7 +137,8 @@ std::size_t GroupMembership::send_due(std::int64_t now_ns, IgmpRecord record,
         }
         due_ns[i] = never_ns;
         if (spoken < 3) {
-            send_one(groups_[i], spoken, sender);
+            send_one(spoken == 1 ? IgmpMessage::v1_report : IgmpMessage::v2_report, groups_[i],
+                     sender);
             ++frames;
             continue;
         }
@@ -180,8 +180,7 @@ void GroupMembership::leave(std::int64_t now_ns, ReportSender& sender) {
         }
     } else if (spoken == 2) {
         for (const Ipv4 group : groups_) {
-            const std::size_t bytes = write_v2_leave(frame_, host_, group);
-            sender.send(std::span(frame_).first(bytes));
+            send_one(IgmpMessage::v2_leave, group, sender);
         }
     }
 }

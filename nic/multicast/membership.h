@@ -71,7 +71,7 @@ class GroupMembership {
 
   private:
     void send_v3(IgmpRecord record, std::span<const Ipv4> groups, ReportSender& sender);
-    void send_one(Ipv4 group, unsigned version, ReportSender& sender);
+    void send_one(IgmpMessage message, Ipv4 group, ReportSender& sender);
     std::size_t send_due(std::int64_t now_ns, IgmpRecord record, std::vector<std::int64_t>& due_ns,
                          std::size_t frames_left, ReportSender& sender);
     void plan_answer(std::size_t index, std::int64_t due_ns);

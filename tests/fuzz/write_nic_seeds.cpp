@@ -52,7 +52,7 @@ std::vector<Bytes> frames() {
 std::vector<Bytes> membership_frames() {
     const IgmpHost router{Ipv4{0x0A000001}, Mac{{2, 0, 0, 0, 0, 9}}, 0};
     std::array<std::byte, igmp_frame_bytes_max> buffer{};
-    const std::size_t report = write_v2_report(buffer, router, all_hosts);
+    const std::size_t report = write_message(buffer, router, IgmpMessage::v2_report, all_hosts);
     std::vector<Bytes> made{Bytes(buffer.begin(), buffer.begin() + static_cast<long>(report))};
     for (const unsigned kind : {1U, 2U, 3U, 4U}) {
         Bytes message(kind < 3 ? 8 : 12);

@@ -412,11 +412,10 @@ std::string make_namespace() {
 
 bool start_eal() {
     Problems problems;
-    eal = dpdk::Eal::start(
-        {{dpdk::demand_of(af_xdp_port(), 2)},
-         {},
-         [](dpdk::LogLevel, std::string_view line) { eal_log.append(line) += '\n'; }},
-        problems);
+    eal = dpdk::Eal::start({{dpdk::demand_of(af_xdp_port(), 2)},
+                            {},
+                            [](LogLevel, std::string_view line) { eal_log.append(line) += '\n'; }},
+                           problems);
     if (eal == nullptr) {
         std::printf("%s%s\n", texts_of(problems).c_str(), eal_log.c_str());
     }

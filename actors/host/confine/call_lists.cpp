@@ -2,6 +2,7 @@
 #include "actors/host/confine/call_lists.h"
 
 #include "config/joined.h"
+#include "nic/port_kind.h"
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -54,7 +55,8 @@ constexpr std::array common{
 std::vector<SystemCall> poller_calls(const FeedConfig& config, std::span<const std::size_t> ports) {
     std::vector<SystemCall> calls(common.begin(), common.end());
     for (const std::size_t port : ports) {
-        const std::vector<SystemCall> more = nic::calls_of(config.ports[port]);
+        const std::vector<SystemCall> more =
+            nic::property_of(config.ports[port], &nic::PortKindRow::system_calls);
         calls.insert(calls.end(), more.begin(), more.end());
     }
     return calls;

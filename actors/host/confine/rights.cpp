@@ -3,6 +3,7 @@
 
 #include "actors/threads/every_thread.h"
 #include "config/joined.h"
+#include "nic/port_kind.h"
 
 #include <fmt/format.h>
 #include <linux/capability.h>
@@ -77,7 +78,7 @@ std::vector<std::string> holders(std::uint64_t kept_here) {
 std::vector<nic::Right> rights_kept(const FeedConfig& config) {
     std::vector<nic::Right> rights;
     for (const nic::PortConfig& port : config.ports) {
-        for (const nic::Right& right : nic::rights_kept_by(port)) {
+        for (const nic::Right& right : nic::property_of(port, &nic::PortKindRow::rights)) {
             if (std::ranges::count(rights, right.capability, &nic::Right::capability) == 0) {
                 rights.push_back(right);
             }

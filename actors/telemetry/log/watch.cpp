@@ -1,7 +1,7 @@
 // path: cold
 #include "actors/telemetry/log/watch.h"
 
-#include "actors/poller/unknown_groups_text.h"
+#include "actors/poller/unknown_groups.h"
 #include "config/units.h"
 
 #include <fmt/format.h>

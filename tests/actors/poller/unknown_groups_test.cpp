@@ -1,8 +1,6 @@
 // path: cold
 #include "actors/poller/unknown_groups.h"
 
-#include "actors/poller/unknown_groups_text.h"
-
 #include <gtest/gtest.h>
 
 #include <random>

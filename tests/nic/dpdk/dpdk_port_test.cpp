@@ -410,7 +410,7 @@ bool start_eal() {
     Problems problems;
     pthread_getaffinity_np(pthread_self(), sizeof cpus_before, &cpus_before);
     eal = dpdk::Eal::start(
-        {demands, {}, [](dpdk::LogLevel, std::string_view line) { eal_log.append(line) += '\n'; }},
+        {demands, {}, [](LogLevel, std::string_view line) { eal_log.append(line) += '\n'; }},
         problems);
     pthread_getaffinity_np(pthread_self(), sizeof cpus_after, &cpus_after);
     if (eal == nullptr) {

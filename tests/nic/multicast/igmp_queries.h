@@ -18,7 +18,7 @@ inline Bytes query_frame(Bytes message, Ipv4 destination = all_hosts) {
     store_checksum(message.data() + 2, checksum_sum(message.data(), message.size()));
     const IgmpHost router{Ipv4{0x0A000001}, Mac{{2, 0, 0, 0, 0, 1}}, 0};
     std::array<std::byte, igmp_frame_bytes_max> buffer{};
-    const std::size_t report = write_v2_report(buffer, router, destination);
+    const std::size_t report = write_message(buffer, router, IgmpMessage::v2_report, destination);
     Bytes frame(buffer.begin(), buffer.begin() + static_cast<long>(report - 8));
     std::byte* ip = frame.data() + 14;
     store_be16(ip + 2, static_cast<std::uint16_t>(24 + message.size()));

@@ -109,7 +109,7 @@ TEST(ParseIgmpQuery, RefusesEverythingElse) {
     }
     EXPECT_FALSE(parse_igmp_query(query_frame(message_of(100, {}, 10)))) << "no query's length";
     std::array<std::byte, igmp_frame_bytes_max> buffer{};
-    const std::size_t bytes = write_v2_report(buffer, host, Ipv4{0xE000CC01});
+    const std::size_t bytes = write_message(buffer, host, IgmpMessage::v2_report, Ipv4{0xE000CC01});
     EXPECT_FALSE(parse_igmp_query(std::span(buffer).first(bytes))) << "a report";
     EXPECT_FALSE(parse_igmp_query(udp_frame(route_of_tests, {})));
 }
@@ -123,16 +123,16 @@ TEST(WriteReports, PutEveryFieldInItsPlace) {
     EXPECT_EQ(sent.mac, (Mac{{1, 0, 0x5E, 0, 0, 0x16}}));
     EXPECT_EQ(sent.records, (std::vector<std::pair<unsigned, std::uint32_t>>{
                                 {4, groups[0].value}, {4, groups[1].value}}));
-    bytes = write_v2_report(buffer, host, Ipv4{0xE08FCC02});
+    bytes = write_message(buffer, host, IgmpMessage::v2_report, Ipv4{0xE08FCC02});
     sent = take_apart(std::span(buffer).first(bytes));
     EXPECT_EQ(sent.type, 0x16U);
     EXPECT_EQ(sent.destination, 0xE08FCC02U);
     EXPECT_EQ(sent.mac, (Mac{{1, 0, 0x5E, 0x0F, 0xCC, 2}})) << "the low 23 bits";
-    bytes = write_v2_leave(buffer, host, groups[0]);
+    bytes = write_message(buffer, host, IgmpMessage::v2_leave, groups[0]);
     sent = take_apart(std::span(buffer).first(bytes));
     EXPECT_EQ(sent.type, 0x17U);
     EXPECT_EQ(sent.destination, 0xE0000002U);
-    bytes = write_v1_report(buffer, host, groups[0]);
+    bytes = write_message(buffer, host, IgmpMessage::v1_report, groups[0]);
     EXPECT_EQ(take_apart(std::span(buffer).first(bytes)).type, 0x12U);
 }
 
