@@ -80,8 +80,8 @@ constexpr std::array publisher_columns{
 };
 
 template <>
-constexpr auto columns<TradeRecord> = [] {
-    using Row = TradeRecord;
+constexpr auto columns<feed::dbn::TradeRecord> = [] {
+    using Row = feed::dbn::TradeRecord;
     return joined(receive_column<Row>, header_columns<Row>, message_columns<Row>);
 }();
 

@@ -8,8 +8,7 @@
 #include <zstd.h>
 
 #include <algorithm>
-#include <array>
-#include <bit>
+#include <cstring>
 
 namespace pinstrike::nic {
 
@@ -71,13 +70,13 @@ std::vector<std::byte> seek_table_in(int fd, std::uint64_t file_bytes) {
 
 std::vector<std::byte> seek_table_of(std::span<const ZstdFrame> frames) {
     const std::size_t behind_head = frames.size() * entry_bytes + footer_bytes;
-    std::vector<std::byte> table;
-    const auto add = [&table](std::size_t value) {
-        const auto word = std::bit_cast<std::array<std::byte, sizeof(std::uint32_t)>>(
-            static_cast<std::uint32_t>(value));
-        table.insert(table.end(), word.begin(), word.end());
+    std::vector<std::byte> table(table_head_bytes + behind_head);
+    std::byte* at = table.data();
+    const auto add = [&at](std::size_t value) {
+        const auto word = static_cast<std::uint32_t>(value);
+        std::memcpy(at, &word, sizeof word);
+        at += sizeof word;
     };
-    table.reserve(table_head_bytes + behind_head);
     add(skippable_frame);
     add(behind_head);
     for (const ZstdFrame& frame : frames) {
@@ -85,7 +84,7 @@ std::vector<std::byte> seek_table_of(std::span<const ZstdFrame> frames) {
         add(frame.bytes);
     }
     add(frames.size());
-    table.push_back(std::byte{0});  // no checksums here, because each frame has its own
+    ++at;  // 0: no checksums here, because each frame has its own
     add(seek_table_magic);
     return table;
 }

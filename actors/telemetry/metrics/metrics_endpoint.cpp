@@ -4,6 +4,7 @@
 #include "actors/market/reader_keys.h"
 #include "actors/telemetry/metrics/appliance_metrics.h"
 #include "actors/topology/machine.h"
+#include "nic/packet/address.h"
 
 #include <fmt/format.h>
 #include <prometheus/text_serializer.h>
@@ -19,10 +20,10 @@ std::string metrics_page(const CounterSnapshot& counters, const LogCounters& log
 
 std::unique_ptr<HttpServer> serve_metrics(const std::string& address, MetricsPages pages,
                                           std::string_view hint, Problems& problems) {
-    const Endpoint at = endpoint_of(address);
+    const nic::Group at = endpoint_of(address);
     Problem complaint;
     auto server = HttpServer::open(
-        at.host, at.port,
+        nic::text_of(at.address), at.port,
         [pages = std::move(pages)](const std::string& path, const EndpointCounters& counters) {
             return path == "/metrics"   ? HttpAnswer{200, pages.metrics(counters)}
                    : path == "/healthz" ? pages.health()
