@@ -6,11 +6,9 @@
 #include <fmt/format.h>
 #include <yaml.h>
 
-#include <array>
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
-#include <memory>
+#include <fstream>
 #include <new>
 #include <unordered_map>
 
@@ -286,30 +284,17 @@ std::optional<Node> parse_yaml(std::string_view text, const std::string& file, P
 }
 
 std::optional<std::string> read_text(const std::string& path, Problems& problems) {
-    const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file{std::fopen(path.c_str(), "rb"),
-                                                               std::fclose};
-    const auto refuse = [&] {
+    std::ifstream in{path, std::ios::binary};
+    // Reading stops once the text exceeds the limit, because the parser then refuses it.
+    std::string text(yaml_bytes_max + 1, '\0');
+    in.read(text.data(), static_cast<std::streamsize>(text.size()));
+    if (!in.is_open() || in.bad()) {
         const int error = errno;
         add_problem(problems, Place{path}, fmt::format("cannot be read: {}", std::strerror(error)),
                     remedy_of(error));
         return std::nullopt;
-    };
-    if (file == nullptr) {
-        return refuse();
     }
-    std::string text;
-    std::array<char, 65536> chunk{};
-    // Reading stops once the text exceeds the limit, because the parser then refuses it.
-    while (text.size() <= yaml_bytes_max) {
-        const std::size_t got = std::fread(chunk.data(), 1, chunk.size(), file.get());
-        if (got == 0) {
-            break;
-        }
-        text.append(chunk.data(), got);
-    }
-    if (std::ferror(file.get()) != 0) {
-        return refuse();
-    }
+    text.resize(static_cast<std::size_t>(in.gcount()));
     return text;
 }
 

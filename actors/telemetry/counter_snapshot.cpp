@@ -8,6 +8,7 @@
 #include "nic/port_kind.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace pinstrike::actors {
 namespace {
@@ -279,9 +280,7 @@ CoreSnapshot take_core_snapshot(const Core& core, Running running) {
         stage_snapshot(counters.receive_to_actor_ns, counters.receive_to_actor_preempted_ns);
     for (std::size_t i = 0; i < core.actors_count(); ++i) {
         snapshot.actors.push_back(actor_snapshot(core, i, running));
-        for (const RankedSeries& series : core.actor(i).busiest()) {
-            snapshot.busiest.push_back(series);
-        }
+        std::ranges::copy(core.actor(i).busiest(), std::back_inserter(snapshot.busiest));
     }
     return snapshot;
 }

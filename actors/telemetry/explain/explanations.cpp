@@ -107,8 +107,7 @@ std::vector<Explanation> names_of_running() {
     add_rows(out, counter_tables(), counter_of);
     add_rows(out, reasons, reason_of);
     add_codes(out);
-    std::vector<Explanation> alerts = alert_explanations();
-    std::move(alerts.begin(), alerts.end(), std::back_inserter(out));
+    std::ranges::move(alert_explanations(), std::back_inserter(out));
     return out;
 }
 
@@ -136,24 +135,17 @@ bool is_called(const Explanation& one, std::string_view asked) {
 
 std::vector<Explanation> all_explanations() {
     std::vector<Explanation> out;
-    for (const KeyDoc& doc : documented_keys()) {
-        out.push_back(explanation_of(doc));
-    }
-    std::vector<Explanation> others = names_of_running();
-    std::move(others.begin(), others.end(), std::back_inserter(out));
+    std::ranges::transform(documented_keys(), std::back_inserter(out), explanation_of);
+    std::ranges::move(names_of_running(), std::back_inserter(out));
     return out;
 }
 
 std::vector<Explanation> find_explanations(std::string_view asked) {
     std::vector<Explanation> found;
-    for (const KeyDoc& doc : find_keys(documented_keys(), asked)) {
-        found.push_back(explanation_of(doc));
-    }
-    for (Explanation& one : names_of_running()) {
-        if (is_called(one, asked)) {
-            found.push_back(std::move(one));
-        }
-    }
+    std::ranges::transform(find_keys(documented_keys(), asked), std::back_inserter(found),
+                           explanation_of);
+    std::ranges::copy_if(names_of_running(), std::back_inserter(found),
+                         [&](const Explanation& one) { return is_called(one, asked); });
     return found;
 }
 
@@ -170,9 +162,7 @@ std::vector<std::string> near_explanations(std::string_view asked) {
         know(one.name);
         know(one.metric);
     }
-    for (std::string& name : nearest(asked, names, count)) {
-        near.push_back(std::move(name));
-    }
+    std::ranges::move(nearest(asked, names, count), std::back_inserter(near));
     return near;
 }
 

@@ -12,18 +12,12 @@ LoopReading loop_of(const LoopSnapshot& loop, const std::string& name, bool poll
     return {name, polls, loop.steps, loop.busy_ns + loop.idle_ns, loop.not_empty, loop.preemptions};
 }
 
-StageReading stage_of(std::string_view stage, const std::string& thread, const std::string& actor,
-                      const StageSnapshot& taken) {
-    return {std::string{stage}, thread, actor, taken.all, taken.preempted};
-}
-
 void add_core(LatencyReading& reading, const CoreSnapshot& core) {
     reading.loops.push_back(loop_of(core, core.name, false));
-    reading.stages.push_back(stage_of(receive_to_actor, core.name, "", core.receive_to_actor));
+    reading.stages.push_back({core.receive_to_actor, receive_to_actor, core.name, ""});
     for (const ActorSnapshot& actor : core.actors) {
-        reading.stages.push_back(stage_of(actor_waiting, core.name, actor.name, actor.waiting));
-        reading.stages.push_back(
-            stage_of(actor_service, core.name, actor.name, {actor.service, {}}));
+        reading.stages.push_back({actor.waiting, actor_waiting, core.name, actor.name});
+        reading.stages.push_back({{actor.service, {}}, actor_service, core.name, actor.name});
     }
 }
 
@@ -66,7 +60,7 @@ LatencyReading latency_of(const CounterSnapshot& counters) {
     for (const PollerSnapshot& poller : counters.pollers) {
         reading.loops.push_back(loop_of(poller, poller.name, true));
         reading.stages.push_back(
-            stage_of(exchange_to_decoded, poller.name, "", poller.exchange_to_decoded));
+            {poller.exchange_to_decoded, exchange_to_decoded, poller.name, ""});
     }
     for (const CoreSnapshot& core : counters.cores) {
         add_core(reading, core);

@@ -9,23 +9,20 @@
 
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace pinstrike::actors {
 
 /// The names of the stages in metrics.
-inline constexpr std::string_view exchange_to_decoded = "exchange_to_decoded";
-inline constexpr std::string_view receive_to_actor = "receive_to_actor";
-inline constexpr std::string_view actor_waiting = "actor_waiting";
-inline constexpr std::string_view actor_service = "actor_service";
+inline constexpr const char* exchange_to_decoded = "exchange_to_decoded";
+inline constexpr const char* receive_to_actor = "receive_to_actor";
+inline constexpr const char* actor_waiting = "actor_waiting";
+inline constexpr const char* actor_service = "actor_service";
 
-struct StageReading {
+struct StageReading : StageSnapshot {
     std::string stage;
     std::string thread;
     std::string actor;  ///< empty: the thread as a whole
-    Histogram::Snapshot all;
-    Histogram::Snapshot preempted;  ///< of these, samples affected by preemption
 };
 
 struct LoopReading {

@@ -39,10 +39,10 @@ LatencyReading example() {
     reading.version = "0.1.0";
     reading.running_s = reading.seconds = 60;
     reading.stages = {
-        {std::string{exchange_to_decoded}, "poller0", "", many.snapshot(), {}},
-        {std::string{receive_to_actor}, "core0", "", many.snapshot(), few.snapshot()},
-        {std::string{actor_waiting}, "core0", "my, \"actor\"", few.snapshot(), {}},
-        {std::string{actor_service}, "core0", "my, \"actor\"", {}, {}},
+        {{many.snapshot(), {}}, exchange_to_decoded, "poller0", ""},
+        {{many.snapshot(), few.snapshot()}, receive_to_actor, "core0", ""},
+        {{few.snapshot(), {}}, actor_waiting, "core0", "my, \"actor\""},
+        {{}, actor_service, "core0", "my, \"actor\""},
     };
     reading.loops = {{"poller0", true, 1'000'000, 60'000'000'000, few.snapshot(), few.snapshot()},
                      {"core0", false, 1'000'000, 60'000'000'000, {}, {}}};
