@@ -27,7 +27,7 @@ constexpr std::array<std::string_view, 8> colours{"#0072B2", "#D55E00", "#009E73
                                                   "#E69F00", "#56B4E9", "#000000", "#7F7F7F"};
 
 /// "250 ns", "1 us", "10 ms"
-std::string time_text(double ns) {
+std::string latency_label(double ns) {
     const auto [unit, size] = ns < 1e3   ? std::pair{"ns", 1.0}
                               : ns < 1e6 ? std::pair{"us", 1e3}
                               : ns < 1e9 ? std::pair{"ms", 1e6}
@@ -60,7 +60,7 @@ class Plot {
         for (double decade = bottom_; decade <= top_; ++decade) {
             const double at = y(std::pow(10, decade));
             line(plot_left, at, plot_left + plot_width, at, "#cccccc");
-            text(plot_left - 8, at + 4, "end", time_text(std::pow(10, decade)));
+            text(plot_left - 8, at + 4, "end", latency_label(std::pow(10, decade)));
             for (int part = 2; part <= 9 && decade < top_; ++part) {
                 const double fine = y(part * std::pow(10, decade));
                 line(plot_left, fine, plot_left + plot_width, fine, "#eeeeee");

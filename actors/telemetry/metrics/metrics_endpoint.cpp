@@ -1,10 +1,9 @@
 // path: cold
 #include "actors/telemetry/metrics/metrics_endpoint.h"
 
-#include "actors/market/reader_keys.h"
 #include "actors/telemetry/metrics/appliance_metrics.h"
 #include "actors/topology/machine.h"
-#include "nic/packet/address.h"
+#include "config/units.h"
 
 #include <fmt/format.h>
 #include <prometheus/text_serializer.h>
@@ -20,10 +19,11 @@ std::string metrics_page(const CounterSnapshot& counters, const LogCounters& log
 
 std::unique_ptr<HttpServer> serve_metrics(const std::string& address, MetricsPages pages,
                                           std::string_view hint, Problems& problems) {
-    const nic::Group at = endpoint_of(address);
+    const std::size_t colon = address.rfind(':');
+    const auto port = parse_integer(std::string_view{address}.substr(colon + 1)).value_or(0);
     Problem complaint;
     auto server = HttpServer::open(
-        nic::text_of(at.address), at.port,
+        address.substr(0, colon), static_cast<std::uint16_t>(port),
         [pages = std::move(pages)](const std::string& path, const EndpointCounters& counters) {
             return path == "/metrics"   ? HttpAnswer{200, pages.metrics(counters)}
                    : path == "/healthz" ? pages.health()
