@@ -145,7 +145,7 @@ Exit chain(const ChainArguments& given) {
     client::feed feed{given.feed.empty() ? only_feed() : given.feed};
     client::filter filter;
     filter.roots = given.roots;
-    filter.expiration_from = filter.expiration_to = *expiration;
+    filter.expiration_from = filter.expiration_to = expiration;
     if (strikes->to_e8 != 0) {
         filter.strike_from_e8 = strikes->from_e8;
         filter.strike_to_e8 = strikes->to_e8;
@@ -165,7 +165,7 @@ Exit chain(const ChainArguments& given) {
         try {
             feed.reattach();
         } catch (const client::error&) {
-            // A newer start cannot be read, and the values of this one stay readable.
+            continue;  // a newer start cannot be read, and the values of this one stay readable
         }
     }
 }

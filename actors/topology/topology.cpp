@@ -136,6 +136,18 @@ void check_cpus(const Topology& topology, const Machine& machine, TopologyFindin
     }
 }
 
+/// The config's keys refuse other kinds; a program that makes a FeedConfig by itself may name one.
+void check_actors(const Topology& topology, TopologyFindings& findings) {
+    for (const CorePlan& core : topology.cores) {
+        for (const std::string& kind : core.actors) {
+            if (find_actor_kind(kind) == nullptr) {
+                add_problem(findings, "{}: found no actor of kind {}, expected one of {}",
+                            core.name, kind, actor_kind_names());
+            }
+        }
+    }
+}
+
 void check_nodes(const Topology& topology, const FeedConfig& config, const Machine& machine,
                  TopologyFindings& findings) {
     for (const PollerPlan& poller : topology.pollers) {
@@ -514,6 +526,7 @@ Topology plan_topology(const FeedConfig& config) {
 TopologyFindings check_topology(const Topology& topology, const FeedConfig& config,
                                 const Machine& machine) {
     TopologyFindings findings;
+    check_actors(topology, findings);
     check_cpus(topology, machine, findings);
     check_nodes(topology, config, machine, findings);
     check_memory(topology, config, machine, findings);

@@ -137,8 +137,8 @@ struct TopologyFindings {
 [[nodiscard]] std::map<int, std::size_t> hugepages_needed(const FeedConfig& config,
                                                           const Topology& topology);
 
-/// Checks that each CPU exists and is used once, that ports, pollers and cores are on one NUMA
-/// node, and that memory and descriptors suffice.
+/// Checks that actors are of known kinds, that each CPU exists and is used once, that ports,
+/// pollers and cores are on one NUMA node, and that memory and descriptors suffice.
 [[nodiscard]] TopologyFindings check_topology(const Topology& topology, const FeedConfig& config,
                                               const Machine& machine);
 

@@ -121,11 +121,13 @@ TEST(Topology, needs_filters_where_they_are_wanted) {
     EXPECT_THAT(texts(check_topology(plan_topology(config), config, without).problems), IsEmpty());
 }
 
-TEST(Topology, needs_memory) {
-    const FeedConfig config = config_of(0, 2, -1, -1);
+TEST(Topology, needs_memory_and_known_actors) {
+    FeedConfig config = config_of(0, 2, -1, -1);
+    config.cores[0].actors = {"bock"};
     Machine small = two_sockets();
     small.memory_bytes = 1 << 20;
     const auto found = texts(check_topology(plan_topology(config), config, small).problems);
+    EXPECT_THAT(found, Contains(HasSubstr("found no actor of kind bock, expected one of book")));
     EXPECT_THAT(found, Contains(HasSubstr("of the machine's 1.0 MiB are free 1.0 MiB")));
 }
 
