@@ -34,7 +34,7 @@ class FollowedRecording : public RangeReader {
     /// A recorder hands over a chunk after a second, and then writes it.
     static constexpr std::int64_t lag_ns = 1'500'000'000;
 
-    /// Packets of these lines from a time on; `range.to_ns` does not count.
+    /// Packets of these lines and of this range of time.
     FollowedRecording(std::string folder, PacketRange range)
         : RangeReader(std::move(range)), folder_(std::move(folder)) {}
 
