@@ -7,8 +7,9 @@
 #include <yaml.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
-#include <fstream>
+#include <memory>
 #include <new>
 #include <unordered_map>
 
@@ -284,17 +285,19 @@ std::optional<Node> parse_yaml(std::string_view text, const std::string& file, P
 }
 
 std::optional<std::string> read_text(const std::string& path, Problems& problems) {
-    std::ifstream in{path, std::ios::binary};
     // Reading stops once the text exceeds the limit, because the parser then refuses it.
     std::string text(yaml_bytes_max + 1, '\0');
-    in.read(text.data(), static_cast<std::streamsize>(text.size()));
-    if (!in.is_open() || in.bad()) {
+    const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file{std::fopen(path.c_str(), "rb"),
+                                                               std::fclose};
+    const std::size_t got =
+        file != nullptr ? std::fread(text.data(), 1, text.size(), file.get()) : 0;
+    if (file == nullptr || std::ferror(file.get()) != 0) {
         const int error = errno;
         add_problem(problems, Place{path}, fmt::format("cannot be read: {}", std::strerror(error)),
                     remedy_of(error));
         return std::nullopt;
     }
-    text.resize(static_cast<std::size_t>(in.gcount()));
+    text.resize(got);
     return text;
 }
 

@@ -97,13 +97,15 @@ std::vector<InstrumentId> Subscriptions::ids_of(const std::set<std::string>& sym
 /// All known series of these names, rising.
 std::vector<InstrumentId> Subscriptions::ids_of(const NamedSeries& named,
                                                 const std::vector<InstrumentId>& of_symbols) {
-    std::set<InstrumentId> ids = named.numbers;
-    ids.insert(of_symbols.begin(), of_symbols.end());
+    std::vector<InstrumentId> ids = of_symbols;
+    ids.insert(ids.end(), named.numbers.begin(), named.numbers.end());
     for (const std::string& root : named.roots) {
         const auto of_root = market_.instruments().of_root(root);
-        ids.insert(of_root.begin(), of_root.end());
+        ids.insert(ids.end(), of_root.begin(), of_root.end());
     }
-    return {ids.begin(), ids.end()};
+    std::ranges::sort(ids);
+    ids.erase(std::ranges::unique(ids).begin(), ids.end());
+    return ids;
 }
 
 void Subscriptions::add_root(Schema schema, const std::string& root) {

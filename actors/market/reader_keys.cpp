@@ -27,7 +27,7 @@ nic::Group endpoint_of(const std::string& address) {
 
 Form<std::string> endpoint_form(const std::string& example) {
     return text_like("an IPv4 address and port such as " + example,
-                     "^[0-9]{1,3}([.][0-9]{1,3}){3}:[0-9]{1,5}$",
+                     "^[0-9]{1,3}([.][0-9]{1,3}){3}:[1-9][0-9]{0,4}$",
                      [](const std::string& text) { return nic::parse_group(text).has_value(); });
 }
 

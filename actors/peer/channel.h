@@ -86,7 +86,7 @@ class Channel {
 
     [[nodiscard]] int descriptor() const { return socket_.get(); }
 
-    /// Whether the socket must become writable before more can be done.
+    /// With TLS: whether the socket must become writable before more can be done.
     [[nodiscard]] bool waits_to_write() const { return waits_to_write_; }
 
     /// The error that ended the connection; empty: there was none.

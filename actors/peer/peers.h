@@ -41,8 +41,8 @@ class Peers {
     /// The same sources, as sources of state.
     [[nodiscard]] const std::vector<StateSource*>& state_sources() const { return asked_; }
 
-    /// Runs the server. It does not step the sources, because their owner does. Returns the number
-    /// of handlers that ran.
+    /// Runs the server. It does not step the sources, because their owner does. Returns how much it
+    /// did: connections and bytes.
     std::size_t step(std::int64_t now_ns);
 
     // Any thread may call these.

@@ -37,15 +37,17 @@ Value checked(Value value, bool failed) {
     return value;
 }
 
-/// All values that a call writes to an array, whose size it returns.
+/// All values that a call writes to an array, whose size it returns. The vector grows if it is too
+/// short, and never shrinks, because a vector that grows again would fill its memory with zeros.
 template <class Call>
-void fill(std::vector<pinstrike_value>& values, Call&& call) {
-    values.resize(values.capacity());
-    for (bool complete = false; !complete;) {
+std::span<const pinstrike_value> fill(std::vector<pinstrike_value>& values, Call&& call) {
+    while (true) {
         const std::ptrdiff_t result = call(values.data(), values.size());
         const auto count = static_cast<std::size_t>(checked(result, result < 0));
-        complete = count <= values.size();
-        values.resize(complete ? count : count + count / 8);
+        if (count <= values.size()) {
+            return std::span<const pinstrike_value>{values}.first(count);
+        }
+        values.resize(count + count / 8);
     }
 }
 
@@ -116,9 +118,10 @@ class stream {
     /// As pinstrike_snapshot().
     [[nodiscard]] std::vector<pinstrike_value> snapshot() const {
         std::vector<pinstrike_value> values;
-        detail::fill(values, [this](pinstrike_value* to, std::size_t max) {
+        const auto all = detail::fill(values, [this](pinstrike_value* to, std::size_t max) {
             return pinstrike_snapshot(stream_.get(), to, max);
         });
+        values.resize(all.size());
         return values;
     }
 
@@ -229,17 +232,18 @@ class feed {
 
     /// As pinstrike_chain().
     [[nodiscard]] std::vector<pinstrike_value> chain(const filter& which = {}) {
-        std::vector<pinstrike_value> values;
-        values.reserve(expected_);
-        chain(which, values);
+        std::vector<pinstrike_value> values(expected_);
+        values.resize(chain(which, values).size());
         expected_ = values.size() + values.size() / 8 + 16;
         return values;
     }
 
-    /// The same in a vector, whose memory is used again.
-    void chain(const filter& which, std::vector<pinstrike_value>& values) {
-        which.use([&](const pinstrike_filter* only) {
-            detail::fill(values, [&](pinstrike_value* to, std::size_t max) {
+    /// The same in a vector that is used again, and that may have more values behind those that are
+    /// returned.
+    std::span<const pinstrike_value> chain(const filter& which,
+                                           std::vector<pinstrike_value>& values) {
+        return which.use([&](const pinstrike_filter* only) {
+            return detail::fill(values, [&](pinstrike_value* to, std::size_t max) {
                 return pinstrike_chain(feed_.get(), only, to, max);
             });
         });

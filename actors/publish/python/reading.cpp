@@ -56,8 +56,7 @@ void Block::resize(std::size_t rows_max) {
 
 Block Feed::chain(const client::filter& filter, Prices prices) {
     const std::lock_guard lock{mutex_};
-    feed_.chain(filter, values_);
-    return rows_of(series_layout(prices), values_);
+    return rows_of(series_layout(prices), feed_.chain(filter, values_));
 }
 
 Stream::Stream(const std::string& name, const client::filter& filter, Prices prices, Places wanted)
