@@ -150,10 +150,11 @@ class Core {
 
   private:
     static constexpr std::int64_t timer_period_ns = 1'000'000;
-    static constexpr std::int64_t idle_period_ns = 1'000;    ///< after on_idle did nothing
-    static constexpr std::int64_t idle_nap_ns = 20'000'000;  ///< a parked core runs its timers then
+    static constexpr std::int64_t idle_period_ns = 1'000;     ///< after on_idle did nothing
+    static constexpr std::int64_t idle_nap_ns = 20'000'000;   ///< between timers of a parked core
     static constexpr std::int64_t exchange_nap_ns = 200'000;  ///< a ring of records fills meanwhile
-    static constexpr std::int64_t exchange_pause_ns = 100'000'000;  ///< more ends an exchange
+    static constexpr std::int64_t exchange_pause_ns =
+        100'000'000;                                  ///< a longer one ends an exchange
     static constexpr std::uint64_t sample_every = 8;  ///< batches; two clock reads per actor
 
     enum class State : std::uint8_t { made, running, stopped };
